@@ -27,8 +27,8 @@ typedef struct invivo_app_options {
 
 enum {
     INVIVO_APP_WAIT = 1,           /**< spec files may be missing or invalid at first */
-    /** for invivo_app_check: loads no module, so no code of the manifest runs; checks the form of the manifest and its
-     * spec files, and nothing that needs a type */
+    /** For invivo_app_check: loads no module, so no code of the manifest runs. Checks only the form of the manifest and its
+     * spec files, and nothing that needs a type. */
     INVIVO_APP_WITHOUT_MODULES = 2
 };
 
@@ -38,8 +38,8 @@ enum {
  * the spec files, and starts the objects. On failure it reports all errors, and nothing remains open.
  *
  * A manifest is code: it names shared libraries and Python files, which run with the rights of the process. Anyone who
- * can write the manifest, a module, or a directory on the path to one of them controls that code. A file is unsafe if
- * group or others can write it or such a directory, or if one of them belongs to a user other than this user and root.
+ * can write the manifest, a module, or a directory on the path to one of them controls that code. A file is unsafe if group or others can write it or such a
+ * directory. It is also unsafe if one of them belongs to a user other than this user and root.
  * A sticky directory such as /tmp is safe if the entry below it belongs to this user or root. A process of root refuses
  * an unsafe file with INVIVO_E_FILE; other processes log a warning. INVIVO_RUNTIME_FOREIGN_FILES permits such files,
  * for containers that mount files of other users. A spec file is not code: it sets properties and selects options

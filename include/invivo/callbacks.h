@@ -75,8 +75,8 @@ typedef struct invivo_callbacks {
     invivo_status (*count_references)(void *instance, void *user_data, uint64_t *out, invivo_error **error);
     /** Returns the calling thread's cell for the status of a callback (invivo_callbacks_cell). May be NULL.
      *
-     * For a host whose functions may return without having run: ctypes drops an exception that a signal handler raises
-     * at the entry of a callback, and the returned status is then uninitialized. With this function, a status counts
+     * For a host whose functions may return without having run. For example, ctypes drops an exception that a signal
+     * handler raises at the entry of a callback. The returned status is then uninitialized. With this function, a status counts
      * only if the callback stored it in the cell; a callback without a status stores INVIVO_OK. A callback that stored
      * nothing has not run. The runtime calls it again if it has no status, or if it is `stop` or `restore`; otherwise
      * the call fails with INVIVO_E_HOST. NULL: the returned status counts. */

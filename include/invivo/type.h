@@ -104,7 +104,7 @@ enum {
 
 enum {
     INVIVO_CONFINED = 0, /**< used only in its domain */
-    /** safe to read on every thread; never changed in place Tunable values of a shared object are in its block, or take
+    /** Safe to read on every thread; never changed in place. Tunable values of a shared object are in its block, or take
      * effect when the object is next created (INVIVO_PROPERTY_RESTART). A spec file that sets another property is
      * refused. */
     INVIVO_SHARED = 1

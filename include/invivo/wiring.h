@@ -80,8 +80,8 @@ enum {
     INVIVO_INJECT_OPTIONAL = 1,
     INVIVO_INJECT_EXACT = 2,    /**< for TYPE and ALL: the exact type only */
     INVIVO_INJECT_GREEDY = 4,   /**< for TYPE: a better candidate that is added later replaces the bound one */
-    /** For TYPE and ALL in an initializer, also within a provider, lazy or weak reference: if no definition has the
-     * type, the argument is left out, and the parameter has its default (invivo_build.given). */
+    /** For TYPE and ALL in an initializer, also within a provider, lazy or weak reference. If no definition has the type,
+     * the argument is left out, and the parameter has its default (invivo_build.given). */
     INVIVO_INJECT_OR_DEFAULT = 8,
     INVIVO_INJECT_BY_POSITION = 16 /**< in an initializer: the injection goes by position; `name` is for messages only */
 };
@@ -104,8 +104,8 @@ typedef struct invivo_injection {
     const struct invivo_definition *definition;
     /** For ALL, in a property: methods of the holder that receive later changes of the list. Both or none.
      *
-     * Each takes one object. They run in the object's domain, and the list is then not set again: `removed` for each
-     * object that was removed or replaced, then `added` for each new object. They receive no position, so the list of
+     * Each takes one object. They run in the object's domain instead of a new assignment of the list: `removed` for each
+     * removed or replaced object, then `added` for each new object. They receive no position, so the list of
      * the holder may have another order than the definitions. A reload that fails restores the former list in order:
      * `removed` for the objects behind the first difference, in reverse order, then `added` for the former objects. */
     const char *added, *removed;
@@ -527,9 +527,9 @@ INVIVO_API invivo_status invivo_start(invivo_runtime runtime, invivo_key key, in
 INVIVO_API invivo_status invivo_stop(invivo_runtime runtime, invivo_key key, invivo_error **error) INVIVO_WAITS;
 /** Describes the creation of an object as steps, for a host that creates objects of its own language without callbacks.
  *
- * `out` becomes an owned map, or null if a resolve is necessary: the object is shared; or an object in its graph is
- * created by other means than an initializer or factory of a type without size, has hooks, is in a cycle, is tuned by
- * documents, or is shared and not built. The result is valid for one version of the key: read the version before, and
+ * `out` becomes an owned map, or null if a resolve is necessary. That is so if the object is shared, or if an object in its
+ * graph has one of these properties: it is created by other means than an initializer or factory of a type without size, it
+ * has hooks, it is in a cycle, it is tuned by documents, or it is shared and not built. The result is valid for one version of the key: read the version before, and
  * compare it afterwards. The map has
  *     "steps"       a list of maps, in execution order; the last object created for no other is the result:
  *         "make", "for"       the number of an object, and of the object for which it is created (-1 = for the resolve)
