@@ -31,7 +31,7 @@ public enum Readers {
                 iv_store_u64(iv_reader_epoch(reader), 0)
                 return nil
             }
-            reader.pointee.graph = loadGraph(core)
+            iv_reader_set_graph(reader, loadGraph(core))
         } else if iv_load_u64(iv_core_tag(core)) != tag {
             return nil
         }
@@ -52,6 +52,7 @@ public enum Readers {
             reader.pointee.depth = depth &- 1
         } else {
             reader.pointee.depth = 0
+            iv_reader_set_graph(reader, nil)
             iv_store_u64(iv_reader_epoch(reader), 0)
         }
     }
@@ -156,6 +157,7 @@ public enum Readers {
             iv_store_u64(iv_reader_building(reader), 0)
             iv_store_u64(iv_reader_pinned(reader), 0)
             iv_store_u64(iv_reader_pooling(reader), 0)
+            iv_reader_set_graph(reader, nil)
             iv_store_u64(iv_reader_epoch(reader), 0)
             iv_reader_set_thread(reader, 0)
         }
@@ -173,25 +175,61 @@ public enum Readers {
     /// Whether `membarrier` can be used; where not, a full fence on both sides would be needed, and open is refused.
     public static let canReclaim: Bool = iv_membarrier_register() == 0
 
-    /// Publishes a graph: after it every new reader sees `graph`, and epochs say so. What it replaced may be freed when
-    /// `oldestEpoch` says so after a later `barrier`.
+    /// Publishes a graph: every new reader sees it. The graph that it replaced may be freed when `inside`, after a later
+    /// `barrier`, says that no reader may read it.
     public static func publish(_ core: Core, graph: UnsafeRawPointer?, epoch: UInt64) {
         iv_core_publish(core, graph, epoch)
     }
 
-    /// After it every reader that began before is seen by `oldestEpoch`, `building` and `readers`.
+    /// After it every reader that began before is seen by `inside`, `building` and `readers`.
     public static func barrier() { _ = iv_membarrier_all() }
 
-    /// The oldest epoch that somebody reads, `.max` when nobody does. Says nothing of generations that were replaced
-    /// after the last `barrier`.
-    public static func oldestEpoch(_ core: Core) -> UInt64 {
-        var oldest = UInt64.max
+    /// The readers of a runtime at one moment.
+    public struct Inside {
+        /// The epoch of the oldest reader or build, `.max` when there is none.
+        public var oldest = UInt64.max
+        /// The oldest epoch among readers that may read any generation from theirs on: builds, and those that have not yet stored
+        /// which one they read.
+        public var open = UInt64.max
+        /// The graphs that readers have stored.
+        public var graphs: [UnsafeRawPointer] = []
+
+        public init() {}
+
+        /// Whether somebody may read the generation with this graph and epoch.
+        public func mayRead(_ graph: UnsafeRawPointer, _ epoch: UInt64) -> Bool {
+            epoch >= open || epoch >= oldest && graphs.contains(graph)
+        }
+
+        fileprivate mutating func add(_ reader: Reader) {
+            // The graph before the epoch, and both before what is pinned: a thread stores and clears them in the opposite order.
+            let graph = iv_reader_graph(reader)
+            let epoch = iv_load_u64(iv_reader_epoch(reader))
+            let pinned = iv_load_u64(iv_reader_pinned(reader))
+            if epoch != 0 {
+                oldest = min(oldest, epoch)
+                if let graph { graphs.append(graph) } else { open = min(open, epoch) }
+            }
+            if pinned != 0 {
+                oldest = min(oldest, pinned)
+                open = min(open, pinned)
+            }
+        }
+    }
+
+    /// The readers of a core. Does not tell about generations that were replaced after the last `barrier`.
+    ///
+    /// A thread that began to read an older generation is seen with its epoch, because it stored that before it loaded the graph,
+    /// and the barrier came in between or later. It is seen with that graph or with none: it removed the former one before it
+    /// stored the epoch. Where both are of different readings the first of them is over, and the second began after the barrier.
+    public static func inside(_ core: Core) -> Inside {
+        var inside = Inside()
         var slot = iv_readers(core)
         while let reader = slot {
-            oldest = min(oldest, epoch(of: reader))
+            inside.add(reader)
             slot = reader.pointee.next
         }
-        return oldest
+        return inside
     }
 
     /// Since when somebody reads in a pool (1 + an epoch of pools), `.max` when nobody does. Says nothing of what was taken away
@@ -207,13 +245,6 @@ public enum Readers {
         return oldest
     }
 
-    /// The oldest generation that a thread reads or builds with; `.max` for none.
-    private static func epoch(of reader: Reader) -> UInt64 {
-        let read = iv_load_u64(iv_reader_epoch(reader))
-        let pinned = iv_load_u64(iv_reader_pinned(reader))
-        return min(read == 0 ? .max : read, pinned == 0 ? .max : pinned)
-    }
-
     /// Threads (kernel ids) that are inside an outermost build.
     public static func building(_ core: Core) -> [UInt32] { threads(core) { iv_load_u64(iv_reader_building($0)) != 0 } }
 
@@ -227,12 +258,18 @@ public enum Readers {
         return threads
     }
 
-    /// Threads that read or build with `epoch` or older.
-    public static func readers(_ core: Core, upTo epoch: UInt64) -> [UInt32] {
-        threads(core) {
-            let oldest = self.epoch(of: $0)
-            return oldest != .max && oldest <= epoch
-        }
+    /// Threads that read or build.
+    public static func readers(_ core: Core) -> [UInt32] { threads(core) { only($0).oldest != .max } }
+
+    /// Threads that may read the generation with this graph and epoch.
+    public static func readers(_ core: Core, of graph: UnsafeRawPointer, _ epoch: UInt64) -> [UInt32] {
+        threads(core) { only($0).mayRead(graph, epoch) }
+    }
+
+    private static func only(_ reader: Reader) -> Inside {
+        var inside = Inside()
+        inside.add(reader)
+        return inside
     }
 
     // MARK: closing

@@ -32,7 +32,7 @@ extension Engine {
             if !deferring { try refuseLeased(until: deadline) }
             // From here on no reader enters; those inside are waited for.
             Readers.shut(core)
-            try wait(until: deadline, "views are still open") { Readers.readers(core, upTo: .max) }
+            try wait(until: deadline, "views are still open") { Readers.readers(core) }
             // Again: the last ones may have taken leases with them.
             if !deferring { try refuseLeased(until: deadline) }
         } catch {
@@ -219,7 +219,7 @@ extension Engine {
             // One lease of each is this look's.
             var accounted = container.leasesOfGraph(and: replaced()).merging(leasesOfTargets(), uniquingKeysWith: +)
             accounted.merge(lates.counts, uniquingKeysWith: +)
-            for lease in retired.flatMap(\.remembered.objects) { accounted[lease.bits, default: 0] += 1 }
+            for lease in retirement.retired.remembered { accounted[lease.bits, default: 0] += 1 }
             // One lease may be kept for the steps back of several domains.
             var kept: Set<ObjectIdentifier> = []
             for lease in container.restoring.values.flatMap(\.leases)
@@ -250,11 +250,8 @@ extension Engine {
         var (objects, claims) = container.monitor.locked {
             (cells.values.flatMap { $0.heldObjects() }, cells.values.flatMap { $0.claims() })
         }
-        let (former, late) = container.monitor.locked { () -> ([Retired], [UInt64]) in
-            defer { retired = [] }
-            return (retired, container.retiredWhileBuilding)
-        }
-        objects += sequenced(former.flatMap(\.objects).map(\.object) + late + container.takeLingering())
+        let (former, late) = container.monitor.locked { (retirement.retired.takeAll(), container.retiredWhileBuilding) }
+        objects += sequenced(former.objects.map(\.object) + late.map(\.object) + container.takeLingering())
         objects.sort { $0.sequence > $1.sequence }
         let leased = leasedWithAll()
         // What was not made here is stopped with the rest, and ends with the last claim on it.

@@ -312,18 +312,12 @@ extension Engine {
             for id in touched { container.keys.bumpVersion(id) }
             let former = container.publish(next)
             for id in touched { container.keys.bumpVersion(id) }
-            var objects: [(sequence: UInt64, object: UInt64)] = []
             container.noteRetired(plan.replaced)
             for cell in plan.replaced {
                 cell.markRetired()
-                objects += cell.heldObjects()
                 next.cell(cell.id)?.adoptTracked(of: cell)
             }
-            objects.sort { $0.sequence > $1.sequence }
-            retired.append(
-                Retired(
-                    epoch: former.generation + 1, graph: former, objects: objects, since: monotonicNow(),
-                    remembered: container.forgetLate(of: touched), names: container.keys.takeOutgrown()))
+            retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
             container.forgetBuilt(plan.replaced)
             container.monitor.broadcast()
         }

@@ -225,7 +225,7 @@ extension Engine {
     func endIdleFollowing() {
         let (idle, loop) = container.monitor.locked { () -> (FileFollower?, Loop?) in
             guard followed.isEmpty, followings == 0, !container.isClosing else { return (nil, nil) }
-            let isLoopNeeded = options.isLoopDefault || isReclaimScheduled || nextLook != .max
+            let isLoopNeeded = options.isLoopDefault || retirement.isReclaimScheduled || nextLook != .max
             defer {
                 follower = nil
                 if !isLoopNeeded { loopThread = nil }

@@ -25,6 +25,18 @@ struct BarrierCredit {
 }
 
 extension Engine {
+    /// The former generations, and the thread that ends them. Guarded by the engine's monitor.
+    final class Retirement {
+        var retired = RetiredGenerations()
+        /// A timer of the loop is set to look at them again.
+        var isReclaimScheduled = false
+        /// A thread is ending generations.
+        var isReclaiming = false
+        /// That thread is to look again when it has done so.
+        var isReclaimDue = false
+        var barrierCredit = BarrierCredit()
+    }
+
     enum Reclaiming {
         /// After a commit: now, or a little later when commits come so fast that each barrier would cost the readers.
         case unhurried
@@ -34,35 +46,37 @@ extension Engine {
     /// Ends the generations that nobody reads any more: their replaced instances are disposed of, in reverse order of
     /// creation. What is still read is looked at again from the loop's timer.
     ///
-    /// One thread at a time does so, because generations end in order. Another leaves it what has come meanwhile. Where
-    /// that is to be now, it waits until it is done, unless it is in a callback, for which that thread may be waiting.
+    /// One thread at a time does so. Another one leaves it the generations that were replaced meanwhile; with `now` it waits until
+    /// that thread is done, unless it is in a callback, for which that thread may be waiting.
     func reclaim(
         _ hurry: Reclaiming = .unhurried, inCallback: Bool = Container.isInCallback, until deadline: UInt64? = nil
     ) {
         var isLingering = false
         var next = container.monitor.locked { () -> UInt64? in
             isLingering = container.hasLingering
-            retireLate()
-            guard !retired.isEmpty || isReclaiming, hurry == .now || barrierCredit.take() else { return nil }
-            if isReclaiming {
-                isReclaimDue = true
+            guard hasRetired || retirement.isReclaiming, hurry == .now || retirement.barrierCredit.take() else {
+                return nil
+            }
+            if retirement.isReclaiming {
+                retirement.isReclaimDue = true
                 if hurry == .now && !inCallback {
-                    container.wait(until: deadline ?? monotonicNow() + Self.reclaimPatience) { !isReclaiming }
+                    container.wait(until: deadline ?? monotonicNow() + Self.reclaimPatience) {
+                        !retirement.isReclaiming
+                    }
                 }
                 return nil
             }
-            isReclaiming = true
-            return retired.last?.epoch
+            retirement.isReclaiming = true
+            return retirement.retired.newest
         }
         while let newest = next {
             // Outside the monitor; what is replaced meanwhile needs a barrier of its own.
             Readers.barrier()
             free(upTo: newest)
             next = container.monitor.locked {
-                defer { isReclaimDue = false }
-                retireLate()
-                if isReclaimDue, let last = retired.last { return last.epoch }
-                isReclaiming = false
+                defer { retirement.isReclaimDue = false }
+                if retirement.isReclaimDue, hasRetired { return retirement.retired.newest }
+                retirement.isReclaiming = false
                 container.monitor.broadcast()
                 return nil
             }
@@ -76,8 +90,7 @@ extension Engine {
     func handOverReclaim() {
         let loop: Loop
         let isAsked = container.monitor.locked { () -> Bool in
-            retireLate()
-            return !container.isClosing && (!retired.isEmpty || isReclaiming || container.hasLingering)
+            !container.isClosing && (hasRetired || retirement.isReclaiming || container.hasLingering)
         }
         guard isAsked else { return }
         do throws(Failure) { loop = try self.loop() } catch { return noteThreadFailure(error) }
@@ -99,7 +112,7 @@ extension Engine {
         guard isPosted, mayWait else { return }
         container.monitor.locked {
             let deadline = since + Self.handOverPatience
-            while handedOver != 0 || isReclaiming, monotonicNow() < deadline {
+            while handedOver != 0 || retirement.isReclaiming, monotonicNow() < deadline {
                 _ = container.monitor.wait(until: deadline)
             }
         }
@@ -113,16 +126,31 @@ extension Engine {
     /// How long the end of what another thread disposes of is awaited, in nanoseconds.
     static let reclaimPatience: UInt64 = 5_000_000_000
 
-    /// What was built for a graph that was replaced meanwhile may be borrowed by views of that graph or an older one.
-    /// Under the monitor.
-    private func retireLate() {
-        guard !container.retiredWhileBuilding.isEmpty else { return }
-        let graph = container.graph
-        retired.append(
-            Retired(
-                epoch: graph.generation, graph: graph, objects: sequenced(container.retiredWhileBuilding),
-                since: monotonicNow()))
-        container.retiredWhileBuilding = []
+    /// Under the monitor: whether anything waits for readers to leave.
+    private var hasRetired: Bool { !retirement.retired.isEmpty || !container.retiredWhileBuilding.isEmpty }
+
+    /// Under the monitor: `former` was replaced, and no later graph has these slots.
+    func retire(_ former: Graph, _ replaced: [Cell], remembered: Container.Forgotten) {
+        let objects = replaced.flatMap { slot in
+            slot.heldObjects().map { object in
+                ReplacedObject(
+                    sequence: object.sequence, object: object.object, birth: slot.birth(before: former.generation))
+            }
+        }
+        retirement.retired.append(
+            former.generation, former, at: UnsafeRawPointer(former.raw),
+            objects: objects.sorted { $0.sequence > $1.sequence }, remembered: remembered,
+            names: container.keys.takeOutgrown())
+    }
+
+    /// Under the monitor: objects that were built for a graph that was replaced meanwhile. Views of that graph or an older one may
+    /// have borrowed them.
+    private func takeLate() -> [ReplacedObject] {
+        defer { container.retiredWhileBuilding = [] }
+        return container.retiredWhileBuilding.map { object, birth in
+            let sequence = ObjectTable.record(object).map { iv_record_order($0) } ?? 0
+            return ReplacedObject(sequence: sequence, object: object, birth: birth)
+        }
     }
 
     /// Objects that the graph holds, with their place in the order of creation.
@@ -130,34 +158,27 @@ extension Engine {
         objects.map { object in (ObjectTable.record(object).map { iv_record_order($0) } ?? 0, object) }
     }
 
-    /// After a barrier that was issued when `newest` was the last generation that had been replaced.
+    /// After a barrier that was issued when `newest` was the epoch of the last generation that had been replaced.
     private func free(upTo newest: UInt64) {
         var newest = newest
-        var free: [Retired] = []
+        var ended = RetiredGenerations.Ended()
         for attempt in 1...Self.mostBarriers {
             let later = container.monitor.locked { () -> UInt64? in
-                let oldest = Readers.oldestEpoch(container.core)
-                // What may end now, but for a barrier, ends together with the rest, in one order.
-                if attempt < Self.mostBarriers, let last = retired.last(where: { $0.epoch < oldest }),
-                    last.epoch > newest
-                {
-                    return last.epoch
-                }
-                // Generations end in order, so that what a later one shares is still there.
-                let count = retired.prefix { $0.epoch < oldest && $0.epoch <= newest }.count
-                free = Array(retired.prefix(count))
-                retired.removeFirst(count)
+                let readers = Readers.inside(container.core)
+                // Generations that only need a further barrier end together with the others, in one order.
+                let last = retirement.retired.mayEnd(readers)
+                if attempt < Self.mostBarriers, last > newest { return last }
+                ended = retirement.retired.end(readers, upTo: newest, late: takeLate())
                 return nil
             }
             guard let later else { break }
             Readers.barrier()
             newest = later
         }
-        container.endRetired(free.flatMap(\.objects))
-        for generation in free {
-            let number = generation.graph.generation
+        container.endRetired(ended.objects.map { ($0.sequence, $0.object) })
+        for (generation, count) in ended.generations {
             container.log(
-                .trace, "generation \(number) has ended; \(generation.objects.count) objects of it are disposed of")
+                .trace, "generation \(generation.number) has ended; \(count) objects of it are disposed of")
         }
     }
 
@@ -194,33 +215,36 @@ extension Engine {
     }
 
     private func scheduleReclaim() {
-        let (needed, isOld, stuck) = container.monitor.locked { () -> (Bool, Bool, (Retired, UInt64)?) in
-            guard let first = retired.first, !isReclaimScheduled, !container.isClosing else {
-                return (false, false, nil)
-            }
-            isReclaimScheduled = true
-            let age = monotonicNow() - first.since
-            let isOld = age > Retired.firstWarning
-            guard age > first.warnsAfter else { return (true, isOld, nil) }
-            retired[0].warnsAfter = 2 * age
-            return (true, isOld, (first, age))
+        let (needed, isOld, stuck) = container.monitor.locked {
+            () -> (Bool, Bool, (RetiredGenerations.Generation, UInt64)?) in
+            guard hasRetired, !retirement.isReclaimScheduled, !container.isClosing else { return (false, false, nil) }
+            retirement.isReclaimScheduled = true
+            let now = monotonicNow()
+            let isOld =
+                retirement.retired.youngest.map { now - $0.since > RetiredGenerations.Generation.firstWarning } ?? false
+            guard let oldest = retirement.retired.oldest else { return (true, isOld, nil) }
+            let age = now - oldest.since
+            guard age > oldest.warnsAfter else { return (true, isOld, nil) }
+            retirement.retired.warnLater(age)
+            return (true, isOld, (oldest, age))
         }
         if let (stuck, age) = stuck {
-            let threads = Readers.readers(container.core, upTo: stuck.epoch).map(String.init).joined(separator: ", ")
+            let threads = Readers.readers(container.core, of: stuck.address, stuck.epoch).map(String.init)
+                .joined(separator: ", ")
             let seconds = age / 1_000_000_000
             container.log(
-                .warning, "generation \(stuck.graph.generation) is still read after \(seconds) s, by thread \(threads)")
+                .warning, "generation \(stuck.number) is still read after \(seconds) s, by thread \(threads)")
         }
         guard needed else { return }
         do throws(Failure) {
             let delay: UInt64 = isOld ? 500 : 2
             _ = try loop().schedule(after: delay) { [weak self] in
                 guard let self else { return }
-                self.container.monitor.locked { self.isReclaimScheduled = false }
+                self.container.monitor.locked { self.retirement.isReclaimScheduled = false }
                 self.reclaim(.now)
             }
         } catch {
-            container.monitor.locked { isReclaimScheduled = false }
+            container.monitor.locked { retirement.isReclaimScheduled = false }
             noteThreadFailure(error)
         }
     }

@@ -37,7 +37,7 @@ extension Engine {
             facts.failures = failures
             facts.targets = UInt64(attachments.count)
             facts.sources = UInt64(openDocuments.count)
-            facts.retiring = UInt64(retired.count)
+            facts.retiring = UInt64(retirement.retired.generations.count)
             let waiting = container.waitingJobs()
             facts.waitingJobs = UInt64(waiting.count)
             facts.waitingSince = waiting.count == 0 ? 0 : monotonicNow() - waiting.since
@@ -53,7 +53,7 @@ extension Engine {
     /// Retired objects that have not been stopped, and why.
     public func retiredObjects() -> [Container.RetiredObject] {
         handOverReclaim()
-        return container.retiredObjects { Set(retired.flatMap(\.objects).map(\.object)) }
+        return container.retiredObjects { Set(retirement.retired.objects.map(\.object)) }
     }
 
     /// A document, and how its changes are noticed.

@@ -35,19 +35,14 @@ public final class Engine: @unchecked Sendable {
     /// Calls that are about to follow a file.
     var followings = 0
     var modules: [KeptModule] = []
-    var retired: [Retired] = []
-    var isReclaimScheduled = false
+    let retirement = Retirement()
     /// When retired objects are looked at again; `.max` when they are not.
     var nextLook = UInt64.max
     /// The number of the timer for `nextLook`. Timers with other numbers do nothing.
     var lookNumber: UInt64 = 0
-    /// A thread is ending generations, and is to look again when it has done so.
-    var isReclaiming = false
-    var isReclaimDue = false
     /// Since when the loop thread has been asked to end generations and has not done so, or 0; and how often it was asked.
     var handedOver: UInt64 = 0
     var handedOverCount: UInt64 = 0
-    var barrierCredit = BarrierCredit()
     var lastFailure: Failure?
     /// The messages that were logged, so as not to repeat them.
     var logged = LoggedReloads()
@@ -84,21 +79,6 @@ public final class Engine: @unchecked Sendable {
     var unsettled: Set<UInt32> = []
     /// Those of them whose domain has yet to undo something, as the current plan found them.
     var unanswered: Set<UInt32> = []
-
-    /// A generation that nobody new can reach, and what ends with it.
-    struct Retired {
-        let epoch: UInt64
-        let graph: Graph
-        let objects: [(sequence: UInt64, object: UInt64)]
-        let since: UInt64
-        /// When it is reported that it is still read; twice as late each time.
-        var warnsAfter = firstWarning
-        static let firstWarning: UInt64 = 2_000_000_000
-        /// What lazies knew, let go with the generation and without the monitor.
-        var remembered = Container.Forgotten()
-        /// Tables of names in which its readers may be.
-        var names: [KeyTable.Outgrown] = []
-    }
 
     private init(_ container: Container, _ options: EngineOptions) {
         self.container = container

@@ -179,6 +179,8 @@ public final class Cell: @unchecked Sendable {
         get { UInt64(birth & 0x7fff_ffff) }
         set { birth = birth & 1 << 31 | UInt32(truncatingIfNeeded: newValue & 0x7fff_ffff) }
     }
+    /// The same, as the latest generation before or at `last` that ends in these bits.
+    public func birth(before last: UInt64) -> UInt64 { last &- (last &- generation) & 0x7fff_ffff }
     /// Order of creation of the instance: its record's, unless that is another's.
     public internal(set) var sequence: UInt64 {
         get {
@@ -415,7 +417,7 @@ public final class Cell: @unchecked Sendable {
         if let known = variants[key] { return (known, false) }
         // The place is the first.
         let cell = Cell(recipe, arguments: Array(key.values.dropFirst()))
-        cell.isRetired = isRetired
+        cell.birth = birth
         rest.variants[key] = cell
         return (cell, true)
     }
@@ -437,7 +439,7 @@ public final class Cell: @unchecked Sendable {
         if let known = variants[key] { return known }
         if scope == .weakSingleton && variants.count >= rest.mostVariants { forgetGone(&gone) }
         let cell = Cell(recipe, arguments: arguments)
-        cell.isRetired = isRetired
+        cell.birth = birth
         rest.variants[key] = cell
         return cell
     }

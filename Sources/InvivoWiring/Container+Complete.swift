@@ -176,7 +176,9 @@ extension Container {
         cell.state = .built
         monitor.broadcast()
         // A graph that is gone does not hold it: it belongs to whoever asked.
-        if cell.isRetired && !cell.isOver && !made.isForeign { retiredWhileBuilding.append(made.object) }
+        if cell.isRetired && !cell.isOver && !made.isForeign {
+            retiredWhileBuilding.append((made.object, cell.birth(before: self.graph.generation)))
+        }
     }
 
     /// The failure of a wait that would close a circle.

@@ -46,7 +46,7 @@ extension Container {
             if bits == 0, let making = iv_word_making_cell(iv_load_u64(iv_cell_object(cell)), cell),
                 entry.pointee.layers == nil
             {
-                reader.pointee.graph = graph
+                iv_reader_set_graph(reader, graph)
                 reader.pointee.depth = 1
                 return (0, making)
             }

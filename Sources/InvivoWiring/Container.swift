@@ -54,7 +54,7 @@ public final class Container: @unchecked Sendable {
     /// Calls of close that wait for a reload: what that loads is abandoned.
     public var waitingCloses = 0
     /// Built for a graph that was gone meanwhile; their holds are dropped by the next reclaim.
-    public var retiredWhileBuilding: [UInt64] = []
+    public var retiredWhileBuilding: [(object: UInt64, birth: UInt64)] = []
     /// After close: objects that are still leased are disposed wherever their last lease goes.
     public internal(set) var isDetached = false
     /// Called with the monitor not held, when an object was built while a reload changed what documents say for its key.

@@ -8,17 +8,17 @@
 /* ---- readers (design: generations and reads) --------------------------------------------------------- */
 
 /* A reader's slot, a cache line of its own. Written by its thread only; read by the reclaimer.
- * `epoch` is 0 while idle, else a generation not newer than the one being read. Slots are never freed; a slot of an
- * ended thread is taken again. */
+ * `epoch` is 0 while idle, else 1 + a generation not newer than the one being read. `graph` is the generation being read; NULL
+ * while idle, and for a moment after the epoch was stored. Slots are never freed; a slot of an ended thread is reused. */
 struct iv_reader {
-    const void *graph; /* first: Swift's sanitizer takes any write through the struct for one of its first word */
+    uint64_t depth; /* first: Swift's sanitizer treats any write through the struct as one of its first word */
     uint64_t epoch;
-    uint32_t depth;
-    uint32_t thread; /* the kernel's thread id, 0 = free */
+    const void *graph;
     struct iv_reader *next;
     uint64_t building; /* outermost builds of this thread; close waits for them while the runtime is still open */
     uint64_t pinned;   /* 0, else a generation not newer than the oldest that one of them builds with */
     uint64_t pooling;  /* 0, else 1 + an epoch of pools not newer than what the thread reads in one (pools.h) */
+    uint32_t thread;   /* the kernel's thread id, 0 = free */
 };
 
 /* One for each open runtime, never freed, taken again with another tag. `tag` is the upper half of the runtime's
@@ -300,6 +300,9 @@ static inline void iv_readers_push(struct iv_core *core, struct iv_reader *reade
 }
 static inline uint32_t iv_reader_thread(struct iv_reader *reader) { return __atomic_load_n(&reader->thread, __ATOMIC_ACQUIRE); }
 static inline void iv_reader_set_thread(struct iv_reader *reader, uint32_t thread) { __atomic_store_n(&reader->thread, thread, __ATOMIC_RELEASE); }
+
+static inline const void *iv_reader_graph(const struct iv_reader *reader) { return __atomic_load_n(&reader->graph, __ATOMIC_ACQUIRE); }
+static inline void iv_reader_set_graph(struct iv_reader *reader, const void *graph) { __atomic_store_n(&reader->graph, graph, __ATOMIC_RELEASE); }
 
 static inline const void *iv_core_current(const struct iv_core *core) { return __atomic_load_n(&core->current, __ATOMIC_ACQUIRE); }
 static inline void iv_core_publish(struct iv_core *core, const void *graph, uint64_t epoch) {

@@ -1,0 +1,126 @@
+public import InvivoBase
+public import InvivoWiring
+
+/// An object of a slot that no later generation has.
+public struct ReplacedObject: Sendable {
+    /// Its position in the order of creation.
+    public let sequence: UInt64
+    public let object: UInt64
+    /// The first generation that shows it.
+    public let birth: UInt64
+
+    public init(sequence: UInt64, object: UInt64, birth: UInt64) {
+        (self.sequence, self.object, self.birth) = (sequence, object, birth)
+    }
+}
+
+/// The generations that were replaced and may still be read, with the objects that end after them.
+///
+/// A generation ends when no reader is in it, whatever became of older and newer ones. An object that generations `birth` to
+/// `last` show ends when the last of these has ended. It is kept by the newest of them that is left: when that one ends, the
+/// object passes to the next older one, or ends where there is none. So each end looks only at objects of the ended generation.
+///
+/// Guarded by the engine's monitor.
+public struct RetiredGenerations {
+    public struct Generation {
+        public let number: UInt64
+        /// The address by which a reader's slot names it.
+        let address: UnsafeRawPointer
+        /// Keeps it in memory.
+        let graph: AnyObject
+        let since: UInt64
+        public fileprivate(set) var objects: [ReplacedObject]
+        /// Objects that lazy references had resolved. Released with the generation, without the monitor.
+        let remembered: Container.Forgotten
+        /// The age at which a warning says that it is still read. It doubles with each warning.
+        var warnsAfter = firstWarning
+        static let firstWarning: UInt64 = 2_000_000_000
+
+        /// What a reader's slot holds at least while it reads this generation.
+        var epoch: UInt64 { number + 1 }
+    }
+
+    /// What has ended. Released without the monitor.
+    public struct Ended {
+        /// Each with the number of objects that end because it has ended.
+        public var generations: [(generation: Generation, objects: Int)] = []
+        public var objects: [ReplacedObject] = []
+        var names: [KeyTable.Outgrown] = []
+    }
+
+    /// In order of their numbers.
+    public private(set) var generations: [Generation] = []
+    /// Name tables that were replaced by larger ones. A reader of any former generation may be searching one, so these wait for
+    /// all readers that began before.
+    private var names: [(epoch: UInt64, table: KeyTable.Outgrown)] = []
+
+    public init() {}
+
+    public var isEmpty: Bool { generations.isEmpty && names.isEmpty }
+    public var objects: [ReplacedObject] { generations.flatMap(\.objects) }
+    var remembered: [ObjectLease] { generations.flatMap(\.remembered.objects) }
+    var oldest: Generation? { generations.first }
+    var youngest: Generation? { generations.last }
+    /// The epoch of the newest.
+    public var newest: UInt64 { max(generations.last?.epoch ?? 0, names.last?.epoch ?? 0) }
+
+    /// Adds the generation that was just replaced.
+    public mutating func append(
+        _ number: UInt64, _ graph: AnyObject, at address: UnsafeRawPointer, objects: [ReplacedObject],
+        remembered: Container.Forgotten = Container.Forgotten(), names: [KeyTable.Outgrown] = []
+    ) {
+        generations.append(
+            Generation(
+                number: number, address: address, graph: graph, since: monotonicNow(), objects: objects,
+                remembered: remembered))
+        self.names += names.map { (number + 1, $0) }
+    }
+
+    /// The epoch of the newest that may end by what `readers` says, with or without a further barrier; 0 when none may.
+    public func mayEnd(_ readers: Readers.Inside) -> UInt64 {
+        let generation = generations.last { !readers.mayRead($0.address, $0.epoch) }?.epoch ?? 0
+        return max(generation, names.last { readers.oldest > $0.epoch }?.epoch ?? 0)
+    }
+
+    /// Removes the generations up to the epoch `newest` that nobody reads, and the objects that end with them. `late` are objects
+    /// of slots that were replaced while they were built.
+    public mutating func end(_ readers: Readers.Inside, upTo newest: UInt64, late: [ReplacedObject] = []) -> Ended {
+        var ended = Ended()
+        let over = generations.filter { $0.epoch <= newest && !readers.mayRead($0.address, $0.epoch) }
+        if !over.isEmpty {
+            let numbers = Set(over.map(\.number))
+            generations.removeAll { numbers.contains($0.number) }
+        }
+        for generation in over {
+            let before = ended.objects.count
+            for object in generation.objects { pass(object, before: generation.number, &ended) }
+            ended.generations.append((generation, ended.objects.count - before))
+        }
+        for object in late { pass(object, before: .max, &ended) }
+        let free = names.prefix { $0.epoch <= newest && $0.epoch < readers.oldest }.count
+        ended.names = names.prefix(free).map(\.table)
+        names.removeFirst(free)
+        return ended
+    }
+
+    /// Lets the newest generation before `number` that shows an object keep it, or ends it.
+    private mutating func pass(_ object: ReplacedObject, before number: UInt64, _ ended: inout Ended) {
+        var (low, high) = (0, generations.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if generations[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0, generations[low - 1].number >= object.birth else { return ended.objects.append(object) }
+        generations[low - 1].objects.append(object)
+    }
+
+    /// Doubles the age at which the oldest is warned of.
+    mutating func warnLater(_ age: UInt64) { if !generations.isEmpty { generations[0].warnsAfter = 2 * age } }
+
+    /// Removes all of it: for close, when no reader is left.
+    public mutating func takeAll() -> Ended {
+        defer { self = RetiredGenerations() }
+        return Ended(
+            generations: generations.map { ($0, $0.objects.count) }, objects: objects, names: names.map(\.table))
+    }
+}
