@@ -52,6 +52,7 @@ extension Engine {
         chain.beforeExclusive = nil
         container.settleCommit(chain)
         warnings += work.notes
+        plan.warned.formUnion(work.warned)
         unsettled = work.refused.union(unanswered)
         // The steps refer to the work that holds them.
         work.undos = []
@@ -125,6 +126,8 @@ extension Engine {
         let former: Graph
         let chain: BuildChain
         var notes: [(String, Place)] = []
+        /// Keys that they are about.
+        var warned: NameSet = []
         var undos: [(domain: Domain?, undo: Undo)] = []
         /// Targets are kept until the commit is over, and no longer: not by a job that another thread lets go of later.
         var leases: [ObjectLease] = []
@@ -242,6 +245,7 @@ extension Engine {
                 for outcome in try Tuning.change(record, key: key, to: layers, bases: bases, undo: &undo) {
                     if case .refused = outcome.what { work.refused.insert(id) }
                     work.notes.append(("\(key).\(outcome.text)", outcome.place))
+                    work.warned.insert(key)
                 }
             }
         }

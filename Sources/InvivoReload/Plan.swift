@@ -58,6 +58,9 @@ struct Plan {
     var tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)] = []
     /// Live objects of which a base value changes: object, property, value.
     var based: [(object: UInt64, property: Int, value: Value)] = []
+    /// Keys whose layers were planned, and those of them with warnings.
+    var layered: NameSet = []
+    var warned: NameSet = []
     /// Keys whose block is another one.
     var retunedBlocks: Set<UInt32> = []
     /// Aliases without arguments, with the keys whose slots they share.

@@ -15,7 +15,7 @@ extension Planner {
         ids.formUnion(plan.reconfigured.filter { plan.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
         ids.formUnion(set.attached.map(\.id))
         ids.formUnion(set.detached.map(\.id))
-        let documents = DocumentsNext(plan, documents)
+        let documents = DocumentsNext(plan, documents, warned: before.warned)
         // Names that are no key: nobody defines, attaches or declares them. They do not become keys, which are for ever, by
         // being named.
         var unknown: NameSet = []
@@ -33,14 +33,21 @@ extension Planner {
                 if found.count < Failure.most { found.append(error) } else { omitted += 1 }
             }
         }
+        func noteWarnings(_ key: String, since count: Int) {
+            plan.layered.insert(key)
+            if warnings.count > count { plan.warned.insert(key) }
+        }
         for id in ids.sorted() {
             try Loading.check()
-            let key = names.name(id)
+            let (key, count) = (names.name(id), warnings.count)
             note { () throws(Failure) in try planLayers(&plan, id, key, documents.said(key), &warnings) }
+            noteWarnings(key, since: count)
         }
         var known: Set<String>?
         for key in unknown {
             try Loading.check()
+            let count = warnings.count
+            defer { noteWarnings(key, since: count) }
             guard let said = documents.said(key) else { continue }
             guard limits.allowsPendingTargets || found.count < Failure.most else {
                 omitted += 1
@@ -63,7 +70,8 @@ extension Planner {
 
     /// What documents say after a plan.
     private final class DocumentsNext {
-        /// The keys that those of the plan named or name.
+        /// The keys for which a document of the plan has other traits than before, and those whose former plan had warnings: the
+        /// report has these again.
         private(set) var changed: NameSet = []
         private let staged: [(document: Document, next: Document.State)]
         private let open: [Document]
@@ -76,12 +84,19 @@ extension Planner {
                 .map { next[ObjectIdentifier($0)] ?? $0.state }
         }()
 
-        /// By the thread that has the turn.
-        init(_ plan: Plan, _ open: [Document]) {
+        /// By the thread that has the turn. Without `warned`, `changed` has all keys that the documents of the plan named or name.
+        init(_ plan: Plan, _ open: [Document], warned: NameSet? = nil) {
             self.open = open
             staged = plan.staged.documents
             for (document, state) in staged {
-                changed.formUnion(NameSet(document.state.traits.keys + state.traits.keys))
+                guard let warned else {
+                    changed.formUnion(NameSet(document.state.traits.keys + state.traits.keys))
+                    continue
+                }
+                changed.formUnion(state.changedTargets(since: document.state))
+                for key in warned where document.state.traits[key] != nil || state.traits[key] != nil {
+                    changed.insert(key)
+                }
             }
         }
 

@@ -24,6 +24,8 @@ struct Snapshot: Sendable {
     var blocked: [UInt32: [String]] = [:]
     /// The types of targets that were declared or attached, by key.
     var targetTypes: [UInt32: ObjectType] = [:]
+    /// The keys with warnings about their traits. A document that names one plans it again, so that each report has them.
+    var warned: NameSet = []
     /// The highest number in the order of declaration.
     var lastNumber: UInt64 = 0
     /// The reverse references of all of the above.
@@ -90,6 +92,8 @@ extension Snapshot {
         if let reaches = plan.decoratorReaches { decoratorReaches = reaches }
         if let planned = plan.config { config = planned }
         blocked = plan.asleep
+        for key in plan.layered { warned.remove(key) }
+        warned.formUnion(plan.warned)
         lastNumber = plan.lastNumber
         let changed = Set(plan.definitions.keys).union(plan.overrides.keys)
         for id in changed { unlinkNames(id, names) }

@@ -38,6 +38,37 @@ public struct SpecEntry: Sendable {
     }
 }
 
+extension SpecNode {
+    /// Whether another version of the same document has the same value at the same line and column.
+    func isSame(as other: SpecNode) -> Bool {
+        guard place.isSamePosition(as: other.place) else { return false }
+        switch (content, other.content) {
+        case (.null, .null): return true
+        case (.bool(let one), .bool(let other)): return one == other
+        case (.integer(let one), .integer(let other)): return one == other
+        case (.unsigned(let one), .unsigned(let other)): return one == other
+        // By bits: NaN is the same as itself, and 0 is not the same as -0.
+        case (.number(let one), .number(let other)): return one.bitPattern == other.bitPattern
+        case (.text(let one), .text(let other)): return one.isSameName(as: other)
+        case (.list(let one), .list(let other)): return one.elementsEqual(other) { $0.isSame(as: $1) }
+        case (.map(let one), .map(let other)): return one.elementsEqual(other) { $0.isSame(as: $1) }
+        default: return false
+        }
+    }
+}
+
+extension SpecEntry {
+    /// Whether another version of the same document has the same entry at the same line and column.
+    func isSame(as other: SpecEntry) -> Bool {
+        keyPlace.isSamePosition(as: other.keyPlace) && key.isSameName(as: other.key) && value.isSame(as: other.value)
+    }
+}
+
+extension Place {
+    /// Whether it is the same line and column, in whatever file.
+    public func isSamePosition(as other: Place) -> Bool { line == other.line && column == other.column }
+}
+
 /// A whole text, read: the root value and the file's name as it was given.
 public struct SpecDocument: Sendable {
     public let root: SpecNode

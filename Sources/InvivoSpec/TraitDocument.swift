@@ -47,6 +47,14 @@ public struct TraitSpec: Sendable {
     public let path: String
     public let parametersPath: String
 
+    /// Whether another version of the same document has the same trait at the same line and column.
+    public func isSame(as other: TraitSpec) -> Bool {
+        place.isSamePosition(as: other.place) && typePlace.isSamePosition(as: other.typePlace)
+            && type.isSameName(as: other.type) && path.isSameName(as: other.path)
+            && parametersPath.isSameName(as: other.parametersPath)
+            && parameters.elementsEqual(other.parameters) { $0.isSame(as: $1) }
+    }
+
     /// The key path of a parameter, or of what is nested in it.
     public func path(of keys: [String]) -> String {
         keys.reduce(SpecPath(text: parametersPath)) { $0.key($1) }.text

@@ -583,6 +583,63 @@ static void pending_targets_wait_when_allowed(void) {
     free(heard);
 }
 
+/* The warnings of the last report, one a line. */
+static char last_warnings[1024];
+static void note_warnings(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    last_warnings[0] = 0;
+    for (size_t i = 0; i < invivo_report_warning_count(report); i++) {
+        size_t length = strlen(last_warnings);
+        snprintf(last_warnings + length, sizeof last_warnings - length, "%s\n", invivo_report_warning(report, i));
+    }
+}
+/* A document that tunes several keys is edited: only the objects of the edited key are visited. Keys with warnings are planned
+ * again, so that each report has all warnings that hold. */
+static void an_edit_of_one_key_leaves_the_others_alone(void) {
+    options.flags = INVIVO_RUNTIME_PENDING_TARGETS;
+    begin();
+    options.flags = 0;
+    static const char *const names[] = {"synth.lead", "synth.bass", "synth.loud"};
+    invivo_object objects[3];
+    voice *voices[3];
+    invivo_observer observer;
+    OK(invivo_observe(runtime, &(invivo_observer_options){.struct_size = sizeof(invivo_observer_options), .reloaded = note_warnings},
+                      &observer, E));
+    for (int i = 0; i < 3; i++) {
+        voices[i] = make(&objects[i]);
+        OK(invivo_target_attach(objects[i], names[i], NULL, E));
+    }
+#define TUNING(number, rest)                                                                                                \
+    "traits:\n  synth.lead: [ Set: { a: " number " } ]\n  synth.bass: [ Set: { b: 2 } ]\n  synth.loud: [ Set: { volume: 25 } ]\n" \
+    "  synth.late: [ Set: { gain: 2 } ]\n" rest
+    OK(say("a.yaml", TUNING("1", ""), E));
+    CHECK(strstr(last_warnings, "volume") && strstr(last_warnings, "no target has the key 'synth.late' yet"));
+    set_order[0] = 0;
+    int visits = voices[1]->set_calls;
+    OK(say("a.yaml", TUNING("3", ""), E));
+    CHECK_TEXT(set_order, "a=3 ");
+    CHECK_EQUAL(voices[1]->set_calls, visits);
+    CHECK(strstr(last_warnings, "volume") && strstr(last_warnings, "no target has the key 'synth.late' yet"));
+    /* The same key in a second document and out of the first. */
+    OK(say("b.yaml", "traits: { synth.bass: [ Set: { b: 5 } ] }", E));
+    CHECK_EQUAL(voices[1]->b, 5);
+    OK(say("a.yaml", "traits:\n  synth.lead: [ Set: { a: 3 } ]\n", E));
+    CHECK_EQUAL(voices[1]->b, 5);
+    CHECK_TEXT(last_warnings, "");
+    CHECK_EQUAL(voices[2]->gain, 1);
+    OK(say("b.yaml", NULL, E));
+    CHECK_EQUAL(voices[1]->b, 0);
+    CHECK_EQUAL(voices[0]->a, 3);
+    /* Lines above move a key: its warnings name the new line. */
+    OK(say("a.yaml", "traits:\n  synth.lead: [ Set: { a: 3 } ]\n  synth.loud: [ Set: { volume: 25 } ]\n", E));
+    CHECK(strstr(last_warnings, "a.yaml:3:"));
+    OK(say("a.yaml", "# tuning\ntraits:\n  synth.lead: [ Set: { a: 3 } ]\n  synth.loud: [ Set: { volume: 25 } ]\n", E));
+    CHECK(strstr(last_warnings, "a.yaml:4:"));
+    OK(invivo_observer_close(observer, E));
+    for (int i = 0; i < 3; i++) OK(invivo_object_release(objects[i]));
+    end();
+}
+
 static void later_objects_get_the_current_traits(void) {
     begin();
     invivo_definition lead = {.struct_size = sizeof(lead), .key = "synth.lead", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
@@ -820,6 +877,7 @@ int main(void) {
     RUN_TEST(bytes_are_written_in_base64);
     RUN_TEST(an_instance_of_a_shared_type_never_changes_in_place);
     RUN_TEST(pending_targets_wait_when_allowed);
+    RUN_TEST(an_edit_of_one_key_leaves_the_others_alone);
     RUN_TEST(later_objects_get_the_current_traits);
     RUN_TEST(the_first_key_keeps_an_object);
     RUN_TEST(properties_that_are_not_tunable_are_refused_in_specs);
