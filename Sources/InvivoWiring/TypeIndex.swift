@@ -54,7 +54,7 @@ public struct TypeIndex: Sendable {
     }
 
     /// Of each type what is of it, and what says it is.
-    private var entries: NameTable<[Entry]> = [:]
+    private var entries: NameTable<EntryList> = [:]
     /// Of generic types the names with arguments that definitions had at any time: "Repository[User]" of "Repository".
     private var generics: NameTable<Set<String>> = [:]
     /// What types were said to be after they were registered; the same for all generations.
@@ -75,11 +75,10 @@ public struct TypeIndex: Sendable {
         }
     }
 
-    /// Takes in changes of any number of keys, in time proportional to it and to the length of the lists that change. Returns the
-    /// names of types whose lists changed.
+    /// Takes in changes of any number of keys, in time proportional to that number. Returns the names of types whose lists changed.
     public mutating func set(_ changes: [Change]) -> Set<String> {
         var changed = Set<String>()
-        var removed: NameTable<Set<UInt32>> = [:]
+        var removed: NameTable<[Entry]> = [:]
         var added: NameTable<[Entry]> = [:]
         var generic: [String] = []
         for change in changes {
@@ -87,28 +86,26 @@ public struct TypeIndex: Sendable {
             let former = change.former.flatMap(Self.facts)
             guard next != former else { continue }
             if let former {
-                for name in [former.type] + former.supertypes { removed[name, default: []].insert(change.id) }
+                for name in [former.type] + former.supertypes {
+                    removed[name, default: []].append(Self.entry(change.id, former, name))
+                }
                 changed.formUnion(former.names)
                 if former.isExtensible { changed.formUnion(later.supertypes(of: former.type)) }
             }
             if let next {
                 for name in [next.type] + next.supertypes {
-                    let isOwn = name == next.type
-                    let entry = Entry(
-                        id: change.id, rank: next.rank, order: next.order, isOwn: isOwn,
-                        isFound: !isOwn || next.isFound, isExtensible: isOwn && next.isExtensible)
-                    added[name, default: []].append(entry)
+                    added[name, default: []].append(Self.entry(change.id, next, name))
                 }
                 generic += next.supertypes
                 changed.formUnion(next.names)
                 if next.isExtensible { changed.formUnion(later.supertypes(of: next.type)) }
             }
         }
-        for (name, ids) in removed {
-            entries[name]?.removeAll { ids.contains($0.id) }
+        for (name, gone) in removed {
+            entries[name]?.remove(gone)
             if entries[name]?.isEmpty == true { entries[name] = nil }
         }
-        for (name, new) in added { Self.insert(new, in: &entries[name, default: []]) }
+        for (name, new) in added { entries[name, default: EntryList()].insert(new) }
         for name in Set(generic) where plain(name) != name { generics[plain(name), default: []].insert(name) }
         return changed
     }
@@ -126,7 +123,7 @@ public struct TypeIndex: Sendable {
         for name in names {
             guard let list = entries[name] else { continue }
             let next = list.map { entry in moved[entry.id].map(entry.moved) ?? entry }.sorted { $0.precedes($1) }
-            entries[name] = next
+            entries[name] = EntryList(sorted: next)
             guard !next.elementsEqual(list, by: { $0.id == $1.id }) else { continue }
             changed.insert(name)
             changed.formUnion(later.supertypes(of: name))
@@ -134,25 +131,17 @@ public struct TypeIndex: Sendable {
         return changed
     }
 
-    /// Entries of which any number is added at once.
-    private static func insert(_ new: [Entry], in list: inout [Entry]) {
-        guard new.count > insertedOneByOne else {
-            for entry in new { insert(entry, in: &list) }
-            return
-        }
-        list.reserveCapacity(list.count + new.count)
-        list += new
-        list.sort { $0.precedes($1) }
-    }
-
-    private static let insertedOneByOne = 8
-
     private static func insert(_ entry: Entry, in list: inout [Entry]) {
         var place = list.count
         while place > 0, entry.precedes(list[place - 1]) { place -= 1 }
-        // A long list has little room to spare: there may be as many entries as definitions.
-        if list.count == list.capacity && list.count >= 256 { list.reserveCapacity(list.count + list.count / 8) }
         list.insert(entry, at: place)
+    }
+
+    private static func entry(_ id: UInt32, _ facts: Facts, _ name: String) -> Entry {
+        let isOwn = name == facts.type
+        return Entry(
+            id: id, rank: facts.rank, order: facts.order, isOwn: isOwn, isFound: !isOwn || facts.isFound,
+            isExtensible: isOwn && facts.isExtensible)
     }
 
     private static func facts(_ definition: Definition) -> Facts? {
@@ -179,25 +168,27 @@ public struct TypeIndex: Sendable {
         return String(name[..<bracket])
     }
 
+    private func list(_ name: String) -> EntryList { entries[name] ?? EntryList() }
+
     /// All candidates, the best first. A definition with other generic arguments than those that are wanted is none.
     public func all(_ wanted: String, isExact: Bool) -> [Entry] {
         let name = plain(wanted)
         let list = all(of: name, isExact: isExact)
         guard name != wanted, let known = generics[name] else { return list }
-        let same = Set((entries[wanted] ?? []).map(\.id))
-        let others = Set(known.filter { $0 != wanted }.flatMap { (entries[$0] ?? []).map(\.id) })
+        let same = Set(self.list(wanted).map(\.id))
+        let others = Set(known.filter { $0 != wanted }.flatMap { self.list($0).map(\.id) })
         return list.filter { same.contains($0.id) || !others.contains($0.id) }
     }
 
     private func all(of name: String, isExact: Bool) -> [Entry] {
-        let list = (entries[name] ?? []).filter { $0.isFound && (!isExact || $0.isOwn) }
+        let list = self.list(name).filter { $0.isFound && (!isExact || $0.isOwn) }
         guard !isExact else { return list }
         let types = later.types(that: name)
         guard !types.isEmpty else { return list }
         let known = Set(list.map(\.id))
         var merged = list
         for type in types {
-            for entry in entries[type] ?? [] where entry.isExtensible && !known.contains(entry.id) {
+            for entry in self.list(type) where entry.isExtensible && !known.contains(entry.id) {
                 Self.insert(entry.asKind, in: &merged)
             }
         }
@@ -229,10 +220,100 @@ public struct TypeIndex: Sendable {
         }
         narrow(\.isOwn)
         if plain(name) != name {
-            let generic = Set((entries[name] ?? []).map(\.id))
+            let generic = Set(self.list(name).map(\.id))
             narrow { generic.contains($0.id) }
         }
         narrow { near($0.id) }
         return top.count == 1 ? .one(top[0].id) : .several(top.map(\.id))
+    }
+}
+
+extension TypeIndex {
+    /// The definitions of one type, the best first: there may be as many as there are definitions. A copy with a changed entry shares
+    /// all but 256 entries with the original.
+    fileprivate struct EntryList: Sequence, Sendable {
+        private static let leafSize = 256
+        /// Rebuilding the list is faster than to change as large a share of it one by one.
+        private static let smallShare = 16
+
+        /// None is empty.
+        private var leaves: [ContiguousArray<Entry>] = []
+        private var count = 0
+
+        init() {}
+
+        init(sorted: [Entry]) {
+            count = sorted.count
+            leaves = stride(from: 0, to: count, by: Self.leafSize).map {
+                ContiguousArray(sorted[$0..<Swift.min($0 + Self.leafSize, count)])
+            }
+        }
+
+        var isEmpty: Bool { leaves.isEmpty }
+
+        func makeIterator() -> FlattenSequence<[ContiguousArray<Entry>]>.Iterator { leaves.joined().makeIterator() }
+
+        mutating func insert(_ new: [Entry]) {
+            guard new.count * Self.smallShare > count else {
+                for entry in new { insert(entry) }
+                return
+            }
+            var all = Array(self)
+            all.reserveCapacity(count + new.count)
+            all += new
+            all.sort { $0.precedes($1) }
+            self = EntryList(sorted: all)
+        }
+
+        mutating func remove(_ gone: [Entry]) {
+            guard gone.count * Self.smallShare > count else {
+                for entry in gone { remove(entry) }
+                return
+            }
+            let ids = Set(gone.map(\.id))
+            self = EntryList(sorted: filter { !ids.contains($0.id) })
+        }
+
+        /// Returns the last leaf that does not begin with an entry behind this one.
+        private func leaf(of entry: Entry) -> Int {
+            var (low, high) = (0, leaves.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if entry.precedes(leaves[middle][0]) { high = middle } else { low = middle + 1 }
+            }
+            return Swift.max(low - 1, 0)
+        }
+
+        private mutating func insert(_ entry: Entry) {
+            count += 1
+            guard !leaves.isEmpty else { return leaves.append([entry]) }
+            let index = leaf(of: entry)
+            let full = leaves[index].count
+            var place = full
+            while place > 0, entry.precedes(leaves[index][place - 1]) { place -= 1 }
+            guard full >= Self.leafSize else { return leaves[index].insert(entry, at: place) }
+            if place == full && index == leaves.count - 1 { return leaves.append([entry]) }
+            let half = full / 2
+            let upper = ContiguousArray(leaves[index][half...])
+            leaves[index].removeSubrange(half...)
+            leaves.insert(upper, at: index + 1)
+            if place > half {
+                leaves[index + 1].insert(entry, at: place - half)
+            } else {
+                leaves[index].insert(entry, at: place)
+            }
+        }
+
+        private mutating func remove(_ entry: Entry) {
+            guard !leaves.isEmpty else { return }
+            // Nearly always in its leaf; of several entries with the same order some may be in an earlier one.
+            var index = leaf(of: entry)
+            func place(in index: Int) -> Int? { leaves[index].firstIndex { $0.id == entry.id } }
+            if place(in: index) == nil { index = leaves.indices.first { place(in: $0) != nil } ?? leaves.count }
+            guard index < leaves.count, let place = place(in: index) else { return }
+            leaves[index].remove(at: place)
+            if leaves[index].isEmpty { leaves.remove(at: index) }
+            count -= 1
+        }
     }
 }
