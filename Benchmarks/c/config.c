@@ -1,9 +1,8 @@
 /* config.c: the cost of reading and changing configuration values. */
 #define _GNU_SOURCE
-#include "row.h"
+#include "events.h"
 #include <invivo/invivo.h>
 #include <string.h>
-#include <yaml.h>
 
 typedef struct { double gain; } voice;
 
@@ -100,28 +99,6 @@ static char *document_of(int values, enum shape shape, int first, size_t *length
     return text;
 }
 
-/* libyaml's events of a text, in microseconds: the minimum of several passes. */
-static double event_pass(const char *text, size_t length) {
-    double best = 0;
-    for (int i = 0; i < rounds; i++) {
-        double begun = cpu_ns();
-        yaml_parser_t parser;
-        yaml_event_t event;
-        yaml_event_type_t type;
-        yaml_parser_initialize(&parser);
-        yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-        do {
-            if (!yaml_parser_parse(&parser, &event)) exit(1);
-            type = event.type;
-            yaml_event_delete(&event);
-        } while (type != YAML_STREAM_END_EVENT);
-        yaml_parser_delete(&parser);
-        double took = (cpu_ns() - begun) / 1e3;
-        if (i == 0 || took < best) best = took;
-    }
-    return best;
-}
-
 typedef struct { double document, api, pass; } edits;
 
 /* One value edited, in the document and by the API, in microseconds: the minimum of several. */
@@ -143,7 +120,7 @@ static edits edit_one(int values, enum shape shape) {
         must(invivo_changes_commit(changes, &error));
         double took = (cpu_ns() - begun) / 1e3;
         if (i == 1 || (i && took < best.document)) best.document = took;
-        if (i == 0) best.pass = event_pass(text, length);
+        if (i == 0) best.pass = event_pass(text, length, rounds);
         free(text);
     }
     for (int i = 0; i < 20 * rounds; i++) {
