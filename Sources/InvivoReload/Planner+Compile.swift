@@ -45,18 +45,19 @@ extension Planner {
         }
     }
 
-    /// Definitions that wait for what changes are looked at again, and those that wait for them.
-    private func wake(_ plan: inout Plan, _ asleep: inout [UInt32: [String]]) {
-        guard !asleep.isEmpty else { return }
+    /// Compiles blocked definitions again that may no longer be blocked: those that are blocked on a change, and those that refer to
+    /// one, because a definition that refers to it wrongly is refused whether it is blocked or not.
+    private func wake(_ plan: inout Plan, _ blocked: inout [UInt32: [String]]) {
+        guard !blocked.isEmpty else { return }
         var queue = Array(plan.definitions.keys)
-        for setting in plan.settingIDs {
-            for holder in before.links.dependents.holders(of: setting) where asleep.removeValue(forKey: holder) != nil {
-                guard plan.definitions[holder] == nil else { continue }
-                plan.definitions[holder] = kept(holder, plan).map { .some($0) } ?? .none
-                queue.append(holder)
-            }
+        func wake(_ holder: UInt32) {
+            guard blocked.removeValue(forKey: holder) != nil, plan.definitions[holder] == nil else { return }
+            plan.definitions[holder] = kept(holder, plan).map { .some($0) } ?? .none
+            queue.append(holder)
         }
+        for setting in plan.settingIDs { for holder in before.links.dependents.holders(of: setting) { wake(holder) } }
         while let id = queue.popLast() {
+            for holder in before.links.dependents.holders(of: id) { wake(holder) }
             guard let definition = next(id, plan) else { continue }
             var holders = before.links.blockedOn[definition.key] ?? []
             if let type = typeNext(definition, plan) {
@@ -64,10 +65,7 @@ extension Planner {
                     holders.formUnion(before.links.typeQueries[name] ?? [])
                 }
             }
-            for holder in holders where asleep.removeValue(forKey: holder) != nil {
-                plan.definitions[holder] = kept(holder, plan).map { .some($0) } ?? .none
-                queue.append(holder)
-            }
+            for holder in holders { wake(holder) }
         }
     }
 
