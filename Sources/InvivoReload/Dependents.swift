@@ -1,38 +1,34 @@
+internal import HashTreeCollections
+internal import InvivoBase
 internal import InvivoWiring
 
 /// Who names whom, against the direction of the recipes' edges: for each key its holders, each with the way in which it
 /// follows. A word a key and eight bytes an edge, for there are as many as definitions; whoever has many holders has a table.
-struct Dependents {
+struct Dependents: Sendable {
     typealias Holders = [(key: UInt32, value: Recipe.Edge)]
 
-    private struct Link {
+    private struct Link: Sendable {
         var holder: UInt32
         /// The place of the next one, counted from 1, and how the holder follows.
         var next: UInt32
     }
 
     /// By key: the place of its first link, counted from 1; `isTabled` for those in `many`.
-    private var heads: [UInt32] = []
-    private var links: [Link] = []
+    private var heads = PersistentVector<UInt32>()
+    private var links = PersistentVector<Link>()
     private var firstFree: UInt32 = 0
-    private var many: [UInt32: [UInt32: Recipe.Edge]] = [:]
+    private var many: TreeDictionary<UInt32, TreeDictionary<UInt32, Recipe.Edge>> = [:]
 
     private static let isTabled = UInt32.max
     private static let mostLinks = 24
     private static let edgeShift: UInt32 = 30
     private static let placeMask: UInt32 = 1 << edgeShift - 1
 
-    /// Room for what one reload brings.
-    mutating func reserve(keys: Int, edges: Int) {
-        if keys > heads.capacity * 2 { heads.reserveCapacity(keys) }
-        if edges > links.capacity { links.reserveCapacity(links.count + edges) }
-    }
-
     /// The holders of a key, in no order.
     subscript(id: UInt32) -> Holders {
         guard Int(id) < heads.count else { return [] }
         let head = heads[Int(id)]
-        if head == Self.isTabled { return many[id].map(Array.init) ?? [] }
+        if head == Self.isTabled { return many[id].map { $0.map { ($0.key, $0.value) } } ?? [] }
         var found: Holders = []
         var place = head
         while place != 0 {
@@ -62,11 +58,11 @@ struct Dependents {
 
     mutating func set(_ edge: Recipe.Edge, of holder: UInt32, to id: UInt32) {
         remove(holder, from: id)
-        if Int(id) >= heads.count { heads += Array(repeating: 0, count: Int(id) + 1 - heads.count) }
+        if Int(id) >= heads.count { heads.grow(to: Int(id) + 1, with: 0) }
         if heads[Int(id)] != Self.isTabled && isFull(id) {
             let known = self[id]
             for (holder, _) in known { remove(holder, from: id) }
-            many[id] = Dictionary(uniqueKeysWithValues: known.map { ($0.key, $0.value) })
+            many[id] = TreeDictionary(uniqueKeysWithValues: known.map { ($0.key, $0.value) })
             heads[Int(id)] = Self.isTabled
         }
         guard heads[Int(id)] != Self.isTabled else {

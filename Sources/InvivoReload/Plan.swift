@@ -1,3 +1,4 @@
+internal import HashTreeCollections
 internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoTraits
@@ -37,7 +38,7 @@ struct Plan {
     /// What definitions name in which something is wrong.
     var needs: [UInt32: [UInt32]] = [:]
     /// What lies dormant after the plan, and what it waits for.
-    var asleep: [UInt32: [String]] = [:]
+    var asleep: TreeDictionary<UInt32, [String]> = [:]
     /// Kept instances that were bound to something else by property or method.
     var rebound: Set<UInt32> = []
     /// Keys that stay as they are and become members of a circle.

@@ -36,7 +36,7 @@ extension Planner {
             next += 1
             if !plan.settingIDs.contains(id) { remade.append(id) }
             plan.touched.insert(id)
-            for alias in (before.links.aliases[id] ?? []).sorted() where seen.insert(alias).inserted {
+            for alias in before.links.aliases[id].sorted() where seen.insert(alias).inserted {
                 queue.append(alias)
             }
             for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where edge != .late {

@@ -219,7 +219,7 @@ extension Planner {
         var queue = plan.definitions.keys.sorted()
         while let id = queue.popLast() {
             let isPattern = plan.definitions[id].flatMap { $0 }?.body.each != nil
-            for inline in (before.links.inlines[id] ?? []).sorted()
+            for inline in before.links.inlines[id].sorted()
             where plan.definitions[inline] == nil && !described.contains(inline)
                 && !(isPattern && before.definitions[inline]?.body.entry != nil)
             {

@@ -24,7 +24,7 @@ extension Planner {
         var seen = Set(plan.definitions.keys).union(holders.filter { plan.recipes[$0]?.scope.isShared == false })
         var queue = Array(seen)
         while let id = queue.popLast() {
-            for alias in before.links.aliases[id] ?? [] where seen.insert(alias).inserted { queue.append(alias) }
+            for alias in before.links.aliases[id] where seen.insert(alias).inserted { queue.append(alias) }
             for (holder, edge) in before.links.dependents[id] where edge != .late && seen.insert(holder).inserted {
                 holders.insert(holder)
                 // What is not shared is held by whoever holds it.

@@ -1,3 +1,4 @@
+internal import HashTreeCollections
 internal import InvivoBase
 internal import InvivoWiring
 
@@ -47,7 +48,7 @@ extension Planner {
 
     /// Compiles blocked definitions again that may no longer be blocked: those that are blocked on a change, and those that refer to
     /// one, because a definition that refers to it wrongly is refused whether it is blocked or not.
-    private func wake(_ plan: inout Plan, _ blocked: inout [UInt32: [String]]) {
+    private func wake(_ plan: inout Plan, _ blocked: inout TreeDictionary<UInt32, [String]>) {
         guard !blocked.isEmpty else { return }
         var queue = Array(plan.definitions.keys)
         func wake(_ holder: UInt32) {
@@ -59,10 +60,10 @@ extension Planner {
         while let id = queue.popLast() {
             for holder in before.links.dependents.holders(of: id) { wake(holder) }
             guard let definition = next(id, plan) else { continue }
-            var holders = before.links.blockedOn[definition.key] ?? []
+            var holders = before.links.blockedOn[definition.key]
             if let type = typeNext(definition, plan) {
                 for name in [type.name] + type.description.supertypes {
-                    holders.formUnion(before.links.typeQueries[name] ?? [])
+                    holders.formUnion(before.links.typeQueries[name])
                 }
             }
             for holder in holders { wake(holder) }
@@ -74,7 +75,7 @@ extension Planner {
 
     /// The same with what lies dormant by now. Answers what lacks something, and what that is.
     private func compile(
-        _ plan: inout Plan, _ asleep: [UInt32: [String]], _ failures: inout [Failure]
+        _ plan: inout Plan, _ asleep: TreeDictionary<UInt32, [String]>, _ failures: inout [Failure]
     ) throws(Failure) -> [UInt32: [String]] {
         plan.recipes = [:]
         var changed = plan.definitions
@@ -129,7 +130,7 @@ extension Planner {
         failures += compiler.ownFailures
         // A definition beneath an override is in force when that ends, so each change checks it. Definitions whose override ends
         // here, and removed ones, are compiled above.
-        let covering = changed.isEmpty && plan.settings.isEmpty ? [:] : stacks.merging(plan.overrides) { $1 }
+        let covering = changed.isEmpty && plan.settings.isEmpty ? [:] : overridesNext(plan)
         for id in covering.keys.sorted() where covering[id]?.isEmpty == false {
             guard asleep[id] == nil, let base = bases[id] ?? former[id] else { continue }
             try Loading.check()
@@ -150,13 +151,20 @@ extension Planner {
         return definition.with { $0.order = order }
     }
 
+    /// Returns the overrides after the plan.
+    private func overridesNext(_ plan: Plan) -> TreeDictionary<UInt32, [Override]> {
+        var overrides = before.overrides
+        for (id, stack) in plan.overrides { overrides[id] = stack }
+        return overrides
+    }
+
     /// Holders of what goes must do without it; what looks for a type of which there are others now is bound anew.
     private func rebind(
         _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ plan: inout Plan,
         _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
     ) throws(Failure) {
         var holders: Set<UInt32> = []
-        for name in typeNames { holders.formUnion(before.links.typeQueries[name] ?? []) }
+        for name in typeNames { holders.formUnion(before.links.typeQueries[name]) }
         if !before.links.optionalReferences.isEmpty {
             for definition in changed.values {
                 holders.formUnion(definition.flatMap { before.links.optionalReferences[$0.key] } ?? [])
@@ -177,7 +185,7 @@ extension Planner {
             // Nobody may need what is not made any more.
             if recipe.isAbstract, former?.id != id || former?.isAbstract == false {
                 holders.formUnion(before.links.dependents.holders(of: id))
-                holders.formUnion(before.links.aliases[id] ?? [])
+                holders.formUnion(before.links.aliases[id])
             }
             // Nobody may look for what nobody keeps any more, by whatever name. Whether a choice does depends on all its options.
             if recipe.definition.body.choice != nil
@@ -189,7 +197,7 @@ extension Planner {
                     let found = before.links.dependents.holders(of: name)
                     holders.formUnion(found)
                     let choices = found.filter { next($0, plan).map { $0.body.choice != nil } == true }
-                    for other in choices + (before.links.aliases[name] ?? []) where others.insert(other).inserted {
+                    for other in choices + before.links.aliases[name] where others.insert(other).inserted {
                         queue.append(other)
                     }
                 }
@@ -209,14 +217,14 @@ extension Planner {
                             path: definition.key, at: definition.place))
                 }
             }
-            for child in (before.links.children[id] ?? []).sorted() where changed[child] == nil {
+            for child in before.links.children[id].sorted() where changed[child] == nil {
                 failures.append(
                     Failure(
                         .notFound,
                         "'\(names.name(id))' cannot be removed: it is the parent of '\(names.name(child))'"
                     ))
             }
-            for alias in (before.links.aliases[id] ?? []).sorted() where changed[alias] == nil {
+            for alias in before.links.aliases[id].sorted() where changed[alias] == nil {
                 failures.append(
                     Failure(
                         .notFound,
@@ -236,7 +244,7 @@ extension Planner {
         // What falls dormant is not there for whoever needs it.
         for id in changed.keys where compiler.asleep(id) != nil {
             holders.formUnion(before.links.dependents.holders(of: id))
-            holders.formUnion(before.links.aliases[id] ?? [])
+            holders.formUnion(before.links.aliases[id])
         }
         for holder in holders.sorted() where changed[holder] == nil {
             try Loading.check()
@@ -263,7 +271,7 @@ extension Planner {
         var holders: Set<UInt32> = []
         while let name = queue.popLast() {
             holders.formUnion(before.links.dependents.holders(of: name))
-            for alias in before.links.aliases[name] ?? [] where others.insert(alias).inserted { queue.append(alias) }
+            for alias in before.links.aliases[name] where others.insert(alias).inserted { queue.append(alias) }
         }
         return holders.subtracting(others)
     }
@@ -282,11 +290,11 @@ extension Planner {
             if let definition = changed[id], definition == nil || !isWhole { return nil }
             return graph.recipe(id)
         }
-        let stacks = before.overrides.merging(plan.overrides) { $1 }
         func alias(_ id: UInt32) -> String? {
-            if stacks[id]?.last == nil, changed[id] == nil { return definitions.alias(id) }
+            let covers = plan.overrides[id] ?? before.overrides[id] ?? []
+            if covers.isEmpty, changed[id] == nil { return definitions.alias(id) }
             guard let base = changed[id] ?? definitions[id] else { return nil }
-            return (stacks[id]?.last?.definition ?? base).alias
+            return (covers.last?.definition ?? base).alias
         }
         func targets(_ id: UInt32, _ edges: (Recipe) -> [UInt32]) -> [UInt32] {
             // A plain alias has no recipe of its own.

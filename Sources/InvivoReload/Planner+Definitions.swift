@@ -93,7 +93,7 @@ extension Planner {
         // What has a changed parent is another definition too.
         var queue = plan.definitions.keys.filter { !rebased.contains($0) }.sorted()
         while let id = queue.popLast() {
-            for child in before.links.children[id] ?? [] where plan.definitions[child] == nil {
+            for child in before.links.children[id] where plan.definitions[child] == nil {
                 guard let definition = before.definitions[child] else { continue }
                 plan.definitions[child] = .some(definition)
                 queue.append(child)

@@ -10,7 +10,7 @@ extension Planner {
         var ids = Set(plan.definitions.compactMap { id, definition in definition?.body.each == nil ? nil : id })
         // Of the others those that see another configuration, or in which something stands that is another now.
         for id in before.links.patterns where plan.definitions[id] == nil {
-            let isTouched = before.links.inlines[id]?.contains {
+            let isTouched = before.links.inlines[id].contains {
                 plan.definitions[$0] != nil && before.definitions[$0]?.body.entry == nil
             }
             if plan.config != nil || isTouched == true || plan.moved[id] != nil { ids.insert(id) }
@@ -75,7 +75,7 @@ extension Planner {
         // Those whose entry is gone, and what no longer stands in them.
         var queue = present.union([pattern.id])
         while let id = queue.popFirst() {
-            let gone = (before.links.inlines[id] ?? []).filter {
+            let gone = before.links.inlines[id].filter {
                 before.definitions[$0]?.body.entry != nil && !present.contains($0)
             }
             for inline in gone { plan.definitions[inline] = .some(nil) }
@@ -96,7 +96,7 @@ extension Planner {
         while next < found.count {
             let holder = found[next]
             next += 1
-            let kept = (before.links.inlines[holder.id] ?? []).filter { plan.definitions[$0] == nil }.compactMap {
+            let kept = before.links.inlines[holder.id].filter { plan.definitions[$0] == nil }.compactMap {
                 plan.moved[$0] ?? before.definitions[$0]
             }
             for child in (children[holder.key] ?? []) + kept where child.body.entry == nil {

@@ -56,7 +56,7 @@ extension Planner {
             // What has a changed parent is another definition too.
             var queue = Array(ids)
             while let id = queue.popLast() {
-                for child in before.links.children[id] ?? []
+                for child in before.links.children[id]
                 where plan.definitions[child] == nil && ids.insert(child).inserted {
                     queue.append(child)
                 }

@@ -33,7 +33,7 @@ extension Planner {
 
     /// The keys whose shared instance an object is.
     private func sharedKeys(of object: UInt64) -> [UInt32] {
-        var found = before.links.constantKeys[object] ?? []
+        var found = before.links.constantKeys[object]
         if let own = observed.key(of: object), observed.sharedObject(own) == object, before.alias(own) == nil {
             found.insert(own)
         }

@@ -1,3 +1,4 @@
+internal import HashTreeCollections
 internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoWiring
@@ -12,18 +13,18 @@ struct Snapshot: Sendable {
     /// The base definition of each key, as processors left it.
     var definitions = DefinitionTable()
     /// The definitions that processors replaced, as they were described.
-    var originals: [UInt32: Definition] = [:]
+    var originals: TreeDictionary<UInt32, Definition> = [:]
     var assemblies = ActiveAssemblies()
     /// The overrides of each key. The last one is in force.
-    var overrides: [UInt32: [Override]] = [:]
+    var overrides: TreeDictionary<UInt32, [Override]> = [:]
     /// All processors in order.
     var processors: [Processor] = []
     /// The dependencies of each decorator's component, which it does not decorate.
     var decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:]
     /// The blocked definitions, with the names of their missing dependencies.
-    var blocked: [UInt32: [String]] = [:]
+    var blocked: TreeDictionary<UInt32, [String]> = [:]
     /// The types of targets that were declared or attached, by key.
-    var targetTypes: [UInt32: ObjectType] = [:]
+    var targetTypes: TreeDictionary<UInt32, ObjectType> = [:]
     /// The keys with warnings about their traits. A document that names one plans it again, so that each report has them.
     var warned: NameSet = []
     /// The highest number in the order of declaration.
@@ -37,28 +38,28 @@ struct Links: Sendable {
     /// Key or configuration path -> the definitions that refer to it or were bound to it, and how they follow a change.
     var dependents = Dependents()
     /// Parent -> the definitions that inherit from it.
-    var children: [UInt32: Set<UInt32>] = [:]
+    var children = KeySets<UInt32>()
     /// Key -> its aliases.
-    var aliases: [UInt32: Set<UInt32>] = [:]
+    var aliases = KeySets<UInt32>()
     /// Definition -> the inline definitions in it, and the definitions of a pattern's entries.
-    var inlines: [UInt32: Set<UInt32>] = [:]
+    var inlines = KeySets<UInt32>()
     /// The definitions that are patterns for the entries of a map or list.
-    var patterns: Set<UInt32> = []
+    var patterns: TreeSet<UInt32> = []
     /// Type -> the definitions with a type query for it.
-    var typeQueries: [String: Set<UInt32>] = [:]
+    var typeQueries = KeySets<String>()
     /// Key that is not defined -> the definitions that are blocked on it.
-    var blockedOn: [String: Set<UInt32>] = [:]
+    var blockedOn = KeySets<String>()
     /// Key that is not defined -> the definitions with an optional reference to it.
-    var optionalReferences: [String: Set<UInt32>] = [:]
+    var optionalReferences = KeySets<String>()
     /// Object -> the keys whose constant it is.
-    var constantKeys: [UInt64: Set<UInt32>] = [:]
+    var constantKeys = KeySets<UInt64>()
 
     /// Returns every other name of a key, aliases of aliases included.
     func allAliases(of id: UInt32) -> Set<UInt32> {
         var found: Set<UInt32> = []
         var queue = [id]
         while let next = queue.popLast() {
-            for alias in aliases[next] ?? [] where found.insert(alias).inserted { queue.append(alias) }
+            for alias in aliases[next] where found.insert(alias).inserted { queue.append(alias) }
         }
         return found
     }
@@ -76,12 +77,10 @@ extension Snapshot {
     /// Carries out a plan. `former` and `next` are the graphs before and after it.
     mutating func apply(_ plan: Plan, former: Graph, next: Graph, _ names: KeyNames) {
         for (id, changed) in plan.definitions {
-            if let owner = definitions[id]?.body.owner.flatMap(names.id(of:)) { links.inlines[owner]?.remove(id) }
+            if let owner = definitions[id]?.body.owner.flatMap(names.id(of:)) { links.inlines.remove(id, from: owner) }
             if changed == nil { links.forget(id, former.recipe(id)) }
             if changed?.body.each == nil { links.patterns.remove(id) } else { links.patterns.insert(id) }
-            if let owner = changed?.body.owner.flatMap(names.id(of:)) {
-                links.inlines[owner, default: []].insert(id)
-            }
+            if let owner = changed?.body.owner.flatMap(names.id(of:)) { links.inlines.insert(id, into: owner) }
         }
         for (id, definition) in plan.moved where definitions[id] != nil && plan.definitions[id] == nil {
             definitions[id] = definition
@@ -100,8 +99,6 @@ extension Snapshot {
         definitions.take(plan.definitions, in: next) { id in (plan.overrides[id] ?? overrides[id])?.isEmpty == false }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for id in changed { linkNames(id, names) }
-        links.dependents.reserve(
-            keys: Int(plan.recipes.keys.max() ?? 0) + 1, edges: plan.recipes.values.reduce(0) { $0 + $1.edges.count })
         for (id, recipe) in plan.recipes {
             links.forget(id, former.recipe(id))
             links.note(id, recipe)
@@ -113,13 +110,13 @@ extension Snapshot {
     }
 
     private mutating func unlinkNames(_ id: UInt32, _ names: KeyNames) {
-        for parent in parents(id, names) { links.children[parent]?.remove(id) }
-        if let target = alias(id).flatMap(names.id(of:)) { links.aliases[target]?.remove(id) }
+        for parent in parents(id, names) { links.children.remove(id, from: parent) }
+        if let target = alias(id).flatMap(names.id(of:)) { links.aliases.remove(id, from: target) }
     }
 
     private mutating func linkNames(_ id: UInt32, _ names: KeyNames) {
-        for parent in parents(id, names) { links.children[parent, default: []].insert(id) }
-        if let target = alias(id).flatMap(names.id(of:)) { links.aliases[target, default: []].insert(id) }
+        for parent in parents(id, names) { links.children.insert(id, into: parent) }
+        if let target = alias(id).flatMap(names.id(of:)) { links.aliases.insert(id, into: target) }
     }
 
     /// Returns the parents of a key and of its overrides. An override of a removed key has no parent.
@@ -134,24 +131,19 @@ extension Links {
     /// Adds the references of a compiled definition.
     fileprivate mutating func note(_ id: UInt32, _ recipe: Recipe) {
         for (target, edge) in recipe.edges { dependents.set(edge, of: id, to: target) }
-        for name in recipe.wishes { typeQueries[name, default: []].insert(id) }
-        for name in recipe.awaits { blockedOn[name, default: []].insert(id) }
-        for name in recipe.missing { optionalReferences[name, default: []].insert(id) }
-        if recipe.constantObject != 0 { constantKeys[recipe.constantObject, default: []].insert(id) }
+        for name in recipe.wishes { typeQueries.insert(id, into: name) }
+        for name in recipe.awaits { blockedOn.insert(id, into: name) }
+        for name in recipe.missing { optionalReferences.insert(id, into: name) }
+        if recipe.constantObject != 0 { constantKeys.insert(id, into: recipe.constantObject) }
     }
 
     /// Removes the references of the compiled definition that a key had. An alias without arguments has its target's, which stay.
     fileprivate mutating func forget(_ id: UInt32, _ recipe: Recipe?) {
         guard let recipe, recipe.id == id else { return }
         for (target, _) in recipe.edges { dependents.remove(id, from: target) }
-        for name in recipe.wishes { Self.remove(id, from: &typeQueries[name]) }
-        for name in recipe.awaits { Self.remove(id, from: &blockedOn[name]) }
-        for name in recipe.missing { Self.remove(id, from: &optionalReferences[name]) }
-        if recipe.constantObject != 0 { Self.remove(id, from: &constantKeys[recipe.constantObject]) }
-    }
-
-    private static func remove(_ id: UInt32, from holders: inout Set<UInt32>?) {
-        holders?.remove(id)
-        if holders?.isEmpty == true { holders = nil }
+        for name in recipe.wishes { typeQueries.remove(id, from: name) }
+        for name in recipe.awaits { blockedOn.remove(id, from: name) }
+        for name in recipe.missing { optionalReferences.remove(id, from: name) }
+        if recipe.constantObject != 0 { constantKeys.remove(id, from: recipe.constantObject) }
     }
 }
