@@ -42,7 +42,7 @@ public func invivo_start(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let (container, id) = try keyed(runtime, key)
-        try container.start(id)
+        try container.lifecycle.start(id)
     }
 }
 
@@ -52,7 +52,7 @@ public func invivo_stop(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let (container, id) = try keyed(runtime, key)
-        try container.stop(id)
+        try container.lifecycle.stop(id)
     }
 }
 

@@ -39,8 +39,8 @@ public func invivo_inject_tree(
     }
 }
 
-private func tree(_ pointer: UnsafePointer<invivo_tree>?) throws(Failure) -> Container.Tree {
-    var tree = Container.Tree()
+private func tree(_ pointer: UnsafePointer<invivo_tree>?) throws(Failure) -> ObjectTree {
+    var tree = ObjectTree()
     guard let pointer else { return tree }
     let least = MemoryLayout<invivo_tree>.offset(of: \.child) ?? 8
     let given = try versioned(pointer, "tree", least: least, as: invivo_tree.self)

@@ -46,5 +46,5 @@ public func invivo_view_config_late(_ view: invivo_view, _ id: invivo_config) ->
 @c @implementation
 public func invivo_view_get_confined(_ view: invivo_view, _ key: invivo_key) -> UnsafeMutableRawPointer! {
     guard let entry = invivo_view_entry(view, key) else { return nil }
-    return Container.confinedInstance(entry)
+    return FastResolve.confinedInstance(entry)
 }

@@ -73,7 +73,7 @@ public func invivo_resolve(
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     guard let out else { return nullOut(error) }
-    let (object, cell) = Container.leaseShared(runtime.bits, key.bits)
+    let (object, cell) = FastResolve.leaseShared(runtime.bits, key.bits)
     guard object != 0 else { return resolveOtherwise(runtime, key, cell, out, error) }
     out.pointee.bits = object
     return 0
@@ -85,12 +85,12 @@ private func resolveOtherwise(
     _ runtime: invivo_runtime, _ key: invivo_key, _ cell: UnsafeMutablePointer<iv_making_cell>?,
     _ out: UnsafeMutablePointer<invivo_object>, _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
-    var failed = Container.FastFailure()
+    var failed = FastResolve.Failed()
     let bits =
         if let cell {
-            Container.make(cell, runtime.bits, key.bits, failed: &failed)
+            FastResolve.make(cell, runtime.bits, key.bits, failed: &failed)
         } else {
-            Container.fastResolve(runtime.bits, key.bits, makes: true, failed: &failed)
+            FastResolve.resolve(runtime.bits, key.bits, makes: true, failed: &failed)
         }
     out.pointee.bits = bits
     if bits != 0 { return 0 }
@@ -175,8 +175,8 @@ public func invivo_peek(_ runtime: invivo_runtime, _ key: invivo_key, _ out: Uns
     -> invivo_status
 {
     guard let out else { return Status.argument.rawValue }
-    var failed = Container.FastFailure()
-    out.pointee.bits = Container.fastResolve(runtime.bits, key.bits, makes: false, failed: &failed)
+    var failed = FastResolve.Failed()
+    out.pointee.bits = FastResolve.resolve(runtime.bits, key.bits, makes: false, failed: &failed)
     return out.pointee.bits != 0 ? 0 : Status.cold.rawValue
 }
 

@@ -65,7 +65,7 @@ extension Engine {
         container.stopResolving()
         for document in former.documents { document.closeHandle() }
         restoreTargets()
-        let stopFailures = container.gatheringStops { disposeAll() }
+        let stopFailures = container.lifecycle.gatheringStops { disposeAll() }
         closeHandles()
         container.keys.bumpAllVersions()
         let loop = container.monitor.locked { () -> Loop? in
@@ -256,7 +256,7 @@ extension Engine {
         let leased = leasedWithAll()
         // What was not made here is stopped with the rest, and ends with the last claim on it.
         let ending = Set(objects.map(\.object) + claims.map(\.bits)).subtracting(leased).compactMap(ObjectTable.record)
-        for failure in container.stopTogether(ending) { container.noteStopFailure(failure) }
+        for failure in container.lifecycle.stopTogether(ending) { container.lifecycle.noteStopFailure(failure) }
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
         container.endLates()

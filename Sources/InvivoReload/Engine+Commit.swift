@@ -12,11 +12,12 @@ extension Engine {
         showAliases(&plan)
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
         for cell in plan.created { cell.generation = next.generation }
-        let chain = BuildChain(graph: next, isReload: true, isCommit: true)
-        let work = Work(engine: self, former: former, chain: chain)
+        let state = Commit()
+        let chain = Build(container, graph: next, isReload: true, commit: state)
+        let work = Work(engine: self, former: former, chain: chain, commit: state)
         let outage = Outage(self)
         do throws(Failure) {
-            chain.beforeExclusive = { [container, abandonment = chain.abandonment] (id) throws(Failure) in
+            state.beforeExclusive = { [container, abandonment = state.abandonment] (id) throws(Failure) in
                 guard !container.isAbandoned(abandonment) else {
                     throw Failure(.timeout, "the change set has failed meanwhile", path: container.keyName(id))
                 }
@@ -25,22 +26,22 @@ extension Engine {
             // What was made before is found too when only the circle still holds it.
             if !plan.circled.isEmpty { container.markCircles(of: plan.circled) }
             try build(plan, work)
-            try container.startAll(chain)
+            try chain.startAll()
             try visitDomains(plan, work)
             // What objects that are kept got of their own.
-            try container.startAll(chain)
+            try chain.startAll()
         } catch {
             var failure = error
             failure.others += work.undoAll()
             // A domain still works on what this commit made: nobody else touches that before it returns.
-            let isAbandoned = container.isAbandoned(chain.abandonment)
+            let isAbandoned = container.isAbandoned(state.abandonment)
             if isAbandoned || work.isStuck { unsettled.formUnion(plan.tuned.map(\.id)) }
-            if isAbandoned { container.releaseBuilds(of: chain, in: former) }
-            failure.others += container.stopStarted(chain, isApart: isAbandoned)
+            if isAbandoned { chain.releaseBuilds(in: former) }
+            failure.others += chain.stopStarted(isApart: isAbandoned)
             let cells = plan.created
             container.monitor.locked { work.isOver = true }
-            container.whenOver(chain.abandonment) { [self] in
-                container.abandonCommit(chain)
+            container.whenOver(state.abandonment) { [self] in
+                chain.abandonCommit()
                 dropNew(cells)
                 work.leases = []
             }
@@ -49,8 +50,8 @@ extension Engine {
             throw failure
         }
         work.leases = []
-        chain.beforeExclusive = nil
-        container.settleCommit(chain)
+        state.beforeExclusive = nil
+        chain.settleCommit()
         warnings += work.notes
         plan.warned.formUnion(work.warned)
         unsettled = work.refused.union(unanswered)
@@ -87,7 +88,7 @@ extension Engine {
                 _ = ObjectTable.release(object)
             }
             if let domain = cell.type?.domain {
-                let overdue = Container.Overdue.withdrawn(chain.abandonment)
+                let overdue = Container.Overdue.withdrawn(work.commit.abandonment)
                 try container.run(in: domain, timeout: options.commitTimeout, overdue: overdue) { _ throws(Failure) in
                     try body()
                 }
@@ -124,7 +125,8 @@ extension Engine {
     private final class Work: @unchecked Sendable {
         let engine: Engine
         let former: Graph
-        let chain: BuildChain
+        let chain: Build
+        let commit: Commit
         var notes: [(String, Place)] = []
         /// Keys that they are about.
         var warned: NameSet = []
@@ -138,10 +140,11 @@ extension Engine {
         /// Whether something could not be undone.
         private(set) var isStuck = false
 
-        init(engine: Engine, former: Graph, chain: BuildChain) {
+        init(engine: Engine, former: Graph, chain: Build, commit: Commit) {
             self.engine = engine
             self.former = former
             self.chain = chain
+            self.commit = commit
         }
 
         func undoAll() -> [Failure] {
@@ -153,7 +156,7 @@ extension Engine {
                 if let domain {
                     do throws(Failure) {
                         let timeout = engine.options.commitTimeout
-                        let overdue = Container.Overdue.left(leases, chain.abandonment)
+                        let overdue = Container.Overdue.left(leases, commit.abandonment)
                         try container.run(in: domain, timeout: timeout, overdue: overdue) { [self] _ throws(Failure) in
                             found = container.apart(over: visible) { undo.run() }
                         }
@@ -167,9 +170,9 @@ extension Engine {
         }
 
         /// What steps back may see of what the commit made: nothing while a domain still works on that, or when all is over.
-        private var visible: BuildChain? {
+        private var visible: Build? {
             let isOver = engine.container.monitor.locked { () -> Bool in self.isOver }
-            return isOver || engine.container.isAbandoned(chain.abandonment) ? nil : chain
+            return isOver || engine.container.isAbandoned(commit.abandonment) ? nil : chain
         }
 
         func notUndone(_ failures: [Failure]) -> [Failure] {
@@ -203,10 +206,9 @@ extension Engine {
                 work.leases.append(lease)
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
-                    try container.reinject(
-                        recipe, after: former, into: object, arguments, of: instance.map { [$0] } ?? [], work.chain,
-                        changed: changed
-                    ) { undo.add($0) }
+                    let again = Reinjection(
+                        of: object, arguments, by: recipe, after: former, changed: changed, in: container)
+                    try again?.run(in: work.chain, of: instance.map { [$0] } ?? []) { undo.add($0) }
                 }
             }
         }
@@ -223,10 +225,9 @@ extension Engine {
                     Container.type(record).description.isKind(of: type.name)
                 else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
-                    try container.reinject(
-                        recipe, after: former, into: object, injection.arguments, of: injection.scopeInstances,
-                        work.chain, changed: changed
-                    ) { undo.add($0) }
+                    let again = Reinjection(
+                        of: object, injection.arguments, by: recipe, after: former, changed: changed, in: container)
+                    try again?.run(in: work.chain, of: injection.scopeInstances) { undo.add($0) }
                 }
             }
         }
@@ -269,7 +270,7 @@ extension Engine {
                 }.get()
             }
             if let domain {
-                let overdue = Container.Overdue.withdrawn(work.chain.abandonment)
+                let overdue = Container.Overdue.withdrawn(work.commit.abandonment)
                 try container.run(in: domain, timeout: options.commitTimeout, overdue: overdue, body)
             } else {
                 try body(nil)

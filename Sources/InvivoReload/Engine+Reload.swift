@@ -264,7 +264,7 @@ extension Engine {
                     changes = plan.changes
                     for change in plan.settings { settings[change.path] = .some(change.node) }
                     if plan.stops {
-                        stopFailures = container.gatheringStops {
+                        stopFailures = container.lifecycle.gatheringStops {
                             reclaim(.now, inCallback: false)
                             container.waitForEnding(until: monotonicNow() + Self.reclaimPatience)
                         }

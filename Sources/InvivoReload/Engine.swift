@@ -123,8 +123,8 @@ public final class Engine: @unchecked Sendable {
         container.fillsNeeds = options.fillsNeeds
         container.owner = engine
         engine.registerStandardConverters()
-        container.startTimeout = options.startTimeout
-        container.stopTimeout = options.stopTimeout
+        container.lifecycle.startTimeout = options.startTimeout
+        container.lifecycle.stopTimeout = options.stopTimeout
         container.commitTimeout = options.commitTimeout
         container.onLongWait = { [weak engine] failure in
             engine?.container.monitor.locked { engine?.lastFailure = failure }

@@ -79,16 +79,14 @@ struct LiveRuntime: Observed, Registrations {
     func sharedObject(_ id: UInt32) -> UInt64 { ask(id, 0) { $0.object } }
     func objects(_ id: UInt32) -> [UInt64] { ask(id, []) { $0.objects().map(\.object) } }
     func trackedObjects(_ id: UInt32) -> [TrackedObject] { ask(id, []) { $0.trackedObjects() } }
-    func builtKeys(_ scope: Scope) -> Set<UInt32> { container.monitor.locked { container.builtKeys(scope) } }
+    func builtKeys(_ scope: Scope) -> Set<UInt32> { container.monitor.locked { container.builds.built.of(scope) } }
 
     func recordedDependents(of id: UInt32) -> Set<UInt32> {
-        container.monitor.locked {
-            (container.dynamicDependents[id] ?? []).filter { container.dynamicDependencies[$0]?.contains(id) == true }
-        }
+        container.monitor.locked { container.builds.dependencies.dependents(on: id) }
     }
 
     func recordedDependencies(of id: UInt32) -> Set<UInt32> {
-        container.monitor.locked { container.dynamicDependencies[id] ?? [] }
+        container.monitor.locked { container.builds.dependencies.dependencies(of: id) }
     }
 
     func targets(_ id: UInt32) -> [Target] { attached[id] ?? [] }

@@ -34,13 +34,13 @@ final class Outage {
             let lease = ObjectLease(owning: object)
             if begun == nil { begun = monotonicNow() }
             stopped.append(lease)
-            try container.stop(replaced: object)
+            try container.lifecycle.stop(replaced: object)
         }
     }
 
     /// The commit failed, and what it made is gone.
     func takeBack() -> [Failure] {
-        let failures = stopped.reversed().compactMap { engine.container.restart($0.bits) }
+        let failures = stopped.reversed().compactMap { engine.container.lifecycle.restart($0.bits) }
         stopped = []
         return failures
     }

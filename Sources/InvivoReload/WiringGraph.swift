@@ -79,7 +79,7 @@ extension Engine {
                 node.generation = cell.generation
                 // An alias without arguments shows the cell of what it names.
                 if recipe.id == id && cell.object != 0 { node.buildTime = cell.buildTime }
-                let asked = recipe.id == id ? container.dynamicDependencies[id] ?? [] : []
+                let asked = recipe.id == id ? container.builds.dependencies.dependencies(of: id) : []
                 for key in asked.map({ container.keys.name($0) }).sorted() {
                     if !node.needs.contains(where: { $0.key == key }) {
                         node.needs.append(.init(key: key, how: .asked))

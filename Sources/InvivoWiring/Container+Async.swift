@@ -40,23 +40,23 @@ extension Container {
 
     /// Where what a choice leads to belongs; nil on any thread, and where it leads nowhere: who resolves it learns why.
     private func domainOfChoice(_ id: UInt32, _ arguments: [Value]) -> Domain? {
-        try? whole { (chain) throws(Failure) in
+        try? whole { (build) throws(Failure) in
             var (id, arguments) = (id, arguments)
             // It may lead back to itself with other arguments.
-            for _ in 0..<Self.deepest {
-                guard let recipe = chain.graph.recipe(id) else { return nil }
+            for _ in 0..<Build.deepest {
+                guard let recipe = build.graph.recipe(id) else { return nil }
                 switch recipe.maker {
                 case .alias(let target):
-                    let given = try passed(by: recipe, arguments) { (given) throws(Failure) in
-                        try values(of: recipe.slots.map(\.source), recipe, given, chain)
+                    let given = try build.passed(by: recipe, arguments) { (given) throws(Failure) in
+                        try build.values(of: recipe.slots.map(\.source), recipe, given)
                     }
                     (id, arguments) = (target, given ?? [])
                 case .choice(let chooser, let options):
-                    arguments = try checked(arguments, recipe)
-                    let value = try value(of: chooser, recipe, arguments, chain)
-                    guard let chosen = try chosen(value, options, recipe, chain) else { return nil }
+                    arguments = try recipe.checked(arguments)
+                    let value = try build.value(of: chooser, recipe, arguments)
+                    guard let chosen = try build.chosen(value, options, recipe) else { return nil }
                     id = chosen.id
-                    arguments = try values(of: chosen.sources, recipe, arguments, chain)
+                    arguments = try build.values(of: chosen.sources, recipe, arguments)
                 default: return recipe.type?.domain
                 }
             }

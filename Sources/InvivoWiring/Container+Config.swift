@@ -2,47 +2,8 @@ internal import CPlatform
 public import InvivoBase
 public import InvivoConfig
 
-/// Choosing, and reading the configuration, while objects are made.
+/// Reading the configuration while objects are created.
 extension Container {
-    /// What the first option gives that fits what the chooser gives.
-    func choose(
-        _ chooser: Recipe.Source, _ options: [(when: DefinitionChoice.When, use: Recipe.Source?)], _ recipe: Recipe,
-        _ arguments: [Value], _ chain: BuildChain
-    ) throws(Failure) -> UInt64 {
-        guard iv_stack_left() > Self.leastStack else {
-            throw Failure(.cycle, "the choice does not end", path: recipe.key, at: recipe.definition.place)
-        }
-        let value = try value(of: chooser, recipe, arguments, chain)
-        guard let chosen = try chosen(value, options, recipe, chain) else { return 0 }
-        // The choice's edges do not name it.
-        if chosen.isNamed { chain.noteDependency(chosen.id) }
-        let bound = try values(of: chosen.sources, recipe, arguments, chain)
-        return try resolve(chosen.id, bound, chain)
-    }
-
-    /// The definition that a choice is, and what is given to it.
-    struct Chosen {
-        let id: UInt32
-        let sources: [Recipe.Source]
-        /// Whether what the chooser gave is its name.
-        let isNamed: Bool
-    }
-
-    /// What the first option says that fits `value`; nil when that is nothing.
-    func chosen(
-        _ value: Value, _ options: [(when: DefinitionChoice.When, use: Recipe.Source?)], _ recipe: Recipe,
-        _ chain: BuildChain
-    ) throws(Failure) -> Chosen? {
-        guard let option = options.first(where: { $0.when.fits(value) }) else {
-            throw noOption(value, options.map(\.when), recipe.definition, at: recipe.definition.place)
-        }
-        guard let use = option.use else {
-            return Chosen(id: try id(named: value, for: recipe, chain), sources: [], isNamed: true)
-        }
-        guard case .object(let id, let sources, _) = use else { return nil }
-        return Chosen(id: id, sources: sources, isNamed: false)
-    }
-
     /// The keys that a name may mean to a definition: of its own assembly, from the inside out, then whole.
     static func keys(named name: String, besides key: String) -> [String] {
         var found: [String] = []
@@ -52,17 +13,6 @@ extension Container {
             found.append("\(scope).\(name)")
         }
         return found + [name]
-    }
-
-    private func id(named value: Value, for recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt32 {
-        guard case .string(let name) = value else { return 0 }
-        for key in Self.keys(named: name, besides: recipe.key) {
-            if let id = monitor.locked({ keys.id(of: key) }), chain.graph.isDefined(id) { return id }
-        }
-        let known = monitor.locked {
-            (0..<UInt32(keys.count)).filter { chain.graph.isDefined($0) }.map { keys.name($0) }
-        }
-        throw noDefinition(name, known, recipe.definition, at: recipe.definition.place)
     }
 
     /// A callable that answers what the configuration says when it is called.

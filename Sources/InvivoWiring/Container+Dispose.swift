@@ -146,7 +146,7 @@ extension Container {
         let gone = thread.pointee.block_gone
         thread.pointee.block = former.0
         thread.pointee.block_gone = former.1
-        endOfBlock(block, gone)
+        ProgramRun.endOfBlock(block, gone)
     }
 
     @inline(never)
@@ -250,14 +250,14 @@ extension Container {
     private static func end(_ record: Record, _ extra: Unmanaged<ObjectExtra>?, _ type: ObjectType) {
         if let extra = extra?.takeUnretainedValue() {
             for action in extra.beforeDisposal { action() }
-            type.container.stopBeforeDisposal(record, extra)
+            type.container.lifecycle.stopBeforeDisposal(record, extra)
         }
         guard let instance = record.pointee.instance else { return }
         type.description.dispose(instance)
     }
 
     static func freeMemory(of record: Record) {
-        if iv_record_in_block(record) != 0 { return endOfBlock(iv_record_block(record), 1) }
+        if iv_record_in_block(record) != 0 { return ProgramRun.endOfBlock(iv_record_block(record), 1) }
         Glibc.free(record)
     }
 }

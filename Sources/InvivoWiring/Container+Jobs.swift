@@ -192,7 +192,7 @@ extension Container {
                 leave(job, to: abandonment)
                 if !leases.isEmpty { restoring[ObjectIdentifier(job)] = (domain, leases) }
                 isLeft = true
-                failure.message = work.unfinished(in: domain, after: Self.milliseconds(now - begun))
+                failure.message = work.unfinished(in: domain, after: Lifecycle.milliseconds(now - begun))
             case (.withdrawn, false):
                 // It has done its work, or there is nobody to take the rest.
                 monitor.wait()

@@ -21,7 +21,7 @@ extension Container {
             { (chain) throws(Failure) -> UInt64? in
                 guard let id = try find(lookup, in: chain.graph, for: chain) else { return nil }
                 chain.noteDependency(id)
-                return try resolve(id, [], chain)
+                return try chain.resolve(id, [])
             }, giveBack: { object in if let object { _ = ObjectTable.release(object) } })
     }
 
@@ -57,7 +57,7 @@ extension Container {
                 do throws(Failure) {
                     for entry in chain.graph.types.all(type, isExact: isExact) {
                         chain.noteDependency(entry.id)
-                        let object = try resolve(entry.id, [], chain)
+                        let object = try chain.resolve(entry.id, [])
                         if object != 0 { found.append(object) }
                     }
                 } catch {
@@ -107,8 +107,8 @@ extension Container {
         }
         try whole { (chain) throws(Failure) in
             let recipe = try self.recipe(for: type, as: id, chain)
-            try checkKind(recipe, type)
-            try injectHostObject(recipe, object, record, chain)
+            try recipe.checkKind(of: type)
+            try chain.injectHostObject(recipe, object, record)
         }
     }
 

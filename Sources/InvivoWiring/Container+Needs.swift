@@ -32,7 +32,7 @@ extension Container {
 
     /// How objects of a type are injected that have no definition: what the type needs, and its hooks. Nil when there is
     /// neither.
-    func ownRecipe(of type: ObjectType, _ chain: BuildChain) throws(Failure) -> Recipe? {
+    func ownRecipe(of type: ObjectType, _ chain: Build) throws(Failure) -> Recipe? {
         let functions = type.description.functions
         guard (!type.needs.isEmpty && fillsNeeds) || functions.willInject != nil || functions.hearsOfCompletion else {
             return nil
@@ -73,7 +73,7 @@ extension Container {
         guard !type.needs.isEmpty, fillsNeeds else { return }
         try whole { (chain) throws(Failure) in
             guard let recipe = try ownRecipe(of: type, chain) else { return }
-            try injectHostObject(recipe, object, record, chain)
+            try chain.injectHostObject(recipe, object, record)
         }
         extra(record).hasNeeds = true
     }
@@ -84,13 +84,5 @@ extension Container {
         guard recipe.needCount > 0 else { return 0 }
         guard record.pointee.key == 0 || record.pointee.key == recipe.id &+ 1 else { return recipe.needCount }
         return !again && recipe.takesForeignObjects && extra(record).hasNeeds ? recipe.needCount : 0
-    }
-
-    /// For whom the object of a frame is made; nil when that has no key.
-    func asker(of index: Int, _ chain: BuildChain) -> Recipe? {
-        guard index >= 0 else { return chain.askedBy }
-        if let known = chain.frames[index].askedBy { return known }
-        guard index > 0, chain.frames[index - 1].recipe.id != Self.noKey else { return nil }
-        return chain.frames[index - 1].recipe
     }
 }

@@ -93,7 +93,7 @@ extension Container {
         let beneath = chainBeneath ?? (isNested ? chainAround : nil)
         if isNested { giveChains(thread) }
         return BuildChain(
-            graph: currentGraph(), parent: beneath == nil ? makingChain() : nil, outer: beneath,
+            self, graph: currentGraph(), parent: beneath == nil ? makingChain() : nil, outer: beneath,
             isApart: beneath != nil,
             beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque()
                 ? nil : BuildChain.at(thread.pointee.chain))
@@ -133,7 +133,7 @@ extension Container {
     func giveChain(_ making: UnsafeMutablePointer<iv_pool_making>, parent: BuildChain?) {
         let around = parent == nil ? chainAround : nil
         let chain = BuildChain(
-            graph: parent?.graph ?? currentGraph(), parent: parent, outer: around, isApart: around != nil,
+            self, graph: parent?.graph ?? currentGraph(), parent: parent, outer: around, isApart: around != nil,
             beneath: around == nil ? nil : BuildChain.at(currentThread().pointee.chain))
         monitor.locked {
             making.pointee.chain = Unmanaged.passRetained(chain).toOpaque()

@@ -219,7 +219,7 @@ extension Container {
             lingering.isEnding = true
             return true
         }
-        guard isMine else { return letGo(of: gone, stopping: endingTogether(gone.map(\.object))) }
+        guard isMine else { return letGo(of: gone, stopping: lifecycle.endingTogether(gone.map(\.object))) }
         var isOver = false
         while !isOver {
             let hasEnded = endIdle(with: gone)
@@ -238,7 +238,7 @@ extension Container {
 
     /// Stops objects, users before what they use, and lets go of the graph's hold, in reverse order of creation.
     private func letGo(of objects: [(sequence: UInt64, object: UInt64)], stopping: [Record]) {
-        for failure in stopTogether(stopping) { noteStopFailure(failure) }
+        for failure in lifecycle.stopTogether(stopping) { lifecycle.noteStopFailure(failure) }
         for (_, object) in objects.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
     }
 
@@ -249,7 +249,8 @@ extension Container {
         }
         let all = gone.map(\.object) + entries.keys
         // What was stopped meanwhile, by hand, waits for nobody.
-        let idle = Set(endingTogether(all).filter { state(of: $0) == .started }.map { ObjectTable.handle($0) })
+        let idle = Set(
+            lifecycle.endingTogether(all).filter { lifecycle.state(of: $0) == .started }.map { ObjectTable.handle($0) })
         leave(entries.filter { !idle.contains($0.key) })
         var used: Set<UInt64> = []
         var overdue: Set<UInt64> = []
@@ -267,7 +268,7 @@ extension Container {
             let unused = entries.filter { object, entry in
                 idle.contains(object) && !used.contains(object) && entry.extra.retirement.received == received[object]
             }
-            let ending = endingNow(gone.map(\.object) + unused.keys)
+            let ending = lifecycle.endingNow(gone.map(\.object) + unused.keys)
             for record in ending {
                 let object = ObjectTable.handle(record)
                 guard let entry = lingering.entries.removeValue(forKey: object) else { continue }

@@ -22,6 +22,8 @@ public final class Container: @unchecked Sendable {
     /// What runs reloads; set once, before the core is opened.
     public nonisolated(unsafe) weak var owner: AnyObject?
     public let log: Log
+    let instances: Instances
+    public let lifecycle: Lifecycle
 
     // Guarded by the monitor.
     var types: NameTable<ObjectType> = [:]
@@ -41,8 +43,7 @@ public final class Container: @unchecked Sendable {
     public private(set) var graph: Graph
     /// Jobs posted that nobody waits for (disposals, notifications) and that have not ended.
     public internal(set) var unawaitedJobs = 0
-    /// What resolves made while building: key -> keys it got, beyond what its definition names.
-    public var dynamicDependencies: [UInt32: Set<UInt32>] = [:]
+    public internal(set) var builds = BuildRecords()
     /// Scopes with places, by name.
     var scopes: NameTable<PlacedScope> = ["thread": PlacedScope("thread", nil)]
     /// By the index in their handles; nil when closed.
@@ -59,8 +60,6 @@ public final class Container: @unchecked Sendable {
     public internal(set) var isDetached = false
     /// Called with the monitor not held, when an object was built while a reload changed what documents say for its key.
     public var onLateBuild: (@Sendable (UInt32) -> Void)?
-    /// Who got a key while being built: the other direction of `dynamicDependencies`; may name too many.
-    public var dynamicDependents: [UInt32: Set<UInt32>] = [:]
     var waits = Waits()
     let resolvers: ResolveThreads
     /// What providers and lazies claim.
@@ -77,11 +76,6 @@ public final class Container: @unchecked Sendable {
     public nonisolated(unsafe) var stopGrace: UInt64 = 30_000_000_000
     /// Called with the monitor not held, when there are objects to be looked at again.
     public var onLingering: (@Sendable () -> Void)?
-    /// What failed in stops, while somebody gathers that. Guarded by the monitor.
-    var stopFailures: [Failure]?
-    /// Nanoseconds that a start or stop may take, where a definition does not say it. Set before the core is opened.
-    public nonisolated(unsafe) var startTimeout: UInt64 = 0
-    public nonisolated(unsafe) var stopTimeout: UInt64 = 0
     /// How long a domain has to do a job of a commit.
     public nonisolated(unsafe) var commitTimeout: UInt64 = 0
     /// Called with the monitor not held, when something was waited for longer than 1 s; set once, before the core is opened.
@@ -96,8 +90,6 @@ public final class Container: @unchecked Sendable {
     var leftThreads: [(thread: OwnThread, job: Job)] = []
     /// What is kept for steps back that a domain has not taken in time, by the job. Guarded by the monitor.
     public internal(set) var restoring: [ObjectIdentifier: (domain: Domain, leases: [ObjectLease])] = [:]
-    /// Keys whose shared instances were built, by scope; some may be gone. Guarded by the monitor.
-    var builtKeys: [Scope: Set<UInt32>] = [:]
     /// Called with the monitor not held, when a queue of jobs gets its first.
     public var onWaitingJob: (@Sendable (Domain) -> Void)?
 
@@ -111,6 +103,9 @@ public final class Container: @unchecked Sendable {
         keys = KeyTable(owner: UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag))
         graph = Graph(generation: 0, keys: keys)
         domains = [defaultDomain]
+        lifecycle = Lifecycle(monitor)
+        instances = Instances(tag: tag, runtime: (HandleKind.runtime.rawValue << 28 | tag) << 32, keyOwner: keys.owner)
+        lifecycle.container = self
         Self.seams
     }
 
@@ -205,6 +200,16 @@ public final class Container: @unchecked Sendable {
 
     public func keyName(_ id: UInt32) -> String { monitor.locked { keys.name(id) } }
 
+    /// The key of an object, or its type.
+    func name(of record: Record) -> String {
+        record.pointee.key == 0 ? Self.type(record).name : keyName(record.pointee.key - 1)
+    }
+
+    /// Under the monitor, when a reload has replaced these cells: forgets the keys without an instance.
+    public func forgetBuilt(_ cells: [Cell]) {
+        for cell in cells where graph.cell(cell.id)?.isHeld() != true { builds.forget(cell) }
+    }
+
     /// The id of a defined key; otherwise an error that names the nearest, where somebody reads it.
     public func definedKey(_ name: String, isRead: Bool = true) throws(Failure) -> UInt32 {
         let graph = visibleGraph
@@ -292,89 +297,6 @@ public final class Container: @unchecked Sendable {
         }
         withExtendedLifetime(former) {}
     }
-
-    // MARK: chains
-
-    /// Runs `body` on behalf of a chain (or of none), as code of this runtime that may not wait for reloads.
-    func inside<Result>(chain: BuildChain?, _ body: () -> Result) -> Result {
-        let thread = currentThread()
-        let formerChain = thread.pointee.chain
-        let beneath = formerChain.flatMap { isSetApart($0) && isBuildingHere ? $0 : nil }
-        return thread.inside(
-            chain: chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? beneath,
-            engine: Unmanaged.passUnretained(self).toOpaque(), body)
-    }
-
-    /// Runs host code that ends something, or may at any moment: what it resolves is a graph of its own. That sees what
-    /// `chain`, or what the calling thread is building, has made, and never waits for it.
-    public func apart<Result>(over chain: BuildChain? = nil, _ body: () -> Result) -> Result {
-        let thread = currentThread()
-        let beneath =
-            chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? (isBuildingHere ? thread.pointee.chain : nil)
-        return thread.inside(
-            chain: beneath.flatMap(setApart), engine: Unmanaged.passUnretained(self).toOpaque(), body)
-    }
-
-    /// Runs `body` as a callback of this runtime: it may not wait for a reload.
-    public func callback<Result>(_ body: () -> Result) -> Result {
-        inside(chain: currentChain, body)
-    }
-
-    /// Runs `body` with resolves that see `chain`'s graph.
-    public func building<Result>(_ chain: BuildChain, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        try inside(chain: chain) { () -> Swift.Result<Result, Failure> in
-            do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
-        }.get()
-    }
-
-    /// The chain that the calling thread is building for in this runtime.
-    var currentChain: BuildChain? {
-        let thread = currentThread()
-        guard let chain = thread.pointee.chain, !isSetApart(chain) else { return nil }
-        return self.chain(at: chain, thread)
-    }
-
-    /// The chain of this runtime beneath host code that runs apart from it.
-    var chainBeneath: BuildChain? {
-        let thread = currentThread()
-        guard let chain = thread.pointee.chain, isSetApart(chain) else { return nil }
-        return self.chain(at: joined(chain), thread)
-    }
-
-    /// The chain of this runtime beneath what another one does on the calling thread, which came from here.
-    var chainAround: BuildChain? {
-        let thread = currentThread()
-        let me = Unmanaged.passUnretained(self).toOpaque()
-        guard thread.pointee.engine != me else { return nil }
-        var next = thread.pointee.around
-        while let around = next {
-            if around.pointee.engine == me, let chain = BuildChain.at(around.pointee.chain) { return chain }
-            next = around.pointee.outer
-        }
-        return nil
-    }
-
-    private func chain(at chain: UnsafeMutableRawPointer, _ thread: ThreadState) -> BuildChain? {
-        if UInt(bitPattern: chain) & 1 != 0 {
-            return self.chain(of: (chain - 1).assumingMemoryBound(to: iv_running.self))
-        }
-        guard thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() else { return nil }
-        return Unmanaged<BuildChain>.fromOpaque(chain).takeUnretainedValue()
-    }
-
-    /// Whether the calling thread is in the middle of a build of this runtime. Takes no lock.
-    var isBuildingHere: Bool {
-        let thread = currentThread()
-        guard let chain = thread.pointee.chain.map(joined) else { return false }
-        let me = Unmanaged.passUnretained(self).toOpaque()
-        if UInt(bitPattern: chain) & 1 != 0 {
-            return (chain - 1).assumingMemoryBound(to: iv_running.self).pointee.container == me
-        }
-        return thread.pointee.engine == me
-    }
-
-    /// Whether the calling thread is inside a callback of any runtime's reload, job or build.
-    public static var isInCallback: Bool { currentThread().pointee.engine != nil }
 }
 
 extension Container: TypeRegistry {

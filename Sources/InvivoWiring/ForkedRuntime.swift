@@ -74,8 +74,8 @@ public struct ForkedRuntime {
 
     /// The built shared object of a key, with a lease for the caller.
     public func object(_ key: UInt64) throws(Failure) -> UInt64 {
-        var failed = Container.FastFailure()
-        let object = Container.fastResolve(handle, key, makes: false, failed: &failed)
+        var failed = FastResolve.Failed()
+        let object = FastResolve.resolve(handle, key, makes: false, failed: &failed)
         guard object != 0 else { throw .forked() }
         return object
     }

@@ -79,7 +79,7 @@ final class ProgramSource {
                 type: type.raw,
                 build: constants.build(
                     container, id, type.raw.pointee.handle, asker: asker,
-                    given: recipe.slots.reduce(0) { $0 | Container.bit(of: $1.position) }),
+                    given: recipe.slots.reduce(0) { $0 | GivenArguments.bit(of: $1.position) }),
                 key: container.keyHandle(id), id: id, first: UInt32(arguments.count), count: UInt32(own.count),
                 leases: 0,
                 record: UInt32(place), instance: UInt32(instance), edges: UInt32(edges)))

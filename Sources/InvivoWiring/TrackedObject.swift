@@ -134,7 +134,7 @@ extension Container {
             guard let value = try argument.value(in: self) else { return nil }
             given.append(value)
         }
-        guard let arguments = try? checked(given, recipe) else { return nil }
+        guard let arguments = try? recipe.checked(given) else { return nil }
         return (arguments, tracked.scopeInstances)
     }
 

@@ -57,14 +57,14 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Engine+Commit.swift": [
         Mutant("skip", "failure.others += work.undoAll()", "domains traits"),
-        Mutant("skip", "failure.others += container.stopStarted(chain, isApart: isAbandoned)", "life"),
-        Mutant("skip", "container.abandonCommit(chain)", "life reset overrides starting"),
+        Mutant("skip", "failure.others += chain.stopStarted(isApart: isAbandoned)", "life"),
+        Mutant("skip", "chain.abandonCommit()", "life reset overrides starting"),
         Mutant("skip", "dropNew(cells)", "life"),
         Mutant("skip", "failure.others += outage.takeBack()", "exclusive"),
         Mutant("skip", "if !failures.isEmpty { isStuck = true }", "exactness traits domains"),
         Mutant("skip", "if case .refused = outcome.what { work.refused.insert(id) }", "exactness traits"),
         Mutant("skip", "unsettled = work.refused.union(unanswered)", "exactness traits"),
-        Mutant("skip", "container.settleCommit(chain)", "life starting"),
+        Mutant("skip", "chain.settleCommit()", "life starting"),
         Mutant("skip", "failure.others += work.notUndone(undo.run())", "traits domains"),
     ],
     "InvivoTraits/Undo.swift": [
@@ -100,49 +100,51 @@ MUTANTS: dict[str, list[Mutant]] = {
         ),
         Mutant("skip", "if let former { drop(former) }", "pools"),
     ],
-    "InvivoWiring/Container+Shared.swift": [
+    "InvivoWiring/Build+Shared.swift": [
         Mutant("never", "awaited == cell.attempt", "threads"),
-        Mutant("never", "other === chain.root || chain.isInside(other)", "threads wiring reentry lookups"),
+        Mutant("never", "other === root || isInside(other)", "threads wiring reentry lookups"),
         Mutant(
             "skip",
-            "if isAsked { monitor.broadcast() }",
+            "if isAsked { container.monitor.broadcast() }",
             "contention",
-            "a second way of waking: what gives way fails, and that wakes everybody who waits",
+            "a second way of waking: the failure of the build that backs off wakes everybody who waits",
         ),
-        Mutant("skip", "reset(cell, cell.failure)", "life starting threads"),
-    ],
-    "InvivoWiring/Container+Complete.swift": [
-        Mutant("never", "chain.deferrals > mark.deferred", "steps"),
-        Mutant("never", "chain.completed.count > mark.completed", "steps"),
+        Mutant("skip", "cell.makeCold(cell.failure, container.monitor)", "life starting threads"),
+        Mutant("never", "deferrals > mark.deferred", "steps"),
+        Mutant("never", "completed.count > mark.completed", "steps"),
         Mutant("never", "overtaken", "traits"),
-        Mutant("skip", "if !cell.isRetired { noteBuilt(cell) }", "reset cases"),
+        Mutant("skip", "if !cell.isRetired { container.builds.built.insert(cell) }", "reset cases"),
         Mutant("never", "frame.low < index", "cases"),
+        Mutant("never", "!entry.made.isForeign", "domains"),
     ],
-    "InvivoWiring/Container+Resolve.swift": [
-        Mutant("never", "chain.frames[index].awaitsDecoration", "cases"),
+    "InvivoWiring/Build+Resolve.swift": [
+        Mutant("never", "frames[index].awaitsDecoration", "cases"),
+    ],
+    "InvivoWiring/Container+Build.swift": [
         Mutant(
             "never",
-            "arguments.isEmpty && chain.frames.isEmpty",
+            "arguments.isEmpty && build.frames.isEmpty",
             "programs",
-            "without programs everything is made as before, only slower",
+            "without build plans every object is built, only slower",
         ),
-        Mutant("never", "!entry.made.isForeign", "domains"),
+    ],
+    "InvivoWiring/Recipe+Evaluate.swift": [
         Mutant("always", "arguments.isEmpty", "validation wiring cases"),
     ],
-    "InvivoWiring/Container+Make.swift": [
-        Mutant("skip", "if recipe.isTracked { track(object, record, recipe, chain) }", "following cases"),
+    "InvivoWiring/Build+Create.swift": [
+        Mutant("skip", "if recipe.isTracked { container.track(object, record, recipe, arguments, self) }", "following cases"),
         Mutant("never", "recipe.isAbstract", "making"),
         Mutant("never", "located.path.isEmpty", "cases"),
-        Mutant("never", "!injected.isEmpty", "graph wiring following"),
+        Mutant("never", "!values.injected.isEmpty", "graph wiring following"),
         Mutant("never", "recipe.decorators.isEmpty", "cases"),
+        Mutant("skip", "failure.others += stopStarted()", "life"),
+        Mutant("never", "root !== self", "life"),
     ],
-    "InvivoWiring/Container+Life.swift": [
-        Mutant("skip", "failure.others += stopStarted(chain)", "life"),
+    "InvivoWiring/Lifecycle.swift": [
         Mutant("never", "extra.life == .stopped || extra.life == .failed", "life"),
-        Mutant("never", "commit !== chain", "life"),
         Mutant("never", "named.path.isEmpty", "life"),
         Mutant("never", "named.place.file.isEmpty", "life"),
-        Mutant("never", "inRun || chain?.root.isCommit == true", "life"),
+        Mutant("never", "call.inRun || call.build?.root.isCommit == true", "life"),
     ],
     "InvivoWiring/Container+Jobs.swift": [
         Mutant("never", "ran > 0 || timeout == 0 || isClosing", "domains"),

@@ -3,28 +3,14 @@ internal import CPlatform
 internal import Glibc
 internal import InvivoBase
 
-extension Container {
-    /// What went wrong in a fast way: a status, the error that host code gave, and the key it was about.
-    public struct FastFailure {
-        public var status: Int32 = 0
-        public var error: UnsafeMutableRawPointer?
-        public var key: UInt64 = 0
-        public init() {}
-
-        /// It goes the general way instead.
-        mutating func discard() {
-            ErrorBox.release(error.map { OpaquePointer($0) })
-            self = FastFailure()
-        }
-    }
-
+/// Runs the build plan of a graph: one sweep over raw memory.
+enum ProgramRun {
     /// Makes the graph of a program. Called inside a view and a build, which it ends: from then on its generation is pinned for
     /// the program's sake, as that of any build. 0 when it must go the general way, or `failed` says why.
     @inline(never)
     static func run(
         _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ reader: Reader, owner: UInt64,
-        runtime: UInt64,
-        failed: inout FastFailure
+        failed: inout FastResolve.Failed
     ) -> UInt64 {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: ProgramSource.mostNodes) { objects in
             withUnsafeTemporaryAllocation(of: UInt64.self, capacity: ProgramSource.mostInAll) { shared in
@@ -71,7 +57,7 @@ extension Container {
         for index in 0..<Int(program.pointee.argument_count) where arguments[index].what == UInt32(IV_ARGUMENT_SHARED) {
             let cell = UnsafeMutableRawPointer(mutating: arguments[index].thing.unsafelyUnwrapped).assumingMemoryBound(
                 to: iv_cell.self)
-            let bits = object(of: cell, on: thread)
+            let bits = FastResolve.object(of: cell, on: thread)
             guard bits != 0, ObjectTable.leaseKnownAlive(bits) else {
                 for before in 0..<index where arguments[before].what == UInt32(IV_ARGUMENT_SHARED) {
                     _ = ObjectTable.release(shared[before])
@@ -104,7 +90,7 @@ extension Container {
     @inline(__always)
     private static func sweep(
         _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, owner: UInt64,
-        _ thread: ThreadState, _ failed: inout FastFailure
+        _ thread: ThreadState, _ failed: inout FastResolve.Failed
     ) -> UInt64 {
         let program = running.pointee.program.unsafelyUnwrapped
         let nodes = program.pointee.nodes.unsafelyUnwrapped
@@ -215,27 +201,27 @@ extension Container {
         return 0
     }
 
-    // MARK: resolves made meanwhile
+    // MARK: resolves of initializers
 
-    /// The chain of a program that the calling thread runs: an init of it resolves something. What was made is found by it,
-    /// what is on its way is in its initializer.
-    func chain(of running: UnsafeMutablePointer<iv_running>) -> BuildChain? {
-        guard running.pointee.container == Unmanaged.passUnretained(self).toOpaque(),
+    /// The build of a plan that the calling thread runs: one of its initializers resolves something. It finds the objects that
+    /// the plan has created, and the others are under construction.
+    static func build(of running: UnsafeMutablePointer<iv_running>, in container: Container) -> Build? {
+        guard running.pointee.container == Unmanaged.passUnretained(container).toOpaque(),
             let program = running.pointee.program,
             let nodes = program.pointee.nodes, let arguments = program.pointee.arguments,
             let objects = running.pointee.objects
         else { return nil }
-        if let known = running.pointee.chain { return Unmanaged<BuildChain>.fromOpaque(known).takeUnretainedValue() }
-        Readers.pin(core)
-        let chain = BuildChain(graph: currentGraph(), parent: makingChain())
-        chain.depth = 1
+        if let known = running.pointee.chain { return Unmanaged<Build>.fromOpaque(known).takeUnretainedValue() }
+        Readers.pin(container.core)
+        let build = Build(container, graph: container.currentGraph(), parent: container.makingChain())
+        build.depth = 1
         let current = Int(running.pointee.made)
         for index in 0..<current {
-            guard chain.graph.recipe(nodes[index].id)?.scope == .graph, ObjectTable.retain(objects[index]),
+            guard build.graph.recipe(nodes[index].id)?.scope == .graph, ObjectTable.retain(objects[index]),
                 let record = ObjectTable.record(objects[index])
             else { continue }
-            chain.made.append(
-                BuildChain.Entry(
+            build.made.append(
+                Build.Entry(
                     id: nodes[index].id, arguments: [], object: objects[index], cell: nil,
                     made: Made(object: objects[index], record: record, dependencies: [], isForeign: false), low: .max))
         }
@@ -247,33 +233,31 @@ extension Container {
             if needs { waiting.insert(index) }
         }
         for index in waiting.sorted(by: >) {
-            guard let recipe = chain.graph.recipe(nodes[index].id) else { continue }
-            chain.frames.append(
-                BuildChain.Frame(
-                    recipe: recipe, arguments: [], cell: nil, mark: chain.made.count, low: chain.frames.count))
+            guard let recipe = build.graph.recipe(nodes[index].id) else { continue }
+            build.frames.append(
+                Build.Frame(recipe, [], cell: nil, mark: build.made.count, low: build.frames.count))
         }
-        running.pointee.chain = Unmanaged.passRetained(chain).toOpaque()
-        return chain
+        running.pointee.chain = Unmanaged.passRetained(build).toOpaque()
+        return build
     }
 
     /// The outermost resolve is over: so is the chain that its inits needed.
     @inline(never)
     private static func endChain(
-        of running: UnsafeMutablePointer<iv_running>, _ object: UInt64, _ failed: inout FastFailure
+        of running: UnsafeMutablePointer<iv_running>, _ object: UInt64, _ failed: inout FastResolve.Failed
     ) -> UInt64 {
-        guard let known = running.pointee.chain, let owner = running.pointee.container else { return object }
-        let chain = Unmanaged<BuildChain>.fromOpaque(known).takeRetainedValue()
-        let container = Unmanaged<Container>.fromOpaque(owner).takeUnretainedValue()
-        chain.frames = []
+        guard let known = running.pointee.chain else { return object }
+        let build = Unmanaged<Build>.fromOpaque(known).takeRetainedValue()
+        build.frames = []
         guard object != 0 else {
-            container.abandon(chain)
-            // The general way waits for the other chain and begins anew.
-            if chain.givesWayTo != nil { failed.discard() }
+            build.abandon()
+            // A build waits for the other one and begins again.
+            if build.givesWayTo != nil { failed.discard() }
             return 0
         }
-        do throws(Failure) { try container.end(chain) } catch {
+        do throws(Failure) { try build.end() } catch {
             _ = ObjectTable.release(object)
-            guard chain.givesWayTo == nil else { return 0 }
+            guard build.givesWayTo == nil else { return 0 }
             failed.status = error.code.rawValue
             failed.error = UnsafeMutableRawPointer(ErrorBox.make(error))
             return 0

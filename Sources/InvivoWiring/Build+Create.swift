@@ -1,0 +1,423 @@
+internal import CInvivo
+internal import CPlatform
+public import InvivoBase
+
+/// The result of creating an object.
+struct Made {
+    let object: UInt64
+    let record: Record
+    let dependencies: Set<UInt32>
+    /// The object existed before, and its creator decides when it ends.
+    let isForeign: Bool
+    /// The decorated object, if another one replaces it; otherwise 0.
+    var undecorated: UInt64 = 0
+}
+
+/// Creating objects from their compiled definitions.
+extension Build {
+    /// Creates an object: arguments, instance, injection, hooks, configuration. The caller gets one lease. Nil if its factory
+    /// returned null. After a failure everything that was created meanwhile is taken back.
+    func make(_ recipe: Recipe, _ arguments: [Value], cell: Cell?) throws(Failure) -> Made? {
+        // Objects that reloads follow belong to the domain of their type.
+        if recipe.isTracked { try checkDomain(recipe.definition) }
+        let index = frames.count
+        let mark = mark
+        frames.append(Frame(recipe, arguments, cell: cell, mark: mark.made, low: index))
+        do throws(Failure) {
+            let made = try makeInFrame(recipe, arguments, index)
+            let frame = frames.removeLast()
+            finish(frame, at: index, made)
+            return made
+        } catch {
+            let failed = frames.removeLast()
+            takeBack(to: mark)
+            if failed.object != 0 { _ = ObjectTable.release(failed.object) }
+            throw located(error, recipe.definition)
+        }
+    }
+
+    private func makeInFrame(_ recipe: Recipe, _ arguments: [Value], _ index: Int) throws(Failure) -> Made? {
+        let cell = frames[index].cell
+        guard let object = try instance(recipe, arguments, index), let record = ObjectTable.record(object) else {
+            // Deferred steps get null, too.
+            frames[index].isNull = true
+            try runDeferred(index)
+            return nil
+        }
+        frames[index].object = object
+        frames[index].record = record
+        if case .constant = recipe.maker {
+            return Made(object: object, record: record, dependencies: [], isForeign: true)
+        }
+        let recipient = Recipient(recipe: recipe, arguments: arguments, object: object, record: record)
+        if cell != nil { container.countFirstReferences(record) }
+        if recipe.isInCircle || frames[index].low < index || container.leadsBack(arguments, record) {
+            container.markCircle(object, record)
+        }
+        // Deferred steps run now that the instance exists, or when it is decorated.
+        frames[index].awaitsDecoration = !recipe.decorators.isEmpty
+        if recipe.decorators.isEmpty { try runDeferred(index) }
+        try inject(recipient, index)
+        try graph.configuration(recipe.id)?.configure(record)
+        expectStart(of: recipient, index)
+        if recipe.isTracked { container.track(object, record, recipe, arguments, self) }
+        if try awaitCompletion(recipient, for: asker(of: index)) {
+            // It is not complete, and other builds do not see it, before its last hooks have run.
+            frames[index].low = 0
+        }
+        // Its dependencies come before it in the order of creation.
+        if !recipe.takesForeignObjects { iv_record_set_order(record, iv_add_u64(iv_live_sequence(), 1)) }
+        let final = try decorate(recipient, index)
+        if final.object != object {
+            starts.replace(object, by: final.object)
+            if cell != nil { container.countFirstReferences(final.record) }
+        }
+        // Keys that steps inject are recorded, too: the constructor may have used what it resolved.
+        let named = Set(recipe.initializing)
+        let found = Set(frames[index].dependencies).subtracting(named)
+        return Made(
+            object: final.object, record: final.record, dependencies: found,
+            isForeign: recipe.takesForeignObjects || final.object != object,
+            undecorated: final.object == object ? 0 : object)
+    }
+
+    /// Adds the key that was being created and its source location to an error without them, and once, where it arose, the
+    /// dependents up to the outermost resolve.
+    func located(_ failure: Failure, _ definition: Definition) -> Failure {
+        var located = failure
+        if located.path.isEmpty { located.path = definition.key }
+        if located.place.file.isEmpty { located.place = definition.place }
+        if !located.isChained && located.code != .cycle && !frames.isEmpty {
+            located.isChained = true
+            let needs = frames.suffix(Self.mostNeeds).reversed().map { frame in
+                let place = frame.recipe.definition.place
+                let line = place.line > 0 ? ":\(place.line)" : ""
+                return "'\(frame.recipe.key)'" + (place.file.isEmpty ? "" : " (\(place.file)\(line))")
+            }
+            located.message +=
+                "; needed by " + needs.joined(separator: ", by ")
+                + (frames.count > Self.mostNeeds ? ", ..." : "")
+        }
+        return located
+    }
+
+    /// How many links of a chain an error names.
+    private static let mostNeeds = 16
+
+    // MARK: instance
+
+    /// The handle of a new instance; the caller gets one lease.
+    private func instance(_ recipe: Recipe, _ arguments: [Value], _ index: Int) throws(Failure)
+        -> UInt64?
+    {
+        let definition = recipe.definition
+        if let entries = definition.body.each {
+            throw Failure(
+                .abstract,
+                "there is one of it for each entry of the configuration '\(entries)': ask for '\(recipe.key)[name]'",
+                path: recipe.key, at: definition.place)
+        }
+        if case .abstract = recipe.maker {
+            throw Failure(
+                .abstract,
+                "the definition is abstract: type '\(recipe.type?.name ?? "none")', key '\(recipe.key)', scope \(recipe.scope.name); "
+                    + "define a child of it", path: recipe.key, at: definition.place)
+        }
+        if recipe.isAbstract {
+            throw Failure(
+                .abstract, "the definition is abstract: key '\(recipe.key)', scope \(recipe.scope.name)",
+                path: recipe.key, at: definition.place)
+        }
+        guard let type = recipe.type else {
+            throw Failure(.internalFault, "there is nothing to make", path: recipe.key)
+        }
+        if case .constant(let lease) = recipe.maker {
+            guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone", path: recipe.key) }
+            return lease.bits
+        }
+        if case .method(let source, let name) = recipe.maker {
+            return try object(from: source, method: name, recipe, arguments)
+        }
+        let values = try initializerValues(recipe, arguments)
+        var initializer = Instances.Initializer(values: values.all, given: values.given)
+        if case .factory(let factory) = recipe.maker { initializer.factory = factory }
+        initializer.key = recipe.id
+        initializer.asker = asker(of: index)?.id
+        initializer.isShared = recipe.scope.isShared
+        initializer.isNullable = definition.body.flags.contains(.nullable)
+        initializer.edges = Instances.plainLeases(values.injected)
+        let made: Record?
+        do throws(Failure) { made = try container.instances.create(type, initializer) } catch {
+            throw configured(error, recipe.slots.map(\.source))
+        }
+        guard let record = made else { return nil }
+        if !values.injected.isEmpty { container.hold(values.injected, record) }
+        return try container.instances.open(record)
+    }
+
+    /// Adds to an error of host code the configuration values that it received, with their source locations: one may be the
+    /// cause.
+    func configured(_ failure: Failure, _ sources: [Recipe.Source]) -> Failure {
+        guard !failure.isChained else { return failure }
+        var found: [String] = []
+        func look(_ source: Recipe.Source) {
+            switch source {
+            case .config(let ids, _):
+                guard let id = ids.last, let value = graph.setting(id) else { return }
+                let path = container.monitor.locked { container.keys.configPath(id).map { String(cString: $0) } } ?? ""
+                let place = value.node.place.text
+                found.append("config.\(path)" + (place.isEmpty ? "" : " (\(place))"))
+            case .list(let inner), .set(let inner): inner.forEach(look)
+            case .map(let pairs): pairs.forEach { look($0.source) }
+            default: break
+            }
+        }
+        sources.forEach(look)
+        guard !found.isEmpty else { return failure }
+        var configured = failure
+        configured.message +=
+            "; configured by " + found.prefix(Self.mostNeeds).joined(separator: ", ")
+            + (found.count > Self.mostNeeds ? ", ..." : "")
+        return configured
+    }
+
+    /// An object that a method of another object returns.
+    private func object(
+        from source: Recipe.Source, method name: String, _ recipe: Recipe, _ arguments: [Value]
+    ) throws(Failure) -> UInt64? {
+        guard let type = recipe.type else { return nil }
+        guard case .object(let maker) = try value(of: source, recipe, arguments),
+            let record = ObjectTable.record(maker.bits),
+            let instance = record.pointee.instance
+        else {
+            throw Failure(
+                .null, "there is no object whose method '\(name)' makes it", path: recipe.key,
+                at: recipe.definition.place)
+        }
+        var values: [Value] = []
+        for slot in recipe.slots { values.append(try value(of: slot.source, recipe, arguments)) }
+        let method = try Container.type(record).description.method(named: name)
+        let begun = iv_load_u64(iv_live_sequence())
+        let answer = try method.call(instance, values)
+        if answer.isNull && recipe.definition.body.flags.contains(.nullable) { return nil }
+        guard case .object(let lease) = answer else {
+            throw Failure(
+                .type,
+                "the method '\(name)' of '\(Container.type(record).name)' answered \(answer.withKind) where a '\(type.name)' is needed"
+            )
+        }
+        if let made = lease.type, !made.isKind(of: type.name) {
+            throw Failure(
+                .type,
+                "the method '\(name)' of '\(Container.type(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed"
+            )
+        }
+        // An object that existed before does not depend on the object that returned it.
+        if let made = ObjectTable.record(lease.bits), Self.isFresh(made, since: begun) {
+            let extra = container.extra(made)
+            container.monitor.locked { extra.injected.insert(.object(maker), at: 0) }
+        }
+        guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone") }
+        return lease.bits
+    }
+
+    // MARK: decorators
+
+    /// Runs the decorators of a complete object. Returns the object that replaces it, or itself; its frame has the lease. The
+    /// steps of others that were deferred until then run afterwards.
+    private func decorate(_ recipient: Recipient, _ index: Int) throws(Failure) -> (object: UInt64, record: Record) {
+        let (recipe, object, before) = (recipient.recipe, recipient.object, recipient.record)
+        guard !recipe.decorators.isEmpty else { return (object, before) }
+        for decorator in recipe.decorators {
+            // The dependencies of its component are not decorated by it.
+            if let id = decorator.componentID, frames[..<index].contains(where: { $0.recipe.id == id }) {
+                continue
+            }
+            try replace(recipe, decorator, index)
+        }
+        frames[index].awaitsDecoration = false
+        guard let final = frames[index].record else { return (object, before) }
+        let isReferred = !frames[index].deferred.isEmpty
+        if final != before && (recipe.isInCircle || isReferred) {
+            container.markCircle(object, before)
+            container.markCircle(frames[index].object, final)
+        }
+        try runDeferred(index)
+        return (frames[index].object, final)
+    }
+
+    private func replace(_ recipe: Recipe, _ decorator: Processor, _ index: Int) throws(Failure) {
+        let former = frames[index].object
+        let begun = iv_load_u64(iv_live_sequence())
+        // Only the decorator can add leases: nothing else has the object yet.
+        let leases = ObjectTable.leases(former)
+        let answer: UInt64
+        switch decorator.decorator {
+        case .function(let function)?:
+            var description = description(of: recipe, recipe.type, at: index)
+            answer = try decorator.run(function, former, &description)
+        case .component(let id, _, let method)?: answer = try ask(id, method, decorator, former)
+        case nil: return
+        }
+        guard answer != 0 else { return }
+        // The object itself without a lease of its own: nothing changes.
+        if answer == former && ObjectTable.leases(former) <= leases { return }
+        let lease = ObjectLease(owning: answer)
+        guard answer != former else { return }
+        guard let record = ObjectTable.record(answer), let type = recipe.type else {
+            throw Failure(.handle, "the decorator '\(decorator.name)' answered a handle of no object")
+        }
+        let given = Container.type(record)
+        guard given.container === container else {
+            throw Failure(.handle, "the decorator '\(decorator.name)' answered an object of another runtime")
+        }
+        let kinds = [type.name] + type.description.supertypes
+        guard kinds.contains(where: { given.description.isKind(of: $0) }) else {
+            throw Failure(
+                .type,
+                "the decorator '\(decorator.name)' answered a '\(given.name)' in the place of a '\(type.name)', which is none of: "
+                    + kinds.joined(separator: ", "))
+        }
+        // The frame has a lease of its own. The former object's lease goes to its replacement, if that was created for it.
+        guard ObjectTable.retain(answer) else { throw Failure.exhausted() }
+        frames[index].object = answer
+        frames[index].record = record
+        let kept = ObjectLease(owning: former)
+        if Self.isFresh(record, since: begun) {
+            // It is older than the objects that the decorator received.
+            let extra = container.extra(record)
+            container.monitor.locked { extra.injected.insert(.object(kept), at: 0) }
+        }
+        withExtendedLifetime((kept, lease)) {}
+    }
+
+    /// Calls the component of a decorator.
+    private func ask(_ id: UInt32, _ method: String?, _ decorator: Processor, _ object: UInt64)
+        throws(Failure) -> UInt64
+    {
+        let argument = Value.object(try ObjectLease.retaining(object))
+        guard let method else { return try resolve(id, [argument]) }
+        let component = try resolve(id, [])
+        guard component != 0 else { return 0 }
+        let lease = ObjectLease(owning: component)
+        defer { withExtendedLifetime(lease) {} }
+        guard let record = ObjectTable.record(component), let instance = record.pointee.instance else { return 0 }
+        let answer = try Container.type(record).description.method(named: method).call(instance, [argument])
+        guard case .object(let given) = answer else {
+            guard !answer.isNull else { return 0 }
+            throw Failure(
+                .type,
+                "the decorator '\(decorator.name)': the method '\(method)' of '\(container.keyName(id))' answered \(answer.withKind)"
+            )
+        }
+        guard ObjectTable.retain(given.bits) else { throw Failure(.stale, "the object is gone") }
+        return given.bits
+    }
+
+    /// The error for a reference to an existing object that is not decorated yet. A step is deferred; an initializer fails.
+    func undecorated(_ index: Int, _ recipe: Recipe) -> Failure {
+        missingFrame = index
+        missingFor = frames.count - 1
+        let asker = frames[frames.count - 1].recipe
+        let names = recipe.decorators.map { "'\($0.name)'" }.joined(separator: ", ")
+        return Failure(
+            .cycle,
+            "'\(asker.key)' takes '\(recipe.key)' while that is being made and not yet decorated by \(names): "
+                + frames[index...].map(\.recipe.key).joined(separator: " -> ") + " -> \(recipe.key)"
+                + "; let '\(asker.key)' take it as a property, or by a provider", path: asker.key,
+            at: asker.definition.place)
+    }
+
+    /// Whether an object was created after the sequence number was `begun`.
+    private static func isFresh(_ record: Record, since begun: UInt64) -> Bool {
+        iv_record_in_block(record) != 0 || iv_record_order(record) == 0 || iv_record_order(record) >= begun
+    }
+
+    /// The requester of a frame's object; nil if that has no key.
+    func asker(of index: Int) -> Recipe? {
+        guard index >= 0 else { return askedBy }
+        if let known = frames[index].askedBy { return known }
+        guard index > 0, frames[index - 1].recipe.id != Container.noKey else { return nil }
+        return frames[index - 1].recipe
+    }
+
+    // MARK: starting
+
+    /// Notes an object that is to be started, now that it is injected and configured. Other builds see neither it nor its users
+    /// before.
+    private func expectStart(of recipient: Recipient, _ index: Int) {
+        var needs = frames[index].needs
+        let (object, record) = (recipient.object, recipient.record)
+        if Container.type(record).hasLife, record.pointee.instance != nil,
+            container.lifecycle.state(of: record) == .made,
+            ObjectTable.leaseKnownAlive(object)
+        {
+            let body = recipient.recipe.definition.body
+            if body.startTimeout > 0 || body.stopTimeout > 0 {
+                container.monitor.locked {
+                    let extra = container.extra(record)
+                    (extra.startTimeout, extra.stopTimeout) = (body.startTimeout, body.stopTimeout)
+                }
+            }
+            let entry = StartQueue.Entry(
+                lease: ObjectLease(owning: object), record: record, definition: recipient.recipe.definition,
+                needs: needs)
+            needs = [starts.add(entry)]
+        }
+        guard !needs.isEmpty else { return }
+        starts.require(needs, for: object)
+        frames[index].low = 0
+    }
+
+    /// The object under construction uses one that may not be started yet.
+    func noteUse(of object: UInt64) {
+        guard !frames.isEmpty, let needs = starts.needs(of: object) else { return }
+        frames[frames.count - 1].needs.formUnion(needs)
+    }
+
+    /// A hook of a commit created more objects: they are started with the rest.
+    func handOver(to root: Build) {
+        guard root !== self else { return }
+        root.starts.append(starts)
+        starts = StartQueue()
+    }
+
+    /// Prepares and starts the objects of this build. After a failure none of them is started.
+    public func startAll() throws(Failure) {
+        let entries = starts.entries
+        guard !entries.isEmpty else { return }
+        try prepareAll()
+        starts = StartQueue()
+        let lifecycle = container.lifecycle
+        let steps = entries.map { LifeRun.Step(domain: Container.type($0.record).domain, needs: $0.needs) }
+        let run = LifeRun(
+            container, steps, endsWithFailure: true, what: { "the start of '\(entries[$0].name)'" }
+        ) { (index) throws(Failure) in
+            try lifecycle.start(entries[index].record, entries[index].name, self)
+        }
+        run.run()
+        started += run.done.map { entries[$0] }
+        guard let first = run.failures.first else { return }
+        var failure = first
+        failure.others += run.failures.dropFirst().flatMap(\.all)
+        failure.others += stopStarted()
+        throw failure
+    }
+
+    /// Prepares the objects created so far, in the order of creation.
+    public func prepareAll() throws(Failure) {
+        for entry in starts.entries where container.lifecycle.state(of: entry.record) == .made {
+            do throws(Failure) { try container.lifecycle.prepare(entry.record, self) } catch {
+                throw error.named(entry.name, entry.definition?.place ?? Place())
+            }
+        }
+    }
+
+    /// Stops the objects that this build has started, the last first. Returns all failures.
+    /// `isApart`: the stop functions do not see the objects of this build, because a domain still works on it.
+    public func stopStarted(isApart: Bool = false) -> [Failure] {
+        let last = started.reversed()
+        started = []
+        return last.compactMap { container.lifecycle.stop($0.record, $0.name, isApart ? nil : self) }
+    }
+}

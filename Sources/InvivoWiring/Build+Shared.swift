@@ -1,0 +1,449 @@
+internal import CInvivo
+internal import CPlatform
+internal import InvivoBase
+
+/// Shared instances: each is built once, whichever builds need it, and becomes visible when it is complete.
+extension Build {
+    /// The shared instance of a cell with one lease for the caller. Waits for another build that creates it; a cycle of waits is
+    /// an error.
+    func shared(_ base: Cell, _ recipe: Recipe, _ arguments: [Value]) throws(Failure)
+        -> UInt64
+    {
+        let definition = recipe.definition
+        var gone: [Cell] = []
+        defer { withExtendedLifetime(gone) {} }
+        var cell = base
+        container.monitor.lock()
+        var awaited = -1
+        var isAsked = false
+        var standing: Standing?
+        var wait = LongWait()
+        defer { wait.end(container) }
+        waiting: while true {
+            // The caller has found the cell of a scope instance.
+            if !recipe.scope.isPlaced { cell = base.variant(arguments, gone: &gone) }
+            switch cell.state {
+            case .built:
+                let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
+                if recipe.scope == .weakSingleton ? container.receiveWeak(cell) != nil : ObjectTable.retain(bits) {
+                    container.monitor.unlock()
+                    do throws(Failure) { try checkDomain(definition) } catch {
+                        _ = ObjectTable.release(bits)
+                        throw error
+                    }
+                    return bits
+                }
+                guard recipe.scope == .weakSingleton, !ObjectTable.isExhausted(bits) else {
+                    container.monitor.unlock()
+                    throw ObjectTable.isExhausted(bits)
+                        ? Failure.exhausted(path: definition.key)
+                        : Failure(.stale, "the object is gone", path: definition.key)
+                }
+                break waiting
+            case .building(let other):
+                if other === root || isInside(other) {
+                    container.monitor.unlock()
+                    return try ownBuild(cell, recipe)
+                }
+                let thread = currentThread().identity
+                let root = root
+                let circle = container.waits.circle(from: other, to: root, on: thread, cell.definition.key)
+                // A commit goes first: it keeps its objects until it is over. The other build begins again.
+                let goesFirst = circle != nil && root.isCommit && container.waits.mayGiveWay(other)
+                if isAsked || circle != nil && !goesFirst {
+                    // A build that holds nothing that others wait for may back off.
+                    let isFree =
+                        root.commit?.held.isEmpty != false && circle?.isThroughJob != true
+                        && !container.waits.hasSuspended(thread)
+                    if isAsked || isFree { root.givesWayTo = cell }
+                    container.monitor.unlock()
+                    throw root.waitsForCycle(circle ?? Waits.Circle(path: [cell.definition.key]), cell)
+                }
+                awaited = cell.attempt
+                if goesFirst {
+                    other.isAskedToGiveWay = true
+                    container.monitor.broadcast()
+                } else {
+                    if standing == nil { standing = Standing(root) }
+                    if let way = standing.flatMap({ WaitsAcross.begin($0, for: cell, cell.definition.key, of: other) })
+                    {
+                        container.monitor.unlock()
+                        throw root.waitsForCycle(Waits.Circle(path: way), cell)
+                    }
+                    root.waitingOn = .cell(cell)
+                }
+                container.waits.begin(root, thread)
+                wait.once(container, for: cell.definition.key, of: other)
+                container.waits.end(root, thread)
+                if !goesFirst, let standing { WaitsAcross.end(standing, for: cell) }
+                root.waitingOn = nil
+                isAsked = root.isAskedToGiveWay
+                root.isAskedToGiveWay = false
+                // The commit looks again, also if the awaited object exists now.
+                if isAsked { container.monitor.broadcast() }
+            case .cold:
+                if awaited == cell.attempt, let failure = cell.failure {
+                    container.monitor.unlock()
+                    throw failure
+                }
+                // Before it is built: host code that runs meanwhile may resolve it.
+                let asked = base.dueToAsk()
+                guard !asked.isEmpty else { break waiting }
+                container.monitor.unlock()
+                forgetGone(asked, of: base)
+                container.monitor.lock()
+            }
+        }
+        do throws(Failure) { try checkDomain(definition) } catch {
+            container.monitor.unlock()
+            throw error
+        }
+        cell.state = .building(root)
+        cell.attempt += 1
+        let weak = cell.weakReference
+        if weak != nil { cell.isReviving = true }
+        container.monitor.unlock()
+
+        do throws(Failure) {
+            if let weak, let revived = try revive(weak, recipe, cell) { return revived }
+            if recipe.isExclusive { try root.commit?.beforeExclusive?(recipe.id) }
+            let begun = monotonicNow()
+            guard let made = try make(recipe, arguments, cell: cell) else {
+                container.monitor.locked { cell.makeCold(nil, container.monitor) }
+                return 0
+            }
+            let took = monotonicNow() &- begun
+            container.monitor.locked { cell.buildTime = took }
+            return made.object
+        } catch {
+            // A build that waited for one which backed off creates the object itself.
+            container.monitor.locked { reset(cell, root.givesWayTo == nil ? error : nil) }
+            throw error
+        }
+    }
+
+    /// A shared object that this build, or one whose hook it runs in, creates.
+    private func ownBuild(_ cell: Cell, _ recipe: Recipe) throws(Failure) -> UInt64 {
+        if let frame = frames.lastIndex(where: { $0.cell === cell }) { return try inFlight(frame, recipe) }
+        var asked: Build? = self
+        while let here = asked {
+            if let entry = here.createdEntries.last(where: { $0.cell === cell }) {
+                if here === self { return try take(entry) }
+                guard ObjectTable.retain(entry.object) else { break }
+                return entry.object
+            }
+            if here !== self, let frame = here.frames.last(where: { $0.cell === cell }), frame.object != 0,
+                !frame.awaitsDecoration, ObjectTable.retain(frame.object)
+            {
+                return frame.object
+            }
+            asked = here.parent ?? here.outer
+        }
+        throw Failure(
+            .cycle, "the wiring goes round in a circle: \(path(to: recipe.key))", path: recipe.key,
+            at: recipe.definition.place)
+    }
+
+    // MARK: the end of a frame
+
+    /// A frame ended well: objects that nothing above it waits for become visible. `result` is nil for null.
+    func finish(_ frame: Frame, at index: Int, _ result: Made?) {
+        let isShared = frame.cell != nil
+        if let result, isShared || frame.recipe.scope == .graph {
+            // The build keeps one lease until its end; a shared instance gets the graph's hold instead.
+            _ = ObjectTable.leaseKnownAlive(result.object)
+            made.append(
+                Entry(
+                    id: frame.recipe.id, arguments: frame.arguments, object: result.object, cell: frame.cell,
+                    made: result, low: frame.low < index ? frame.low : .max))
+        }
+        // What an unshared object resolved is a dependency of its requester.
+        if let result, !isShared, index > 0 { frames[index - 1].dependencies += result.dependencies }
+        if frame.low < index {
+            if index > 0 { frames[index - 1].low = min(frames[index - 1].low, frame.low) }
+            return
+        }
+        for place in frame.mark..<made.count where made[place].low >= index { made[place].low = .max }
+        if index > 0 { settleShared(from: frame.mark) }
+    }
+
+    /// The shared instances that were created from `mark` on are complete: they become visible, or the commit keeps them.
+    private func settleShared(from mark: Int) {
+        guard made[mark...].contains(where: { $0.cell != nil }) else { return }
+        let root = root
+        var kept: [Entry] = []
+        for entry in made[mark...] {
+            if entry.cell == nil {
+                kept.append(entry)
+            } else if let commit = root.commit {
+                hold(entry, until: commit)
+            }
+        }
+        if !root.isCommit { hand(made[mark...]) }
+        made.replaceSubrange(mark..., with: kept)
+    }
+
+    /// The outermost resolve is over: shared instances become visible, the others belong to their holders.
+    func settle() {
+        hand(made[...])
+        let entries = made
+        made = []
+        for entry in entries.reversed() where entry.cell == nil { _ = ObjectTable.release(entry.object) }
+    }
+
+    /// Makes shared instances visible. Host code runs meanwhile (a scope's `keep`, weak references, the log): its resolves form a
+    /// graph of their own, which sees the objects of this build.
+    func hand(_ entries: ArraySlice<Entry>) {
+        guard entries.contains(where: { $0.cell != nil }) else { return }
+        // A commit has started its objects; objects that are resolved now are started at once, as by its start hooks.
+        let isOver = isCommit
+        let hooks = Build(
+            container, graph: graph, isReload: isReload, parent: isOver ? nil : self, outer: isOver ? self : nil)
+        container.inside(chain: hooks) { for entry in entries where entry.cell != nil { hand(entry) } }
+    }
+
+    private func hand(_ entry: Entry) {
+        guard let cell = entry.cell else { return }
+        let id = entry.id
+        watchWeakly(cell, entry.made)
+        if let of = cell.place {
+            of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { container.extra(entry.made.record) }
+        }
+        let (overtaken, isOver) = container.monitor.locked { () -> (Bool, Bool) in
+            publish(cell, entry.made)
+            container.show(cell, graph)
+            let overtaken = !isReload && container.graph.configuration(id) !== graph.configuration(id)
+            return (overtaken, cell.isOver && !entry.made.isForeign)
+        }
+        // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
+        _ = ObjectTable.release(entry.object)
+        // Its scope instance has ended meanwhile and has released what existed by then.
+        if isOver { ObjectTable.dropHold(entry.object) }
+        container.log(.debug, "'\(cell.definition.key)' is built")
+        if overtaken { container.onLateBuild?(id) }
+    }
+
+    // MARK: taking back
+
+    /// Takes the build back to a mark: objects of graph scope are released, shared ones are cold again, hooks for the complete
+    /// graph and deferred steps are forgotten.
+    func takeBack(to mark: Mark, because failure: Failure? = nil) {
+        if deferrals > mark.deferred {
+            for index in frames.indices {
+                frames[index].deferred.removeAll { $0.number > mark.deferred }
+            }
+        }
+        if completed.count > mark.completed {
+            completed.removeLast(completed.count - mark.completed)
+        }
+        starts.truncate(to: mark.starts)
+        guard made.count > mark.made else { return }
+        let entries = Array(made[mark.made...])
+        made.removeLast(made.count - mark.made)
+        giveBack(entries.reversed()) { cell in
+            failure?.path == cell.definition.key && root.givesWayTo == nil ? failure : nil
+        }
+    }
+
+    // MARK: failures
+
+    /// The failure of a wait that would close a cycle.
+    func waitsForCycle(_ circle: Waits.Circle, _ cell: Cell) -> Failure {
+        let whole = frames.map(\.recipe.key) + circle.path + (circle.isThroughJob ? [cell.definition.key] : [])
+        let start = whole.firstIndex(of: cell.definition.key) ?? 0
+        let path = whole[start...].joined(separator: " -> ")
+        return Failure(
+            .cycle,
+            circle.isThroughJob
+                ? "waiting would never end: what makes '\(cell.definition.key)' waits beneath a job on the same thread (\(path)); "
+                    + "resolve it asynchronously"
+                : "the wiring goes round in a circle: \(path)",
+            path: cell.definition.key, at: cell.definition.place)
+    }
+
+    /// Fails if objects of a definition may not be touched here. The failure names the holder, if there is one.
+    func checkDomain(_ definition: Definition) throws(Failure) {
+        guard let domain = definition.type?.domain, !domain.isCurrent, definition.scope != .thread else { return }
+        let holder = frames.last?.recipe.definition
+        throw Failure(
+            .domain,
+            (holder == nil ? "" : "it needs '\(definition.key)', and ")
+                + "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
+                + "cannot be resolved on this thread; resolve it there or asynchronously, or register the type as shared",
+            path: (holder ?? definition).key, at: (holder ?? definition).place)
+    }
+
+    // MARK: the end of an outermost resolve
+
+    /// An outermost resolve failed: nothing of it remains.
+    func abandon(because failure: Failure? = nil) {
+        // The objects that a commit is to start come from several outermost resolves.
+        let startCount = isCommit ? starts.entries.count : 0
+        takeBack(to: Mark(made: 0, completed: 0, deferred: 0, starts: startCount), because: failure)
+        if !isCommit { starts.forgetUsers() }
+    }
+
+    /// An outermost resolve ends well, unless one of its last hooks fails.
+    func end() throws(Failure) {
+        let root = root
+        do throws(Failure) {
+            try complete()
+            if !root.isCommit { try startAll() }
+        } catch {
+            abandon(because: error)
+            throw error
+        }
+        if let commit = root.commit {
+            handOver(to: root)
+            for entry in made where entry.cell != nil { hold(entry, until: commit) }
+            let others = made.filter { $0.cell == nil }
+            made = []
+            for entry in others { _ = ObjectTable.release(entry.object) }
+        } else {
+            settle()
+            started = []
+        }
+    }
+
+    /// A shared instance of a commit is complete. Failures inside the commit do not take it back, and other builds do not see
+    /// it before the commit is over.
+    private func hold(_ entry: Entry, until commit: Commit) {
+        commit.held.append(entry)
+        // From here on it belongs to its domain, where it is also started, and ended if the commit fails.
+        if !entry.made.isForeign {
+            entry.made.record.pointee.thread = Container.type(entry.made.record).raw.pointee.thread
+        }
+    }
+
+    /// All objects of a commit exist and are started: its shared instances become visible to all who see their graph.
+    public func settleCommit() {
+        guard let commit else { return }
+        hand(commit.held[...])
+        commit.held = []
+        started = []
+        starts.forgetUsers()
+        guard !commit.asked.isEmpty else { return }
+        container.monitor.locked {
+            for (id, keys) in commit.asked { container.builds.dependencies.add(keys, to: id) }
+        }
+    }
+
+    /// A commit failed: none of its objects remains. Those that it started are stopped already.
+    public func abandonCommit() {
+        guard let commit else { return }
+        commit.beforeExclusive = nil
+        starts = StartQueue()
+        let held = Array(commit.held.reversed())
+        commit.held = []
+        giveBack(held) { _ in nil }
+    }
+
+    /// A failed commit leaves its builds to a domain that does not answer: other builds create the objects meanwhile.
+    public func releaseBuilds(in graph: Graph) {
+        container.monitor.locked {
+            graph.forEachCell { _, cell in for cell in cell.withVariants() { reset(cell, nil) } }
+        }
+    }
+
+    /// Takes back objects, the last first. Their keys are cold before any object ends, so that code which ends them can build
+    /// them again. Objects that can exist only once are released first.
+    private func giveBack(_ entries: [Entry], _ failure: (Cell) -> Failure?) {
+        func reset(_ entry: Entry, isExclusive: Bool) {
+            guard let cell = entry.cell, cell.recipe.isExclusive == isExclusive else { return }
+            let failure = failure(cell)
+            container.monitor.locked { self.reset(cell, failure) }
+        }
+        for entry in entries { reset(entry, isExclusive: false) }
+        container.apart(over: self) {
+            for entry in entries {
+                reset(entry, isExclusive: true)
+                _ = ObjectTable.release(entry.object)
+            }
+        }
+    }
+
+    /// Under the monitor: this build has failed to create it. A failed commit leaves the cell as it was: the failure is the
+    /// commit's, and other builds create the object for the graph that stays.
+    private func reset(_ cell: Cell, _ failure: Failure?) {
+        guard root.isCommit else { return cell.makeCold(failure, container.monitor) }
+        // The commit has left it while a domain did not answer, and another build creates it now.
+        guard case .building(let builder) = cell.state, builder === root else { return }
+        cell.attempt += 1
+        cell.makeCold(cell.failure, container.monitor)
+    }
+
+    // MARK: publishing
+
+    /// Under the monitor: the instance becomes visible.
+    private func publish(_ cell: Cell, _ made: Made) {
+        let (id, scope) = (cell.id, cell.scope)
+        if !cell.isRetired { container.builds.built.insert(cell) }
+        cell.failure = nil
+        cell.undecorated = made.undecorated
+        if made.undecorated != 0 || scope == .weakSingleton || made.isForeign {
+            cell.sequence = iv_record_order(made.record)
+        }
+        if cell.isVariant && !cell.isRetired {
+            // The instances for other arguments or scope instances may have resolved other keys.
+            container.builds.dependencies.add(made.dependencies, to: id)
+        } else if !cell.isRetired {
+            container.builds.dependencies.replace(of: id, by: made.dependencies)
+        }
+        let type = Container.type(made.record)
+        let domain = type.domain
+        // The instance of a thread belongs to it, whatever the domain of its type.
+        if !made.isForeign && scope != .thread { made.record.pointee.thread = type.raw.pointee.thread }
+        if scope == .weakSingleton {
+            cell.weakObject = made.object
+            cell.weakExtra = type.raw.pointee.has_stop == 0 ? nil : Container.knownExtra(of: made.record)
+            if !made.isForeign { cell.weakExtra?.retirement.isCurrent = !cell.isRetired }
+            cell.state = .built
+            container.monitor.broadcast()
+            return
+        }
+        if made.isForeign {
+            _ = ObjectTable.leaseKnownAlive(made.object)
+            cell.claim = ObjectLease(owning: made.object)
+        } else {
+            ObjectTable.hold(made.object)
+        }
+        if type !== cell.shownType {
+            // A decorator or a factory returned an object of another type. Readers look at the type after the instance.
+            cell.shownType = type
+            graph.show(cell)
+        }
+        cell.show(made.object, made.record.pointee.instance, in: domain)
+        cell.state = .built
+        container.monitor.broadcast()
+        // A graph that is gone does not hold it: it belongs to the requester.
+        if cell.isRetired && !cell.isOver && !made.isForeign {
+            container.retiredWhileBuilding.append((made.object, cell.birth(before: container.graph.generation)))
+        }
+    }
+
+    /// A weak singleton whose language counts references outlives its handles: a weak reference finds it again. Not if its type
+    /// has a stop function, which runs when the last claim goes.
+    private func watchWeakly(_ cell: Cell, _ made: Made) {
+        guard cell.scope == .weakSingleton else { return }
+        // No lock is held while host code runs.
+        let weak = WeakInstance(to: made.record)
+        let former = container.monitor.locked { () -> WeakInstance? in
+            defer { cell.weakReference = weak }
+            return cell.weakReference
+        }
+        former?.free()
+    }
+
+    /// The objects that other builds do not see yet.
+    var createdEntries: [Entry] { made + (commit?.held ?? []) }
+}
+
+extension Cell {
+    /// Under the monitor: no build creates its object any more.
+    func makeCold(_ failure: Failure?, _ monitor: Monitor) {
+        state = .cold
+        isReviving = false
+        self.failure = failure
+        monitor.broadcast()
+    }
+}

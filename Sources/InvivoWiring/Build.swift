@@ -1,0 +1,284 @@
+public import InvivoBase
+
+/// One build: the resolve from outside, and every resolve that its constructors make, on this thread or in jobs that it posts.
+/// The nodes of wait cycles are builds, not threads.
+///
+/// Used by the thread that it runs on; `waitingOn` is guarded by the container's monitor.
+public final class Build: @unchecked Sendable {
+    /// An object under construction.
+    struct Frame {
+        let recipe: Recipe
+        let arguments: [Value]
+        /// The slot of a shared instance.
+        let cell: Cell?
+        /// How much had been created when it began.
+        let mark: Int
+        /// Keys that were resolved during its construction and that no definition on the way names.
+        var dependencies: [UInt32] = []
+        /// From the moment the instance exists; the build has one lease on it.
+        var object: UInt64 = 0
+        var record: Record?
+        /// The lowest frame that something created here refers back to; its own index if none. What is created here is not
+        /// complete before that frame is.
+        var low: Int
+        /// Whether its factory returned null.
+        var isNull = false
+        /// Whether the instance exists and is not decorated yet.
+        var awaitsDecoration = false
+        /// The requester of an object whose step was deferred.
+        var askedBy: Recipe?
+        /// Steps of others that are deferred until this instance exists.
+        var deferred: [Deferred] = []
+        /// Entries of `starts` that must be started before it.
+        var needs: Set<Int> = []
+
+        init(_ recipe: Recipe, _ arguments: [Value], cell: Cell?, mark: Int, low: Int) {
+            self.recipe = recipe
+            self.arguments = arguments
+            self.cell = cell
+            self.mark = mark
+            self.low = low
+        }
+
+        /// Of an existing object.
+        init(_ recipient: Recipient, cell: Cell? = nil, mark: Int, low: Int) {
+            self.init(recipient.recipe, recipient.arguments, cell: cell, mark: mark, low: low)
+            object = recipient.object
+            record = recipient.record
+        }
+    }
+
+    /// A step that needs an object whose initializer has not returned.
+    struct Deferred {
+        let recipe: Recipe
+        let arguments: [Value]
+        /// On the object of the step.
+        let lease: ObjectLease
+        let step: NamedStep
+        let askedBy: Recipe?
+        /// Its number among the deferred steps of the build.
+        let number: Int
+    }
+
+    /// An object with hooks for the complete graph.
+    struct Completion {
+        let recipe: Recipe
+        let arguments: [Value]
+        let lease: ObjectLease
+        let askedBy: Recipe?
+    }
+
+    /// A point of the build to which it can be taken back.
+    struct Mark {
+        let made: Int
+        let completed: Int
+        let deferred: Int
+        let starts: Int
+    }
+
+    /// An object that was created in the current outermost resolve and that other builds do not see yet.
+    struct Entry {
+        let id: UInt32
+        let arguments: [Value]
+        let object: UInt64
+        /// Of a shared instance: published when `low` is reached. Nil for graph scope.
+        let cell: Cell?
+        let made: Made
+        var low: Int
+    }
+
+    /// Something that another build creates and this one waits for.
+    enum Awaited {
+        case cell(Cell)
+        /// What asks whether a weak singleton is still there.
+        case revival(Cell)
+        /// An entry of a pool.
+        case ticket(Ticket)
+
+        /// Who makes it; nil when that waits for nobody, or nobody makes it any more.
+        var builder: Build? {
+            switch self {
+            case .cell(let cell), .revival(let cell):
+                if case .building(let builder) = cell.state { builder } else { nil }
+            case .ticket(let ticket): ticket.chain?.root
+            }
+        }
+        var name: String {
+            switch self {
+            case .cell(let cell), .revival(let cell): cell.definition.key
+            case .ticket(let ticket): ticket.name
+            }
+        }
+    }
+
+    /// Keeps its builds from outliving it: each of them is counted by the core (`Readers.beginBuild`).
+    unowned(unsafe) let container: Container
+    /// The graph that all its resolves see, held by a count, never by a view.
+    public let graph: Graph
+    /// Whether the build belongs to a reload and sees the next graph.
+    let isReload: Bool
+    /// The build whose hook, or whose entry of a pool, this one runs for.
+    let parent: Build?
+    /// The pool for whose entry it runs.
+    var pool: String?
+    var frames: [Frame] = []
+    /// How long the creation of objects took that other builds do not see yet, by slot. Guarded by the monitor.
+    var buildTimes: [ObjectIdentifier: UInt64] = [:]
+    var made: [Entry] = []
+    /// Children before parents.
+    var completed: [Completion] = []
+    /// In a build of last hooks: the requester of their object.
+    var askedBy: Recipe?
+    var starts = StartQueue()
+    /// In the order in which they were started, so that they can be stopped again.
+    var started: [StartQueue.Entry] = []
+    /// The state of a commit. Its objects are started, and other builds see them, when all of them exist.
+    public let commit: Commit?
+    /// In a reload: the scope instances of the object that is injected into again.
+    var scopeInstances: [ScopeInstance] = []
+    /// In a root: the scope instances in which it and the builds in it have resolved, without those of a reload.
+    private(set) var foundInstances: [ScopeInstance] = []
+    /// The build in whose start phase this one's hook runs, maybe on another thread, or that it interrupts to end something. It
+    /// sees what that has created.
+    let outer: Build?
+    /// The build of another runtime that the calling thread was in when this one began. For messages.
+    let beneath: Build?
+    /// Whether `outer` is interrupted on the same thread.
+    let isApart: Bool
+    /// The builds in this one's start phase. Guarded by the monitor.
+    var inner: [Build] = []
+    /// How many steps have been deferred.
+    var deferrals = 0
+    /// How many resolves are under way; at 0 the graph is complete.
+    var depth = 0
+    /// Set together with a failure: the frame whose object does not exist, or is not decorated, yet.
+    var missingFrame: Int?
+    /// Set together with a failure: the frame that requested it.
+    var missingFor: Int?
+    var waitingOn: Awaited?
+    /// In a root, set together with a failure: waiting for this cell would have closed a cycle of builds, so the whole build is
+    /// taken back and tried again when the other one is done.
+    var givesWayTo: Cell?
+    /// In a waiting build: a commit needs its objects, and it is to back off. Guarded by the monitor.
+    var isAskedToGiveWay = false
+    /// A long wait for it has been reported. Guarded by the monitor.
+    var isReportedAsSlow = false
+
+    public init(
+        _ container: Container, graph: Graph, isReload: Bool = false, commit: Commit? = nil, parent: Build? = nil,
+        outer: Build? = nil, isApart: Bool = false, beneath: Build? = nil
+    ) {
+        self.container = container
+        self.graph = graph
+        self.isReload = isReload
+        self.commit = commit
+        self.parent = parent
+        self.outer = outer
+        self.isApart = isApart
+        self.beneath = beneath
+    }
+
+    var isCommit: Bool { commit != nil }
+
+    var mark: Mark {
+        Mark(made: made.count, completed: completed.count, deferred: deferrals, starts: starts.entries.count)
+    }
+
+    /// The build in the word of a thread; nil for a build plan.
+    static func at(_ word: UnsafeMutableRawPointer?) -> Build? {
+        guard let word, UInt(bitPattern: word) & 1 == 0 else { return nil }
+        return Unmanaged<Build>.fromOpaque(joined(word)).takeUnretainedValue()
+    }
+
+    /// The first build of a build of calls: they all wait as one.
+    var root: Build {
+        var build = self
+        while let parent = build.parent { build = parent }
+        return build
+    }
+
+    /// Whether the object that was requested too early is the one whose own step requested it: it is not decorated yet.
+    func isOwnReference(_ index: Int) -> Bool {
+        missingFrame == index && missingFor == index && frames[index].awaitsDecoration
+    }
+
+    /// The scope instance in whose object a reload injects, when it is one of `scope`.
+    func scopeInstance(of scope: PlacedScope) -> ScopeInstance? {
+        var build: Build? = self
+        while let here = build {
+            if let known = here.scopeInstances.first(where: { $0.scope === scope }) { return known }
+            build = here.parent ?? here.outer
+        }
+        return nil
+    }
+
+    /// The scope instances in whose object a reload injects, and those in which was resolved otherwise.
+    var allScopeInstances: [ScopeInstance] {
+        var instances: [ScopeInstance] = []
+        var build: Build? = self
+        while let here = build {
+            instances += here.scopeInstances
+            build = here.parent ?? here.outer
+        }
+        return instances + root.foundInstances
+    }
+
+    /// Notes that something of `instance` was resolved while an object is being created, which may be tracked.
+    func note(_ instance: ScopeInstance) {
+        guard !frames.isEmpty || parent != nil else { return }
+        let root = root
+        let isKnown = root.foundInstances.contains { $0.scope === instance.scope && $0.place == instance.place }
+        if !isKnown { root.foundInstances.append(instance) }
+    }
+
+    /// Whether this build runs in the start phase of another, maybe indirectly.
+    func isInside(_ other: Build) -> Bool {
+        var build = root.outer?.root
+        while let here = build {
+            if here === other { return true }
+            build = here.outer?.root
+        }
+        return false
+    }
+
+    /// Records a resolve that no definition names: the object under construction depends on it.
+    func noteDependency(_ id: UInt32) {
+        guard !frames.isEmpty else { return }
+        frames[frames.count - 1].dependencies.append(id)
+    }
+
+    /// "a -> b -> c" from the outermost on, for messages.
+    func path(to key: String) -> String {
+        var way = [key]
+        var next: Build? = self
+        while let here = next {
+            way = here.frames.map(\.recipe.key) + way
+            if let pool = here.pool { way.insert("the pool '\(pool)'", at: 0) }
+            next = here.parent ?? here.beneath ?? here.outer
+        }
+        return way.joined(separator: " -> ")
+    }
+
+    /// The objects of the frames above `frame` are not complete before its own.
+    func hold(to frame: Int) {
+        guard frame + 1 < frames.count else { return }
+        for index in frame + 1..<frames.count { frames[index].low = min(frames[index].low, frame) }
+    }
+}
+
+/// The state of a commit's build: its objects stay invisible until all of them exist and are started.
+public final class Commit {
+    /// Shared instances that are complete.
+    var held: [Build.Entry] = []
+    /// Keys that were resolved for kept instances, by the keys of these.
+    var asked: [UInt32: Set<UInt32>] = [:]
+    /// The work that is left to jobs that domains do not finish.
+    public let abandonment = Abandonment()
+    /// Called before the new instance of an exclusive definition is created.
+    public var beforeExclusive: ((UInt32) throws(Failure) -> Void)?
+
+    public init() {}
+}
+
+/// The former name.
+public typealias BuildChain = Build

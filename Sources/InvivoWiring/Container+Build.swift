@@ -1,0 +1,229 @@
+internal import CPlatform
+public import InvivoBase
+
+/// Outermost resolves, and the build that the calling thread is in.
+extension Container {
+    /// The object of a key with one lease for the caller, built if necessary. 0 if its factory returns null.
+    public func resolve(_ id: UInt32, arguments: [Value] = []) throws(Failure) -> UInt64 {
+        try whole(
+            { (build) throws(Failure) in
+                build.noteDependency(id)
+                let object = try build.resolve(id, arguments)
+                if arguments.isEmpty && build.frames.isEmpty { considerProgram(id, build.graph) }
+                return object
+            }, giveBack: { _ = ObjectTable.release($0) })
+    }
+
+    /// The existing instance of a key with these arguments, with one lease for the caller; 0 if there is none.
+    func existing(_ id: UInt32, _ arguments: [Value]) throws(Failure) -> UInt64 {
+        try whole(
+            { (build) throws(Failure) in try build.existing(id, arguments) },
+            giveBack: { _ = ObjectTable.release($0) })
+    }
+
+    /// Compiles a build plan for a key that is resolved a second time by itself.
+    private func considerProgram(_ id: UInt32, _ graph: Graph) {
+        guard let recipe = graph.recipe(id), recipe.id == id, !recipe.scope.isShared, let cell = graph.cell(id),
+            monitor.locked({ () -> Bool in
+                cell.attempt += 1
+                return cell.attempt == 2
+            }), let program = ProgramSource.compile(id, graph, self)
+        else { return }
+        let isTaken = monitor.locked { () -> Bool in
+            guard let making = cell.raw.making, iv_making_program(making) == nil else { return false }
+            iv_making_set_program(making, program)
+            show(cell, graph)
+            return true
+        }
+        if !isTaken { ProgramSource.free(program) }
+    }
+
+    /// Under the monitor: readers of this graph and of the current one see the cell.
+    func show(_ cell: Cell, _ graph: Graph) {
+        graph.show(cell)
+        if graph !== self.graph { self.graph.show(cell) }
+    }
+
+    /// Runs `body` in the calling thread's build, or as an outermost resolve of its own: at its end the objects are complete, and
+    /// their hooks run. `giveBack` releases a result that a failing hook invalidates.
+    func whole<Result>(
+        _ body: (Build) throws(Failure) -> Result, giveBack: (Result) -> Void = { _ in }
+    ) throws(Failure) -> Result {
+        if let build = currentChain, build.depth > 0 { return try body(build) }
+        let reader = try beginBuild()
+        defer { Readers.endBuild(reader) }
+        var tries = 0
+        while true {
+            let build = chainForWaiting()
+            let beneath = build.isApart ? build.outer?.root : nil
+            let thread = currentThread().identity
+            if let beneath { monitor.locked { waits.suspend(beneath, thread) } }
+            defer { if let beneath { monitor.locked { waits.resume(beneath, thread) } } }
+            do throws(Failure) { return try whole(build, body, giveBack) } catch {
+                tries += 1
+                // A build whose hook this one runs in holds objects that the other one waits for: it backs off as a whole.
+                guard build.parent == nil, build.outer == nil, let other = build.givesWayTo, tries < Build.mostTries
+                else { throw error }
+                build.givesWayTo = nil
+                try waitForBuild(of: other, build)
+            }
+        }
+    }
+
+    private func whole<Result>(
+        _ build: Build, _ body: (Build) throws(Failure) -> Result, _ giveBack: (Result) -> Void
+    ) throws(Failure) -> Result {
+        build.depth = 1
+        defer { build.depth = 0 }
+        return try building(build) { () throws(Failure) -> Result in
+            let result: Result
+            do throws(Failure) { result = try body(build) } catch {
+                build.abandon()
+                throw error
+            }
+            do throws(Failure) { try build.end() } catch {
+                giveBack(result)
+                throw error
+            }
+            if build.parent == nil { build.givesWayTo = nil }
+            return result
+        }
+    }
+
+    /// Waits until no build creates the object of a cell, and serves the calling thread's domain meanwhile. The caller holds
+    /// nothing of this runtime that others wait for.
+    private func waitForBuild(of cell: Cell, _ build: Build) throws(Failure) {
+        let standing = Standing(build)
+        var wait = LongWait()
+        defer { wait.end(self) }
+        monitor.lock()
+        defer { monitor.unlock() }
+        while case .building(let other) = cell.state {
+            // Another runtime beneath may hold something.
+            if let way = WaitsAcross.begin(standing, for: cell, cell.definition.key, of: other) {
+                throw build.waitsForCycle(Waits.Circle(path: way), cell)
+            }
+            wait.once(self, for: cell.definition.key, of: other)
+            WaitsAcross.end(standing, for: cell)
+        }
+    }
+
+    /// Begins a build that is not part of another: close waits until `Readers.endBuild`.
+    func beginBuild() throws(Failure) -> Reader {
+        if let build = Readers.beginBuild(core, tag: tag) { return build }
+        guard home.isHere else { throw .forked() }
+        throw Failure(.closed, "the runtime is closing")
+    }
+
+    // MARK: objects without a definition
+
+    public func makeObject(_ type: ObjectType, _ arguments: [Value]) throws(Failure) -> UInt64 {
+        let reader = try beginBuild()
+        defer { Readers.endBuild(reader) }
+        return try building(chainForWaiting()) { () throws(Failure) -> UInt64 in
+            let initializer = Instances.Initializer(values: arguments, given: GivenArguments.all(arguments.count))
+            guard let record = try instances.create(type, initializer) else { return 0 }
+            let object = try instances.open(record)
+            do throws(Failure) {
+                try fillNeeds(of: type, in: object, record)
+                try lifecycle.startNow(record)
+            } catch {
+                _ = ObjectTable.release(object)
+                throw error
+            }
+            return object
+        }
+    }
+
+    /// A handle for an instance of the host.
+    public func wrap(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: UInt32? = nil) throws(Failure)
+        -> UInt64
+    {
+        let reader = try beginBuild()
+        defer { Readers.endBuild(reader) }
+        return try instances.wrap(type, instance, key: key)
+    }
+
+    // MARK: the build of the calling thread
+
+    /// Runs `body` on behalf of a chain (or of none), as code of this runtime that may not wait for reloads.
+    func inside<Result>(chain: Build?, _ body: () -> Result) -> Result {
+        let thread = currentThread()
+        let formerChain = thread.pointee.chain
+        let beneath = formerChain.flatMap { isSetApart($0) && isBuildingHere ? $0 : nil }
+        return thread.inside(
+            chain: chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? beneath,
+            engine: Unmanaged.passUnretained(self).toOpaque(), body)
+    }
+
+    /// Runs host code that ends something, or may at any moment: what it resolves is a graph of its own. That sees what
+    /// `chain`, or what the calling thread is building, has made, and never waits for it.
+    public func apart<Result>(over chain: Build? = nil, _ body: () -> Result) -> Result {
+        let thread = currentThread()
+        let beneath =
+            chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? (isBuildingHere ? thread.pointee.chain : nil)
+        return thread.inside(
+            chain: beneath.flatMap(setApart), engine: Unmanaged.passUnretained(self).toOpaque(), body)
+    }
+
+    /// Runs `body` as a callback of this runtime: it may not wait for a reload.
+    public func callback<Result>(_ body: () -> Result) -> Result {
+        inside(chain: currentChain, body)
+    }
+
+    /// Runs `body` with resolves that see `chain`'s graph.
+    public func building<Result>(_ chain: Build, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        try inside(chain: chain) { () -> Swift.Result<Result, Failure> in
+            do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+        }.get()
+    }
+
+    /// The chain that the calling thread is building for in this runtime.
+    var currentChain: Build? {
+        let thread = currentThread()
+        guard let chain = thread.pointee.chain, !isSetApart(chain) else { return nil }
+        return self.chain(at: chain, thread)
+    }
+
+    /// The chain of this runtime beneath host code that runs apart from it.
+    var chainBeneath: Build? {
+        let thread = currentThread()
+        guard let chain = thread.pointee.chain, isSetApart(chain) else { return nil }
+        return self.chain(at: joined(chain), thread)
+    }
+
+    /// The chain of this runtime beneath what another one does on the calling thread, which came from here.
+    var chainAround: Build? {
+        let thread = currentThread()
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        guard thread.pointee.engine != me else { return nil }
+        var next = thread.pointee.around
+        while let around = next {
+            if around.pointee.engine == me, let chain = Build.at(around.pointee.chain) { return chain }
+            next = around.pointee.outer
+        }
+        return nil
+    }
+
+    private func chain(at chain: UnsafeMutableRawPointer, _ thread: ThreadState) -> Build? {
+        if UInt(bitPattern: chain) & 1 != 0 {
+            return ProgramRun.build(of: (chain - 1).assumingMemoryBound(to: iv_running.self), in: self)
+        }
+        guard thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() else { return nil }
+        return Unmanaged<Build>.fromOpaque(chain).takeUnretainedValue()
+    }
+
+    /// Whether the calling thread is in the middle of a build of this runtime. Takes no lock.
+    var isBuildingHere: Bool {
+        let thread = currentThread()
+        guard let chain = thread.pointee.chain.map(joined) else { return false }
+        let me = Unmanaged.passUnretained(self).toOpaque()
+        if UInt(bitPattern: chain) & 1 != 0 {
+            return (chain - 1).assumingMemoryBound(to: iv_running.self).pointee.container == me
+        }
+        return thread.pointee.engine == me
+    }
+
+    /// Whether the calling thread is inside a callback of any runtime's reload, job or build.
+    public static var isInCallback: Bool { currentThread().pointee.engine != nil }
+}

@@ -1,0 +1,53 @@
+internal import CPlatform
+internal import InvivoBase
+
+/// The values that were injected into an object: held as long as it lives.
+extension Container {
+    /// Keeps the objects that an initializer received: in the record, if it has room for them.
+    func hold(_ injected: [Value], _ record: Record) {
+        guard Instances.plainLeases(injected) > 0, let edges = iv_record_edges(record, record.pointee.type.pointee.size)
+        else { return keep(injected, record) }
+        for (place, value) in injected.enumerated() {
+            guard case .object(let lease) = value, ObjectTable.retain(lease.bits) else {
+                for former in 0..<place { _ = ObjectTable.release(edges[former]) }
+                return keep(injected, record)
+            }
+            edges[place] = lease.bits
+        }
+        iv_record_set_edge_count(record, UInt32(injected.count))
+    }
+
+    private func keep(_ injected: [Value], _ record: Record) {
+        let extra = extra(record)
+        extra.injected = injected
+        guard injected.contains(where: \.holdsLate) else { return }
+        monitor.locked { for value in injected { exchangeLate(in: nil, value, extra) } }
+    }
+
+    /// Keeps the value that a step injected; a failed reload that injected another one puts it back.
+    func remember(_ value: Value?, _ name: String, _ record: Record) {
+        guard value != nil || Self.knownExtra(of: record) != nil else { return }
+        let extra = extra(record)
+        let former = monitor.locked { () -> Value? in
+            defer { extra.injectedProperties[name] = value }
+            // It may have been a list whose holder is notified of candidates.
+            if extra.candidates[name] != nil { extra.candidates[name] = nil }
+            exchangeLate(in: extra.injectedProperties[name], value, extra)
+            return extra.injectedProperties[name]
+        }
+        // Released only now that nothing points to it.
+        withExtendedLifetime(former) {}
+    }
+
+    /// Releases the value that a step injected before: it injects a constant now.
+    func forgetInjected(_ name: String, _ record: Record) {
+        guard let extra = Self.knownExtra(of: record) else { return }
+        let former = monitor.locked { () -> Value? in
+            let former = extra.injectedProperties.removeValue(forKey: name)
+            if extra.candidates[name] != nil { extra.candidates[name] = nil }
+            exchangeLate(in: former, nil, extra)
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
+}

@@ -1,0 +1,144 @@
+internal import CInvivo
+internal import CPlatform
+internal import Glibc
+internal import InvivoBase
+
+/// Creates instances of types with their records and handles. Knows nothing of definitions.
+struct Instances: Sendable {
+    /// The owner of the handles, and the handle of the runtime.
+    let tag: UInt64
+    let runtime: UInt64
+    /// The upper half of the runtime's key handles.
+    let keyOwner: UInt32
+
+    private static let recordSize = (MemoryLayout<iv_record>.size + 15) & ~15
+
+    /// The call of an initializer or a factory.
+    struct Initializer {
+        var values: [Value]
+        /// `invivo_build.given`.
+        var given: UInt64
+        var factory: Factory?
+        var key: UInt32?
+        var asker: UInt32?
+        var isShared = false
+        /// Whether a factory may return null.
+        var isNullable = false
+        /// How many leases on injected objects the record has room for.
+        var edges = 0
+
+        init(values: [Value], given: UInt64) { (self.values, self.given) = (values, given) }
+    }
+
+    /// How many objects these values are, if they are nothing else: each is then one word of the record.
+    static func plainLeases(_ values: [Value]) -> Int {
+        guard values.count <= Int(UInt16.max) else { return 0 }
+        return values.allSatisfy { if case .object = $0 { true } else { false } } ? values.count : 0
+    }
+
+    /// A handle for an instance of the host.
+    func wrap(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: UInt32?) throws(Failure) -> UInt64 {
+        try open(try record(type, instance: instance, key: key))
+    }
+
+    /// A handle for a record, with one lease for the caller. Destroys the instance if there is no memory for a handle.
+    func open(_ record: Record) throws(Failure) -> UInt64 {
+        guard let slot = ObjectTable.takeSlot() else {
+            Container.destroy(record)
+            throw Failure(.memory, "no memory for an object")
+        }
+        return ObjectTable.open(slot, record, owner: tag, leases: 1, hold: false)
+    }
+
+    /// A new instance. Nil if a factory returned null and may do so.
+    func create(_ type: ObjectType, _ initializer: Initializer) throws(Failure) -> Record? {
+        let description = type.description
+        let (key, edges) = (initializer.key, initializer.edges)
+        if type.isBlockOnly { return try record(type, instance: nil, key: key, edges: edges) }
+        let values =
+            initializer.factory == nil ? try description.checkArguments(initializer.values) : initializer.values
+        var build = invivo_build(
+            struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime),
+            key: invivo_key(bits: key.map(keyHandle) ?? 0), type: invivo_type(bits: description.handleBits),
+            asker: invivo_key(bits: initializer.asker.map(keyHandle) ?? 0), given: initializer.given,
+            flags: initializer.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0)
+        if description.size > 0 {
+            let record = try record(type, instance: nil, key: key, edges: edges)
+            guard let instance = record.pointee.instance else { return record }
+            description.applyInitialValues(to: instance)
+            do throws(Failure) {
+                if let factory = initializer.factory {
+                    if try factory.run("the factory of '\(type.name)'", instance, &build, values) == nil {
+                        guard initializer.isNullable else { throw noInstance(type) }
+                        Container.freeMemory(of: record)
+                        return nil
+                    }
+                } else {
+                    try description.initialize(instance, &build, values)
+                }
+            } catch {
+                Container.freeMemory(of: record)
+                throw error
+            }
+            return record
+        }
+        let instance: UnsafeMutableRawPointer
+        if let factory = initializer.factory {
+            guard let made = try factory.run("the factory of '\(type.name)'", nil, &build, values) else {
+                if initializer.isNullable { return nil }
+                throw noInstance(type)
+            }
+            instance = made
+        } else {
+            instance = try description.make(&build, values)
+        }
+        do throws(Failure) {
+            return try record(type, instance: instance, key: key, edges: edges)
+        } catch {
+            description.dispose(instance)
+            throw error
+        }
+    }
+
+    private func keyHandle(_ id: UInt32) -> UInt64 { UInt64(keyOwner) << 32 | UInt64(id) }
+
+    private func noInstance(_ type: ObjectType) -> Failure {
+        Failure(
+            .null,
+            "the factory of '\(type.name)' answered success without an instance; flag the definition as nullable if it may"
+        )
+    }
+
+    /// A record with room for `edges` leases. Without an instance of the host it has memory for one, if the type has a size.
+    private func record(
+        _ type: ObjectType, instance: UnsafeMutableRawPointer?, key: UInt32?, edges: Int = 0
+    ) throws(Failure) -> Record {
+        let description = type.description
+        let alignment = max(16, description.alignment)
+        let offset = max(Self.recordSize, (Self.recordSize + alignment - 1) & ~(alignment - 1))
+        let own = instance == nil && description.size > 0
+        let room = edges * MemoryLayout<UInt64>.stride
+        let bytes =
+            own ? offset + (description.size + (room > 0 ? 7 & -description.size : 0)) + room : Self.recordSize + room
+        var memory: UnsafeMutableRawPointer?
+        if alignment > 16 && own {
+            guard posix_memalign(&memory, alignment, bytes) == 0 else {
+                throw Failure(.memory, "no memory for \(type.name)")
+            }
+        } else {
+            memory = malloc(bytes)
+        }
+        guard let memory else { throw Failure(.memory, "no memory for an object of type '\(type.name)'") }
+        memset(memory, 0, bytes)
+        let record = memory.assumingMemoryBound(to: iv_record.self)
+        record.pointee.type = type.raw
+        record.pointee.instance = instance ?? (own ? memory + offset : nil)
+        record.pointee.key = key.map { $0 &+ 1 } ?? 0
+        // Until it becomes a shared instance or is attached, a confined object belongs to the creating thread. A domain that is
+        // not one thread has no thread to give it to.
+        let isDomains = type.raw.pointee.thread == 0 || (type.domain?.isHere != nil && type.domain?.isCurrent == true)
+        record.pointee.thread = isDomains ? type.raw.pointee.thread : currentThread().identity
+        record.pointee.sequence = iv_add_u64(iv_live_sequence(), 1)
+        return record
+    }
+}

@@ -1,0 +1,377 @@
+internal import CPlatform
+public import InvivoBase
+
+/// Prepares, starts and stops the objects of a runtime, each in its domain.
+public final class Lifecycle: @unchecked Sendable {
+    /// Owns this one; set by its initializer.
+    unowned(unsafe) var container: Container!
+    private let monitor: Monitor
+    /// Nanoseconds that a start or stop may take where a definition does not declare it. Set before the core is opened.
+    public var startTimeout: UInt64 = 0
+    public var stopTimeout: UInt64 = 0
+    /// Failures of stops, while a caller gathers them. Guarded by the monitor.
+    private var stopFailures: [Failure]?
+
+    init(_ monitor: Monitor) { self.monitor = monitor }
+
+    // MARK: starting
+
+    /// Prepares an object that a build has created.
+    func prepare(_ record: Record, _ build: Build) throws(Failure) {
+        let call = Call(record, .prepare, build, startLimit(of: Container.extra(of: record)))
+        try run(call) { (description, instance, _) throws(Failure) in try description.prepare(instance) }
+        set(.prepared, record)
+    }
+
+    /// How long a start may take: as declared by the object's definition, or by the runtime's options.
+    private func startLimit(of extra: ObjectExtra) -> UInt64 {
+        let own = monitor.locked { extra.startTimeout }
+        return own == 0 ? startTimeout : own
+    }
+
+    /// Starts one object. One that takes too long has failed, and is stopped again.
+    func start(_ record: Record, _ name: String, _ build: Build?) throws(Failure) {
+        let limit = startLimit(of: Container.extra(of: record))
+        set(.starting, record)
+        let begun = monotonicNow()
+        do throws(Failure) {
+            try run(Call(record, .start, build, limit)) { (description, instance, deadline) throws(Failure) in
+                try self.container.countingStart(of: record) { () throws(Failure) in try description.start(instance) }
+                // The caller does not wait any longer, and nothing else would stop it again.
+                do throws(Failure) { try deadline() } catch {
+                    try description.stop(instance)
+                    throw error
+                }
+            }
+        } catch {
+            set(.failed, record)
+            throw error.named(name, place(of: record, build))
+        }
+        set(.started, record)
+        let took = monotonicNow() - begun
+        guard took > limit else { return }
+        var failure = Failure(
+            .timeout,
+            "the start of \(Container.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
+            path: name, at: place(of: record, build))
+        if let other = stop(record, name, build) { failure.others.append(other) }
+        set(.failed, record)
+        throw failure
+    }
+
+    static func milliseconds(_ nanoseconds: UInt64) -> String {
+        "\(nanoseconds / 1_000_000).\(nanoseconds / 100_000 % 10) ms"
+    }
+
+    // MARK: stopping
+
+    /// Stops one object in its domain, if it is started. `inRun`: unrelated stops wait for it.
+    func stop(_ record: Record, _ name: String, _ build: Build?, inRun: Bool = false) -> Failure? {
+        let isMine = monitor.locked { () -> Bool in
+            let extra = Container.extra(of: record)
+            guard extra.life == .started else { return false }
+            extra.life = .stopping
+            return true
+        }
+        guard isMine else { return nil }
+        let (begun, limit) = (monotonicNow(), stopLimit(of: Container.extra(of: record)))
+        var failure: Failure?
+        do throws(Failure) {
+            let call = Call(record, .stop, build, limit, inRun: inRun)
+            try run(call) { (description, instance, _) throws(Failure) in try description.stop(instance) }
+        } catch { failure = error.named(name, place(of: record, build)) }
+        set(.stopped, record)
+        return failure ?? overrun(of: record, monotonicNow() - begun, limit)
+    }
+
+    /// How long a stop may take: as declared by the object's definition, or by the runtime's options.
+    private func stopLimit(of extra: ObjectExtra) -> UInt64 {
+        let own = monitor.locked { extra.stopTimeout }
+        return own == 0 ? stopTimeout : own
+    }
+
+    /// Of a stop that took so long.
+    private func overrun(of record: Record, _ took: UInt64, _ limit: UInt64) -> Failure? {
+        guard took > limit else { return nil }
+        return Failure(
+            .timeout,
+            "the stop of \(Container.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
+            path: container.name(of: record), at: place(of: record, nil))
+    }
+
+    /// Stops objects that are about to be disposed of: users before what they use, independent ones at the same time. The
+    /// last made are first where nothing else says who uses whom. The caller keeps them alive.
+    public func stopTogether(_ records: [Record]) -> [Failure] {
+        let records = records.filter { state(of: $0) == .started }
+            .sorted { iv_record_order($0) > iv_record_order($1) }
+        guard !records.isEmpty else { return [] }
+        let places = Dictionary(
+            records.enumerated().map { (ObjectTable.handle($1), $0) }, uniquingKeysWith: { a, _ in a })
+        var steps = records.map { LifeRun.Step(domain: Container.type($0).domain, needs: []) }
+        monitor.locked {
+            for (user, record) in records.enumerated() {
+                for used in used(by: record, places) where used != user { steps[used].needs.insert(user) }
+            }
+        }
+        let run = LifeRun(
+            container, steps, endsWithFailure: false, what: { "the stop of '\(self.container.name(of: records[$0]))'" }
+        ) { (index) throws(Failure) in
+            if let failure = self.stop(records[index], self.container.name(of: records[index]), nil, inRun: true) {
+                throw failure
+            }
+        }
+        run.run()
+        return run.failures
+    }
+
+    /// Of objects that the graph is about to let go of: the started ones that end with that, because nobody leases them but
+    /// others that end.
+    public func endingTogether(_ objects: [UInt64]) -> [Record] { monitor.locked { endingNow(objects) } }
+
+    /// Under the monitor: the same.
+    func endingNow(_ objects: [UInt64]) -> [Record] {
+        var records: [UInt64: Record] = [:]
+        var leases: [UInt64: UInt64] = [:]
+        var isNeeded = false
+        for object in objects {
+            guard let record = ObjectTable.record(object) else { continue }
+            records[object] = record
+            if let extra = iv_load_pointer(iv_record_extra(record)),
+                Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue().life == .started
+            {
+                isNeeded = true
+            }
+        }
+        guard isNeeded else { return [] }
+        for object in records.keys { leases[object] = ObjectTable.leases(object) }
+        for record in records.values {
+            Container.forEachInjected(record) { object in if let count = leases[object] { leases[object] = count &- 1 }
+            }
+        }
+        // Whoever stays keeps what was injected into it.
+        var staying = leases.filter { $0.value != 0 }.map(\.key)
+        while let object = staying.popLast() {
+            guard let record = records.removeValue(forKey: object) else { continue }
+            Container.forEachInjected(record) { if records[$0] != nil { staying.append($0) } }
+        }
+        return Array(records.values)
+    }
+
+    /// Under the monitor: which of `places` an object uses, through what was injected and what it resolved while it was made.
+    private func used(by record: Record, _ places: [UInt64: Int]) -> Set<Int> {
+        var found: Set<Int> = []
+        var seen: Set<UInt64> = []
+        var queue = [record]
+        while let next = queue.popLast() {
+            var objects: [UInt64] = []
+            Container.forEachInjected(next) { objects.append($0) }
+            if next.pointee.key > 0 {
+                for key in container.builds.dependencies.dependencies(of: next.pointee.key - 1) {
+                    if let object = container.graph.cell(key)?.object, object != 0 { objects.append(object) }
+                }
+            }
+            for object in objects where seen.insert(object).inserted {
+                if let place = places[object] {
+                    found.insert(place)
+                } else if let record = ObjectTable.record(object) {
+                    queue.append(record)
+                }
+            }
+        }
+        return found
+    }
+
+    // MARK: by hand
+
+    /// Starts a key's shared instances that are not started, as `stop` stops all of them; a cold one is made, which starts it.
+    public func start(_ id: UInt32) throws(Failure) {
+        let made = container.currentGraph().cell(id).map { cell in monitor.locked { cell.objects() } } ?? []
+        for (_, object) in made where ObjectTable.retain(object) {
+            defer { _ = ObjectTable.release(object) }
+            try startAgain(object, id)
+        }
+        guard made.isEmpty else { return }
+        let object = try container.resolve(id)
+        guard object != 0 else { return }
+        defer { _ = ObjectTable.release(object) }
+        try startAgain(object, id)
+    }
+
+    private func startAgain(_ object: UInt64, _ id: UInt32) throws(Failure) {
+        guard let record = ObjectTable.record(object), Container.type(record).hasLife else { return }
+        let isMine = monitor.locked { () -> Bool in
+            let extra = Container.extra(of: record)
+            guard extra.life == .stopped || extra.life == .failed else { return false }
+            extra.life = .starting
+            return true
+        }
+        guard isMine else { return }
+        try start(record, container.name(of: record), container.currentChain)
+    }
+
+    /// Stops a key's shared instance if it is started.
+    public func stop(_ id: UInt32) throws(Failure) {
+        let graph = container.currentGraph()
+        guard let cell = graph.cell(id) else {
+            throw monitor.locked { container.unknownKey(container.keys.name(id), in: graph) }
+        }
+        for (_, object) in monitor.locked({ cell.objects() }) where ObjectTable.retain(object) {
+            defer { _ = ObjectTable.release(object) }
+            guard let record = ObjectTable.record(object) else { continue }
+            if let failure = stop(record, container.name(of: record), container.currentChain) { throw failure }
+        }
+    }
+
+    /// Stops what a reload replaces before the new one is made. The caller keeps it alive.
+    public func stop(replaced object: UInt64) throws(Failure) {
+        guard let record = ObjectTable.record(object) else { return }
+        if let failure = stop(record, container.name(of: record), nil) { throw failure }
+    }
+
+    /// Starts it again after the reload failed.
+    public func restart(_ object: UInt64) -> Failure? {
+        guard let record = ObjectTable.record(object), state(of: record) == .stopped else { return nil }
+        do throws(Failure) { try start(record, container.name(of: record), nil) } catch {
+            var failure = error
+            failure.message = "could not be started again: \(error.message)"
+            return failure
+        }
+        return nil
+    }
+
+    /// An object without a definition: prepared and started by who makes it.
+    func startNow(_ record: Record) throws(Failure) {
+        guard Container.type(record).hasLife, let instance = record.pointee.instance else { return }
+        try Container.type(record).description.prepare(instance)
+        try start(record, Container.type(record).name, container.currentChain)
+    }
+
+    // MARK: disposal
+
+    /// Where an object is disposed of it is stopped, if nobody has.
+    func stopBeforeDisposal(_ record: Record, _ extra: ObjectExtra) {
+        let isStarted = monitor.locked { () -> Bool in
+            defer { if extra.life == .started { extra.life = .stopping } }
+            return extra.life == .started
+        }
+        guard isStarted, let instance = record.pointee.instance else { return }
+        let begun = monotonicNow()
+        do throws(Failure) { try Container.type(record).description.stop(instance) } catch {
+            return noteStopFailure(error.named(container.name(of: record), place(of: record, nil)))
+        }
+        if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) { noteStopFailure(failure) }
+    }
+
+    /// Whatever fails in a stop that nobody waits for is told in the log, and to who gathers it.
+    public func noteStopFailure(_ failure: Failure) {
+        container.log(.error, failure.text)
+        monitor.locked { stopFailures?.append(failure) }
+    }
+
+    /// Runs `body`, and answers what failed in stops meanwhile.
+    public func gatheringStops(_ body: () -> Void) -> [Failure] {
+        monitor.locked { stopFailures = [] }
+        body()
+        return monitor.locked { () -> [Failure] in
+            defer { stopFailures = nil }
+            return stopFailures ?? []
+        }
+    }
+
+    // MARK: state
+
+    func state(of record: Record) -> LifeState {
+        guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return .made }
+        return monitor.locked { Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue().life }
+    }
+
+    private func set(_ state: LifeState, _ record: Record) {
+        let extra = Container.extra(of: record)
+        monitor.locked { extra.life = state }
+    }
+
+    /// Where the definition of an object's key is declared, as it is in the graph of a chain, or at present.
+    private func place(of record: Record, _ build: Build?) -> Place {
+        guard record.pointee.key > 0 else { return Place() }
+        return (build?.graph ?? container.currentGraph()).recipe(record.pointee.key - 1)?.definition.place ?? Place()
+    }
+
+    private enum Step: String { case prepare, start, stop }
+
+    /// A call of a function of an object's type.
+    private struct Call {
+        let record: Record
+        let step: Step
+        /// Resolves of the function see its graph and its objects.
+        let build: Build?
+        let timeout: UInt64
+        let inRun: Bool
+
+        init(_ record: Record, _ step: Step, _ build: Build?, _ timeout: UInt64, inRun: Bool = false) {
+            self.record = record
+            self.step = step
+            self.build = build
+            self.timeout = timeout
+            self.inRun = inRun
+        }
+    }
+
+    /// Calls a function of an object's type where the object may be touched.
+    private func run(
+        _ call: Call, _ body: @escaping (TypeDescription, UnsafeMutableRawPointer, Deadline) throws(Failure) -> Void
+    ) throws(Failure) {
+        let build = call.build
+        guard call.record.pointee.instance != nil else { return }
+        let hooks = build.map { Build(container, graph: $0.graph, isReload: $0.isReload, outer: $0) }
+        if let hooks, let build { monitor.locked { build.inner.append(hooks) } }
+        defer { if let hooks, let build { monitor.locked { build.inner.removeAll { $0 === hooks } } } }
+        try container.inside(chain: hooks) { () -> Result<Void, Failure> in
+            do throws(Failure) { return .success(try runInDomain(call, body)) } catch { return .failure(error) }
+        }.get()
+    }
+
+    private func runInDomain(
+        _ call: Call, _ body: @escaping (TypeDescription, UnsafeMutableRawPointer, Deadline) throws(Failure) -> Void
+    ) throws(Failure) {
+        let (record, type) = (call.record, Container.type(call.record))
+        guard let instance = record.pointee.instance else { return }
+        let job = { (deadline: Deadline) throws(Failure) in try body(type.description, instance, deadline) }
+        // Nothing undoes a stop, and a late one is reported by the caller.
+        let isStop = call.step == .stop
+        let work = Container.Work(
+            name: "the \(call.step.rawValue) of '\(container.name(of: record))'",
+            whenLeft: isStop ? "it is not waited for any longer" : "what it does is undone when it returns")
+        // A prototype belongs to the thread that creates it.
+        if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
+            try withOverdue(call) { (overdue) throws(Failure) in
+                try container.run(
+                    in: domain, timeout: call.timeout, overdue: overdue, failsLate: !isStop, work: work, job)
+            }
+        } else if type.domain == nil, call.inRun || call.build?.root.isCommit == true, call.timeout != .max {
+            try withOverdue(call) { (overdue) throws(Failure) in
+                try container.runApart(timeout: call.timeout, overdue: overdue, work: work, job)
+            }
+        } else {
+            try job(.none)
+        }
+    }
+
+    private func withOverdue(_ call: Call, _ run: (Container.Overdue) throws(Failure) -> Void) throws(Failure) {
+        // A build outside of a commit cannot leave its work to a domain.
+        let abandonment = call.build.map { $0.root.commit?.abandonment } ?? Abandonment()
+        // Kept here and not by the job, which another thread releases later.
+        let object = ObjectTable.handle(call.record)
+        let kept = ObjectTable.retain(object) ? [ObjectLease(owning: object)] : []
+        try run(.withdrawn(abandonment, kept))
+    }
+}
+
+extension Failure {
+    /// Adds a key and its source location to a failure without them.
+    func named(_ key: String, _ place: Place) -> Failure {
+        var named = self
+        if named.path.isEmpty { named.path = key }
+        if named.place.file.isEmpty { named.place = place }
+        return named
+    }
+}

@@ -1,0 +1,88 @@
+internal import CPlatform
+internal import InvivoBase
+
+/// The parts of evaluating a recipe that need no build.
+extension Recipe {
+    /// Runtime arguments for this recipe: checked, converted and completed with defaults.
+    func checked(_ arguments: [Value]) throws(Failure) -> [Value] {
+        guard let parameters = definition.body.parameters else {
+            guard arguments.isEmpty else {
+                throw Failure(
+                    .arity,
+                    "'\(key)' declares no runtime arguments, got \(arguments.count); declare them (parameters)",
+                    path: key, at: definition.place)
+            }
+            return []
+        }
+        do throws(Failure) {
+            return try parameters.completed(arguments)
+        } catch {
+            throw Failure(error.code, error.message, path: key, at: definition.place)
+        }
+    }
+
+    /// The property at a path of an object, as "theme.name" of settings.
+    func follow(_ path: [String], from start: Value, isOptional: Bool) throws(Failure) -> Value {
+        var value = start
+        for (index, name) in path.enumerated() {
+            if value.isNull && isOptional { return .null }
+            if case .map(let pairs) = value, let found = pairs.first(where: { $0.name.isSameName(as: name) })?.value {
+                value = found
+                continue
+            }
+            guard case .object(let lease) = value, let record = ObjectTable.record(lease.bits),
+                let instance = record.pointee.instance
+            else {
+                let whole = path[...index].joined(separator: ".")
+                throw Failure(
+                    .null, "'\(whole)' cannot be read: \(value.withKind) has no properties", path: key,
+                    at: definition.place)
+            }
+            let type = Container.type(record)
+            try checkReadable(type)
+            do throws(Failure) {
+                value = try type.description.property(named: name).property.get(instance)
+            } catch {
+                let whole = path[...index].joined(separator: ".")
+                throw Failure(
+                    error.code, "'\(whole)' cannot be read: \(error.message)", path: key,
+                    at: definition.place, cause: error.cause.first)
+            }
+        }
+        return value
+    }
+
+    private func checkReadable(_ type: ObjectType) throws(Failure) {
+        guard let domain = type.domain, !domain.isCurrent else { return }
+        throw Failure(
+            .domain,
+            "an object of the confined type '\(type.name)' belongs to the domain '\(domain.name)' and cannot be read on this thread",
+            path: key, at: definition.place)
+    }
+}
+
+extension Value {
+    /// The values without repetitions.
+    static func distinct(_ values: [Value]) -> [Value] {
+        var distinct: [Value] = []
+        for value in values where !distinct.contains(where: { $0.isSame(as: value) }) { distinct.append(value) }
+        return distinct
+    }
+}
+
+extension ObjectType {
+    /// A property of this type in an object that a definition of this type has. The object's own type may be another one of
+    /// that kind, where a factory or a method of another object returned it, and that has functions of its own.
+    func property(_ index: Int, for record: Record) -> Property {
+        let declared = description.properties[index]
+        guard record.pointee.type != raw else { return declared }
+        return (try? Container.type(record).description.property(named: declared.name).property) ?? declared
+    }
+
+    /// The same for a method.
+    func method(_ index: Int, for record: Record) -> Method {
+        let declared = description.methods[index]
+        guard record.pointee.type != raw else { return declared }
+        return (try? Container.type(record).description.method(named: declared.name)) ?? declared
+    }
+}

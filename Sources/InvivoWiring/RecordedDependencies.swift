@@ -1,0 +1,54 @@
+internal import InvivoBase
+
+/// Dependencies between keys that builds recorded: an object resolved another key during its construction, beyond those that its
+/// definition names. Both directions are kept.
+public struct RecordedDependencies {
+    private var dependencies: [UInt32: Set<UInt32>] = [:]
+    private var dependents: [UInt32: Set<UInt32>] = [:]
+
+    /// The keys that the instances of `id` resolved.
+    public func dependencies(of id: UInt32) -> Set<UInt32> { dependencies[id] ?? [] }
+
+    /// The keys whose instances resolved `id`.
+    public func dependents(on id: UInt32) -> Set<UInt32> { dependents[id] ?? [] }
+
+    mutating func add(_ keys: Set<UInt32>, to id: UInt32) {
+        guard !keys.isEmpty else { return }
+        dependencies[id, default: []].formUnion(keys)
+        for key in keys { dependents[key, default: []].insert(id) }
+    }
+
+    mutating func replace(of id: UInt32, by keys: Set<UInt32>) {
+        remove(id)
+        add(keys, to: id)
+    }
+
+    /// `id` has no instance any more.
+    mutating func remove(_ id: UInt32) {
+        for key in dependencies.removeValue(forKey: id) ?? [] {
+            dependents[key]?.remove(id)
+            if dependents[key]?.isEmpty == true { dependents[key] = nil }
+        }
+    }
+}
+
+/// The keys whose shared instances were built, by scope; some may have ended.
+public struct BuiltKeys {
+    private var keys: [Scope: Set<UInt32>] = [:]
+
+    public func of(_ scope: Scope) -> Set<UInt32> { keys[scope] ?? [] }
+    mutating func insert(_ cell: Cell) { keys[cell.scope, default: []].insert(cell.id) }
+    mutating func remove(_ cell: Cell) { keys[cell.scope]?.remove(cell.id) }
+}
+
+/// The records that builds leave for later reloads. Guarded by the container's monitor.
+public struct BuildRecords {
+    public internal(set) var dependencies = RecordedDependencies()
+    public internal(set) var built = BuiltKeys()
+
+    /// A reload has replaced a cell, and its key has no instance any more.
+    mutating func forget(_ cell: Cell) {
+        built.remove(cell)
+        dependencies.remove(cell.id)
+    }
+}

@@ -1,0 +1,226 @@
+internal import CPlatform
+public import InvivoBase
+
+/// Injecting again into a kept instance whose dependencies a reload replaced or bound to other keys, hooks included.
+public struct Reinjection {
+    private let recipe: Recipe
+    private let former: Recipe
+    private let recipient: Recipient
+    /// The keys that changed; nil for all.
+    private let changed: Set<UInt32>?
+    private let container: Container
+
+    /// Nil if the object is gone.
+    public init?(
+        of object: UInt64, _ arguments: [Value], by recipe: Recipe, after former: Recipe, changed: Set<UInt32>?,
+        in container: Container
+    ) {
+        guard let record = ObjectTable.record(object) else { return nil }
+        self.recipe = recipe
+        self.former = former
+        self.changed = changed
+        self.container = container
+        recipient = Recipient(recipe: recipe, arguments: arguments, object: object, record: record)
+    }
+
+    /// A step of the recipe or a call of a hook, with the step of the former recipe that sets the same property or makes the same
+    /// call.
+    private struct Step {
+        let next: NamedStep
+        let former: Recipe.Step?
+    }
+
+    /// The value that a step finds in its object, and puts back when the reload fails.
+    private struct Found {
+        let kept: Value?
+        /// Of a list whose holder is notified of candidates: the keys of its objects.
+        let candidates: [UInt32]?
+        /// The value of a property that the former recipe does not set.
+        let own: Value?
+    }
+
+    /// The steps of a list that use a changed key, or used any key before.
+    private func steps(
+        _ steps: [Recipe.Step], _ formerSteps: [Recipe.Step], _ list: String, from first: Int = 0
+    ) -> [Step] {
+        let formerNames = formerSteps.indices.map { former.name(of: $0, in: formerSteps, list) }
+        return steps.indices.dropFirst(first).compactMap { index in
+            let next = recipe.named(index, in: steps, list)
+            let before = formerNames.firstIndex { $0.isSameName(as: next.name) }.map { formerSteps[$0] }
+            let names = next.step.sources.contains { $0.names(changed) }
+            func namesOthers(_ before: Recipe.Step) -> Bool {
+                before.sources.contains { $0.names(nil) }
+                    || before.sources.map(\.keys) != next.step.sources.map(\.keys)
+            }
+            guard names || changed == nil && before.map(namesOthers) == true else { return nil }
+            return Step(next: next, former: before)
+        }
+    }
+
+    /// Runs the affected steps again, each in its place among the steps, in the build of a commit. Keys of the scopes of
+    /// `scopeInstances` are resolved in these, wherever the calling code is. Before each step, `noting` receives a function that
+    /// puts the former value back and creates nothing.
+    public func run(
+        in build: Build, of scopeInstances: [ScopeInstance], noting: (@escaping () throws(Failure) -> Void) -> Void
+    ) throws(Failure) {
+        build.scopeInstances = scopeInstances
+        defer { build.scopeInstances = [] }
+        if recipe.isInCircle { container.markCircle(recipient.object, recipient.record) }
+        let skipped = container.skippedNeeds(recipe, recipient.record, again: true)
+        var now =
+            steps(recipe.before, former.before, "before ") + steps(recipe.steps, former.steps, "", from: skipped)
+            + steps(recipe.after, former.after, "after ")
+        var last = steps(recipe.afterAll, former.afterAll, "afterAll ")
+        // An object of a shared type is notified of candidates, and nothing else changes in it.
+        if recipe.type?.domain == nil {
+            last = []
+            now.removeAll { if case .candidates = $0.next.step { false } else { true } }
+        }
+        if !now.isEmpty {
+            try container.building(build) { () throws(Failure) in
+                try container.whole { (inner) throws(Failure) in
+                    inner.frames.append(Build.Frame(recipient, mark: inner.made.count, low: inner.frames.count))
+                    defer { record(inner.frames.removeLast(), in: build) }
+                    for step in now { try run(step, inner, noting) }
+                }
+            }
+        }
+        guard !last.isEmpty else { return }
+        // As at creation: the objects that each of the last hooks receives form a graph of their own.
+        try container.building(build) { () throws(Failure) in
+            for step in last { try container.whole { (inner) throws(Failure) in try run(step, inner, noting) } }
+        }
+    }
+
+    private func run(
+        _ step: Step, _ build: Build, _ noting: (@escaping () throws(Failure) -> Void) -> Void
+    ) throws(Failure) {
+        let found = found(by: step)
+        let cover = Cover()
+        var isTaken = false
+        noting { () throws(Failure) in
+            do throws(Failure) {
+                try cover.takeBack()
+                try self.restore(found, step, isCovered: cover.isThere)
+            } catch {
+                if isTaken { self.keepConstant(step.next) }
+                throw error
+            }
+        }
+        do throws(Failure) {
+            try build.apply(step.next, to: recipient) { (index, value) throws(Failure) in
+                try cover.take(value, index, recipient, build)
+            }
+        } catch { throw error.named(recipe.key, recipe.definition.place) }
+        isTaken = true
+    }
+
+    /// Keys that were resolved for the kept instance become its dependencies when the commit succeeds.
+    private func record(_ frame: Build.Frame, in build: Build) {
+        let found = Set(frame.dependencies).subtracting(recipe.initializing)
+        if recipe.scope.isShared, !found.isEmpty { build.commit?.asked[recipe.id, default: []].formUnion(found) }
+    }
+
+    /// The value of a step of which nothing is kept. It named no key, so this creates nothing.
+    private func constant(_ step: Recipe.Step, _ recipe: Recipe) throws(Failure) -> Value {
+        let build = Build(container, graph: container.currentGraph(), isReload: true)
+        return try container.building(build) { () throws(Failure) in
+            try container.whole { (build) throws(Failure) in
+                let recipient = Recipient(
+                    recipe: recipe, arguments: recipient.arguments, object: recipient.object, record: recipient.record)
+                build.frames.append(Build.Frame(recipient, mark: 0, low: 0))
+                defer { build.frames.removeLast() }
+                let values = try build.values(of: step.sources, recipe, recipient.arguments)
+                if case .method = step { return .list(values) }
+                return values.first ?? .null
+            }
+        }
+    }
+
+    /// The value of a step could not be put back and stays, and so does the former recipe. A later reload that fails puts this
+    /// value back.
+    private func keepConstant(_ step: NamedStep) {
+        if case .candidates = step.step { return }
+        let record = recipient.record
+        guard container.monitor.locked({ container.extra(record).injectedProperties[step.name] == nil }),
+            let value = try? constant(step.step, recipe)
+        else { return }
+        container.remember(value, step.name, record)
+    }
+
+    private func found(by step: Step) -> Found {
+        let record = recipient.record
+        let (kept, candidates) = container.monitor.locked { () -> (Value?, [UInt32]?) in
+            let extra = container.extra(record)
+            return (extra.injectedProperties[step.next.name], extra.candidates[step.next.name])
+        }
+        var own: Value?
+        if kept == nil, step.former == nil, let type = recipe.type, let instance = record.pointee.instance {
+            switch step.next.step {
+            case .property(let index, _), .candidates(let index, _, _, _):
+                own = try? type.property(index, for: record).get(instance)
+            case .method: break
+            }
+        }
+        return Found(kept: kept, candidates: candidates, own: own)
+    }
+
+    private func restore(_ found: Found, _ step: Step, isCovered: Bool) throws(Failure) {
+        let (record, name) = (recipient.record, step.next.name)
+        guard let type = recipe.type, let instance = record.pointee.instance else { return }
+        if case .candidates(let property, let ids, let added, let removed)? = step.former,
+            case .candidates = step.next.step
+        {
+            guard let type = former.type else { return }
+            let list = CandidateList(property: property, ids: ids, added: added, removed: removed)
+            let before = CandidateList.Former(ids: found.candidates ?? [], list: found.kept)
+            return try list.putBack(before, name, type, record, container)
+        }
+        var value = found.kept ?? found.own
+        if value == nil, let step = step.former { value = try constant(step, former) }
+        switch step.next.step {
+        case .property(let index, _), .candidates(let index, _, _, _):
+            guard let value, !isCovered else { break }
+            try type.property(index, for: record).set(instance, value)
+        case .method(let index, _):
+            // A call that the former recipe does not make cannot be reverted.
+            guard case .list(let arguments)? = value else { break }
+            _ = try type.method(index, for: record).call(instance, arguments)
+        }
+        container.remember(found.kept, name, record)
+        guard let candidates = found.candidates else { return }
+        let extra = container.extra(record)
+        container.monitor.locked { extra.candidates[name] = candidates }
+    }
+
+    /// A base value of a change set, or a trait, that lies over a property. The injected value is not visible through it, and
+    /// becomes visible when a trait is removed.
+    private final class Cover {
+        private(set) var isThere = false
+        private var back: (() throws(Failure) -> Void)?
+
+        /// False if nothing lies over the property.
+        func take(_ value: Value, _ index: Int, _ recipient: Recipient, _ build: Build) throws(Failure) -> Bool {
+            let (recipe, record) = (recipient.recipe, recipient.record)
+            guard let instance = record.pointee.instance, let declared = recipe.type else { return false }
+            let type = Container.type(record)
+            // Values of documents for creation were set when the object was created, and are set again when it is rebuilt.
+            let isSetAtCreation = [build.graph, type.container.currentGraph()].contains {
+                $0.configuration(recipe.id)?.atMaking[index] != nil
+            }
+            if recipe.definition.base[index] != nil || isSetAtCreation {
+                isThere = true
+            } else if let cover = Container.knownExtra(of: record)?.tuning {
+                let property = declared.property(index, for: record)
+                guard let own = type.description.properties.firstIndex(where: { $0 === property }) else { return false }
+                // A failing one has reverted its own changes, below and above.
+                isThere = true
+                back = try cover.rebase(type, instance, own, to: value)
+                isThere = back != nil
+            }
+            return isThere
+        }
+
+        func takeBack() throws(Failure) { try back?() }
+    }
+}
