@@ -53,7 +53,7 @@ static void forked(void) {
         struct iv_core *core = iv_cores[i];
         if (core && core->tag) core->closing = IV_CLOSING_FORKED, core->state = IV_CORE_FORKED;
     }
-    iv_thread_state.chain = 0;
+    iv_thread_state.build = 0;
     iv_thread_state.engine = 0;
     iv_thread_state.around = 0;
 }

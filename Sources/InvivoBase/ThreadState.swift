@@ -7,6 +7,72 @@ public typealias ThreadState = UnsafeMutablePointer<iv_thread>
 @inlinable @inline(__always)
 public func currentThread() -> ThreadState { iv_thread() }
 
+/// The build that a thread is in, as one word of its state: the object of a build, or a build plan that it runs. Host code that
+/// runs detached from the build still finds it there: what that code resolves may be an object of the build.
+@frozen
+public struct ThreadBuild {
+    @usableFromInline let word: UnsafeMutableRawPointer?
+
+    /// The lowest bits of the word; the rest is a pointer.
+    @usableFromInline
+    enum Tag {
+        /// It points to the `iv_running` of a build plan.
+        @usableFromInline static let plan: UInt = 1
+        /// Host code runs detached from it.
+        @usableFromInline static let detached: UInt = 2
+    }
+
+    @inlinable @inline(__always)
+    public init(word: UnsafeMutableRawPointer?) { self.word = word }
+
+    /// In no build.
+    @inlinable @inline(__always)
+    public static var none: ThreadBuild { ThreadBuild(word: nil) }
+
+    /// In the build of an object, which is not retained.
+    @inlinable @inline(__always)
+    public init(object: UnsafeMutableRawPointer?) { word = object }
+
+    @inlinable @inline(__always)
+    public init(plan: UnsafeMutablePointer<iv_running>) { word = UnsafeMutableRawPointer(plan) + Int(Tag.plan) }
+
+    @inlinable @inline(__always)
+    public var isNone: Bool { word == nil }
+
+    @inlinable @inline(__always)
+    public var isDetached: Bool { has(Tag.detached) }
+
+    /// The same build for host code that does not belong to it.
+    @inlinable @inline(__always)
+    public var detached: ThreadBuild {
+        word == nil ? self : ThreadBuild(word: UnsafeMutableRawPointer(bitPattern: bits | Tag.detached))
+    }
+
+    /// The object of the build, detached from it or not; nil for a build plan.
+    @inlinable @inline(__always)
+    public var object: UnsafeMutableRawPointer? { has(Tag.plan) ? nil : pointer }
+
+    /// The build plan that runs, detached from it or not; nil for another build.
+    @inlinable @inline(__always)
+    public var plan: UnsafeMutablePointer<iv_running>? {
+        has(Tag.plan) ? pointer?.assumingMemoryBound(to: iv_running.self) : nil
+    }
+
+    @inlinable @inline(__always)
+    var bits: UInt { UInt(bitPattern: word) }
+
+    @inlinable @inline(__always)
+    func has(_ tag: UInt) -> Bool { bits & tag != 0 }
+
+    @inlinable @inline(__always)
+    var pointer: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: bits & ~(Tag.plan | Tag.detached)) }
+}
+
+extension iv_around {
+    @inlinable @inline(__always)
+    public var threadBuild: ThreadBuild { ThreadBuild(word: build) }
+}
+
 extension UnsafeMutablePointer where Pointee == iv_thread {
     /// A number for this thread that is never reused.
     @inlinable @inline(__always)
@@ -21,19 +87,26 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         return pointee.id
     }
 
-    /// Runs `body` with another chain and engine; what the thread was in the middle of can be found meanwhile.
+    /// The build that this thread is in.
+    @inlinable @inline(__always)
+    public var build: ThreadBuild {
+        get { ThreadBuild(word: pointee.build) }
+        nonmutating set { pointee.build = newValue.word }
+    }
+
+    /// Runs `body` in another build, as a callback of another runtime (`engine`). The former ones can be found meanwhile.
     @inlinable @inline(__always)
     public func inside<Result>(
-        chain: UnsafeMutableRawPointer?, engine: UnsafeMutableRawPointer?, _ body: () -> Result
+        _ build: ThreadBuild, engine: UnsafeMutableRawPointer?, _ body: () -> Result
     ) -> Result {
         assertUnlocked()
-        var around = iv_around(chain: pointee.chain, engine: pointee.engine, outer: pointee.around)
+        var around = iv_around(build: pointee.build, engine: pointee.engine, outer: pointee.around)
         return withUnsafeMutablePointer(to: &around) { around in
             pointee.around = around
-            pointee.chain = chain
+            pointee.build = build.word
             pointee.engine = engine
             defer {
-                pointee.chain = around.pointee.chain
+                pointee.build = around.pointee.build
                 pointee.engine = around.pointee.engine
                 pointee.around = around.pointee.outer
             }
@@ -73,30 +146,14 @@ public func asCallback(_ body: () -> Void) {
     thread.pointee.engine = former
 }
 
-/// A thread's chain while host code runs that does not belong to it. It is known still: what that code resolves may be what
-/// the chain has made or is making.
-@inline(__always)
-public func setApart(_ chain: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: chain) | 2)
-}
-
-@inline(__always)
-public func isSetApart(_ chain: UnsafeMutableRawPointer) -> Bool { UInt(bitPattern: chain) & 2 != 0 }
-
-/// The chain that may have been set apart.
-@inline(__always)
-public func joined(_ chain: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
-    isSetApart(chain) ? chain - 2 : chain
-}
-
-/// Runs a host's `destroy` so; what it resolves belongs to no build that is under way. Under a monitor it is postponed.
+/// Runs a destroy function of the host detached from the current build. Under a monitor it is postponed.
 public func ending(_ destroy: @escaping () -> Void) {
     let thread = currentThread()
     guard thread.pointee.locks == 0 else { return thread.afterUnlocking { ending(destroy) } }
-    let former = thread.pointee.chain
-    thread.pointee.chain = former.flatMap(setApart)
+    let former = thread.build
+    thread.build = former.detached
     asCallback(destroy)
-    thread.pointee.chain = former
+    thread.build = former
 }
 
 extension UnsafeMutablePointer where Pointee == iv_thread {

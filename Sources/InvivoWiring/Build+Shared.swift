@@ -199,7 +199,7 @@ extension Build {
         let isOver = isCommit
         let hooks = Build(
             container, graph: graph, isReload: isReload, parent: isOver ? nil : self, outer: isOver ? self : nil)
-        container.inside(chain: hooks) { for entry in entries where entry.cell != nil { hand(entry) } }
+        container.inside(hooks) { for entry in entries where entry.cell != nil { hand(entry) } }
     }
 
     private func hand(_ entry: Entry) {

@@ -184,10 +184,9 @@ public final class Build: @unchecked Sendable {
         Mark(made: made.count, completed: completed.count, deferred: deferrals, starts: starts.entries.count)
     }
 
-    /// The build in the word of a thread; nil for a build plan.
-    static func at(_ word: UnsafeMutableRawPointer?) -> Build? {
-        guard let word, UInt(bitPattern: word) & 1 == 0 else { return nil }
-        return Unmanaged<Build>.fromOpaque(joined(word)).takeUnretainedValue()
+    /// The build of a thread; nil for a build plan.
+    static func at(_ build: ThreadBuild) -> Build? {
+        build.object.map { Unmanaged<Build>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// The first build of a build of calls: they all wait as one.

@@ -146,84 +146,83 @@ extension Container {
 
     // MARK: the build of the calling thread
 
-    /// Runs `body` on behalf of a chain (or of none), as code of this runtime that may not wait for reloads.
-    func inside<Result>(chain: Build?, _ body: () -> Result) -> Result {
+    /// Runs `body` in a build of this runtime (or in none) as code that must not wait for reloads.
+    func inside<Result>(_ build: Build?, _ body: () -> Result) -> Result {
         let thread = currentThread()
-        let formerChain = thread.pointee.chain
-        let beneath = formerChain.flatMap { isSetApart($0) && isBuildingHere ? $0 : nil }
-        return thread.inside(
-            chain: chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? beneath,
-            engine: Unmanaged.passUnretained(self).toOpaque(), body)
+        let former = thread.build
+        // Detached code of this runtime stays detached.
+        let beneath = former.isDetached && isBuildingHere ? former : .none
+        return thread.inside(build.map(ThreadBuild.init) ?? beneath, engine: address, body)
     }
 
-    /// Runs host code that ends something, or may at any moment: what it resolves is a graph of its own. That sees what
-    /// `chain`, or what the calling thread is building, has made, and never waits for it.
-    public func apart<Result>(over chain: Build? = nil, _ body: () -> Result) -> Result {
+    /// Runs host code that ends objects, or that may run at any moment, detached from the current build, or from `build`. Its
+    /// resolves form their own object graph. They see the objects of the build and never wait for it.
+    public func apart<Result>(over build: Build? = nil, _ body: () -> Result) -> Result {
         let thread = currentThread()
-        let beneath =
-            chain.map { Unmanaged.passUnretained($0).toOpaque() } ?? (isBuildingHere ? thread.pointee.chain : nil)
-        return thread.inside(
-            chain: beneath.flatMap(setApart), engine: Unmanaged.passUnretained(self).toOpaque(), body)
+        let beneath = build.map(ThreadBuild.init) ?? (isBuildingHere ? thread.build : .none)
+        return thread.inside(beneath.detached, engine: address, body)
     }
 
-    /// Runs `body` as a callback of this runtime: it may not wait for a reload.
-    public func callback<Result>(_ body: () -> Result) -> Result {
-        inside(chain: currentChain, body)
-    }
+    /// Runs `body` as a callback of this runtime: it must not wait for a reload.
+    public func callback<Result>(_ body: () -> Result) -> Result { inside(currentChain, body) }
 
-    /// Runs `body` with resolves that see `chain`'s graph.
-    public func building<Result>(_ chain: Build, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        try inside(chain: chain) { () -> Swift.Result<Result, Failure> in
+    /// Runs `body` with resolves that see the graph of `build`.
+    public func building<Result>(_ build: Build, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        try inside(build) { () -> Swift.Result<Result, Failure> in
             do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
         }.get()
     }
 
-    /// The chain that the calling thread is building for in this runtime.
+    /// This runtime in the words of a thread.
+    private var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// The build of this runtime that the calling thread is in.
     var currentChain: Build? {
         let thread = currentThread()
-        guard let chain = thread.pointee.chain, !isSetApart(chain) else { return nil }
-        return self.chain(at: chain, thread)
+        let current = thread.build
+        guard !current.isNone, !current.isDetached else { return nil }
+        return build(current, thread)
     }
 
-    /// The chain of this runtime beneath host code that runs apart from it.
+    /// The build of this runtime from which host code on the calling thread is detached.
     var chainBeneath: Build? {
         let thread = currentThread()
-        guard let chain = thread.pointee.chain, isSetApart(chain) else { return nil }
-        return self.chain(at: joined(chain), thread)
+        let current = thread.build
+        guard current.isDetached else { return nil }
+        return build(current, thread)
     }
 
-    /// The chain of this runtime beneath what another one does on the calling thread, which came from here.
+    /// The build of this runtime that called another runtime, which the calling thread is in now.
     var chainAround: Build? {
         let thread = currentThread()
-        let me = Unmanaged.passUnretained(self).toOpaque()
-        guard thread.pointee.engine != me else { return nil }
+        guard thread.pointee.engine != address else { return nil }
         var next = thread.pointee.around
         while let around = next {
-            if around.pointee.engine == me, let chain = Build.at(around.pointee.chain) { return chain }
+            if around.pointee.engine == address, let build = Build.at(around.pointee.threadBuild) { return build }
             next = around.pointee.outer
         }
         return nil
     }
 
-    private func chain(at chain: UnsafeMutableRawPointer, _ thread: ThreadState) -> Build? {
-        if UInt(bitPattern: chain) & 1 != 0 {
-            return ProgramRun.build(of: (chain - 1).assumingMemoryBound(to: iv_running.self), in: self)
-        }
-        guard thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() else { return nil }
-        return Unmanaged<Build>.fromOpaque(chain).takeUnretainedValue()
+    private func build(_ build: ThreadBuild, _ thread: ThreadState) -> Build? {
+        if let plan = build.plan { return ProgramRun.build(of: plan, in: self) }
+        guard thread.pointee.engine == address else { return nil }
+        return Build.at(build)
     }
 
-    /// Whether the calling thread is in the middle of a build of this runtime. Takes no lock.
+    /// Whether the calling thread is in a build of this runtime, detached from it or not. Takes no lock.
     var isBuildingHere: Bool {
         let thread = currentThread()
-        guard let chain = thread.pointee.chain.map(joined) else { return false }
-        let me = Unmanaged.passUnretained(self).toOpaque()
-        if UInt(bitPattern: chain) & 1 != 0 {
-            return (chain - 1).assumingMemoryBound(to: iv_running.self).pointee.container == me
-        }
-        return thread.pointee.engine == me
+        let build = thread.build
+        guard !build.isNone else { return false }
+        if let plan = build.plan { return plan.pointee.container == address }
+        return thread.pointee.engine == address
     }
 
     /// Whether the calling thread is inside a callback of any runtime's reload, job or build.
     public static var isInCallback: Bool { currentThread().pointee.engine != nil }
+}
+
+extension ThreadBuild {
+    init(_ build: Build) { self.init(object: Unmanaged.passUnretained(build).toOpaque()) }
 }

@@ -71,17 +71,17 @@ extension Container {
         let type = record.pointee.type.unsafelyUnwrapped
         guard let end = type.pointee.end, let instance = record.pointee.instance else { return }
         let formerEngine = thread.pointee.engine
-        let formerChain = thread.pointee.chain
+        let formerBuild = thread.build
         let isOwn = formerEngine == type.pointee.container
-        guard isOwn || formerChain == nil else {
-            return thread.inside(chain: nil, engine: type.pointee.container) { end(instance, type.pointee.user_data) }
+        guard isOwn || formerBuild.isNone else {
+            return thread.inside(.none, engine: type.pointee.container) { end(instance, type.pointee.user_data) }
         }
         // What it resolves is a graph of its own, as in `apart`.
-        thread.pointee.chain = isOwn ? formerChain.flatMap(setApart) : nil
+        thread.build = isOwn ? formerBuild.detached : .none
         thread.pointee.engine = type.pointee.container
         end(instance, type.pointee.user_data)
         thread.pointee.engine = formerEngine
-        thread.pointee.chain = formerChain
+        thread.build = formerBuild
     }
 
     /// What was injected into the initializer goes after its user, the last first.

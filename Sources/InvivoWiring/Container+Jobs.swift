@@ -122,7 +122,7 @@ extension Container {
             if case .posted(anyThread: true, _) = domain.kind, domain.isHere == nil {
                 // Host code takes its own lock once for the whole job.
             } else {
-                let result = inside(chain: chain) { () -> Failure? in
+                let result = inside(chain) { () -> Failure? in
                     do throws(Failure) {
                         try body(.none)
                         return nil
@@ -314,7 +314,7 @@ extension Container {
                     monitor.broadcast()
                 }
             }
-            let refused = inside(chain: currentChain) { () -> Failure? in
+            let refused = inside(currentChain) { () -> Failure? in
                 do throws(Failure) {
                     try post(job)
                     return nil

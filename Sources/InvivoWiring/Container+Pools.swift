@@ -96,7 +96,7 @@ extension Container {
             self, graph: currentGraph(), parent: beneath == nil ? makingChain() : nil, outer: beneath,
             isApart: beneath != nil,
             beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque()
-                ? nil : BuildChain.at(thread.pointee.chain))
+                ? nil : Build.at(thread.build))
     }
 
     /// Entries of other runtimes that this thread makes get chains, so that others see what they wait for.
@@ -134,7 +134,7 @@ extension Container {
         let around = parent == nil ? chainAround : nil
         let chain = BuildChain(
             self, graph: parent?.graph ?? currentGraph(), parent: parent, outer: around, isApart: around != nil,
-            beneath: around == nil ? nil : BuildChain.at(currentThread().pointee.chain))
+            beneath: around == nil ? nil : Build.at(currentThread().build))
         monitor.locked {
             making.pointee.chain = Unmanaged.passRetained(chain).toOpaque()
             if let ticket = making.pointee.ticket.map({ Unmanaged<Ticket>.fromOpaque($0).takeUnretainedValue() }) {

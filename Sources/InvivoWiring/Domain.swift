@@ -191,7 +191,7 @@ public final class Job: @unchecked Sendable {
             return true
         }
         guard claimed else { return false }
-        let failure = container.inside(chain: chain) { () -> Failure? in
+        let failure = container.inside(chain) { () -> Failure? in
             // Its references end here, in its domain, before the waiting thread continues.
             defer { body = nil }
             do throws(Failure) {

@@ -49,7 +49,7 @@ public enum FastResolve {
         let thread = iv_thread()!
         guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,
             let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff), thread.pointee.core == core,
-            let reader = thread.pointee.reader, reader.pointee.depth == 0, thread.pointee.chain == nil
+            let reader = thread.pointee.reader, reader.pointee.depth == 0, thread.build.isNone
         else { return (0, nil) }
         iv_store_u64(iv_reader_epoch(reader), iv_load_u64(iv_core_epoch(core)))
         iv_compiler_barrier()
@@ -107,7 +107,7 @@ public enum FastResolve {
             let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
         else { return 0 }
         let thread = iv_thread()!
-        guard thread.pointee.chain == nil, let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else { return 0 }
+        guard thread.build.isNone, let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else { return 0 }
         var bits: UInt64 = 0
         if let graph = reader.pointee.graph,
             let entry = entry(graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key)),

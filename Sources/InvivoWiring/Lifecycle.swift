@@ -325,7 +325,7 @@ public final class Lifecycle: @unchecked Sendable {
         let hooks = build.map { Build(container, graph: $0.graph, isReload: $0.isReload, outer: $0) }
         if let hooks, let build { monitor.locked { build.inner.append(hooks) } }
         defer { if let hooks, let build { monitor.locked { build.inner.removeAll { $0 === hooks } } } }
-        try container.inside(chain: hooks) { () -> Result<Void, Failure> in
+        try container.inside(hooks) { () -> Result<Void, Failure> in
             do throws(Failure) { return .success(try runInDomain(call, body)) } catch { return .failure(error) }
         }.get()
     }

@@ -183,14 +183,14 @@ extension Pool {
         making.pointee.container = Unmanaged.passUnretained(container).toOpaque()
         making.pointee.outer = thread.pointee.making
         // What it resolves are graphs of their own. A chain for them is made when one is needed, but inside of one at once.
-        if thread.pointee.chain != nil {
+        if !thread.build.isNone {
             container.giveChain(making, parent: container.currentChain)
             making.pointee.chain.map { Unmanaged<BuildChain>.fromOpaque($0).takeUnretainedValue().pool = name }
         }
         thread.pointee.making = making
         var made = invivo_object()
         var error: OpaquePointer?
-        let status = thread.inside(chain: making.pointee.chain, engine: making.pointee.container) {
+        let status = thread.inside(ThreadBuild(object: making.pointee.chain), engine: making.pointee.container) {
             maker.function(maker.userData, value, &made, &error)
         }
         thread.pointee.making = making.pointee.outer

@@ -28,12 +28,12 @@ enum ProgramRun {
                 let thread = iv_thread()!
                 var running = iv_running(
                     program: program, graph: UnsafeRawPointer(graph), objects: objects, made: 0, container: container,
-                    chain: nil)
+                    build: nil)
                 let object = withUnsafeMutablePointer(to: &running) { running in
-                    thread.pointee.chain = UnsafeMutableRawPointer(running) + 1
+                    thread.build = ThreadBuild(plan: running)
                     let object = sweep(running, shared, owner: owner, thread, &failed)
-                    thread.pointee.chain = nil
-                    return running.pointee.chain == nil ? object : endChain(of: running, object, &failed)
+                    thread.build = .none
+                    return running.pointee.build == nil ? object : endBuild(of: running, object, &failed)
                 }
                 Readers.endBuild(reader)
                 return object
@@ -211,7 +211,7 @@ enum ProgramRun {
             let nodes = program.pointee.nodes, let arguments = program.pointee.arguments,
             let objects = running.pointee.objects
         else { return nil }
-        if let known = running.pointee.chain { return Unmanaged<Build>.fromOpaque(known).takeUnretainedValue() }
+        if let known = running.pointee.build { return Unmanaged<Build>.fromOpaque(known).takeUnretainedValue() }
         Readers.pin(container.core)
         let build = Build(container, graph: container.currentGraph(), parent: container.makingChain())
         build.depth = 1
@@ -237,16 +237,16 @@ enum ProgramRun {
             build.frames.append(
                 Build.Frame(recipe, [], cell: nil, mark: build.made.count, low: build.frames.count))
         }
-        running.pointee.chain = Unmanaged.passRetained(build).toOpaque()
+        running.pointee.build = Unmanaged.passRetained(build).toOpaque()
         return build
     }
 
     /// The outermost resolve is over: so is the chain that its inits needed.
     @inline(never)
-    private static func endChain(
+    private static func endBuild(
         of running: UnsafeMutablePointer<iv_running>, _ object: UInt64, _ failed: inout FastResolve.Failed
     ) -> UInt64 {
-        guard let known = running.pointee.chain else { return object }
+        guard let known = running.pointee.build else { return object }
         let build = Unmanaged<Build>.fromOpaque(known).takeRetainedValue()
         build.frames = []
         guard object != 0 else {

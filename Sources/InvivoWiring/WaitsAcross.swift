@@ -26,15 +26,15 @@ struct Standing {
             }
         }
         add(chain)
-        add(BuildChain.at(state.pointee.chain))
+        add(Build.at(state.build))
         var around = state.pointee.around
         while let here = around {
-            add(BuildChain.at(here.pointee.chain))
+            add(Build.at(here.pointee.threadBuild))
             around = here.pointee.outer
         }
         var making = state.pointee.making
         while let here = making {
-            add(BuildChain.at(here.pointee.chain))
+            add(Build.at(ThreadBuild(object: here.pointee.chain)))
             making = here.pointee.outer
         }
         chains = seen

@@ -239,7 +239,7 @@ struct iv_running {
     uint64_t *objects;   /* handles of the nodes made so far */
     uint32_t made;
     void *container;     /* unretained: the reader slot's `building` keeps the runtime open */
-    void *chain;         /* the BuildChain that a resolve needed, retained; NULL mostly */
+    void *build;         /* the Build that a resolve needed, retained; NULL mostly */
 };
 
 /* ---- threads ----------------------------------------------------------------------------------------- */
@@ -257,7 +257,7 @@ struct iv_block;
 /* What a thread was in the middle of when it went into code of a runtime, on its stack: a build may lead from one runtime
  * through others and back. */
 struct iv_around {
-    void *chain, *engine; /* as in iv_thread */
+    void *build, *engine; /* as in iv_thread */
     struct iv_around *outer;
 };
 
@@ -267,8 +267,7 @@ struct iv_thread {
     struct iv_seat *seats;    /* all of them */
     uint32_t seat_count, seat_capacity;
     uint64_t id;              /* never reused; 0 until asked for */
-    void *chain;              /* the call chain of builds under way on this thread, unretained; with its lowest bit set the
-                                 program being run (struct iv_running) */
+    void *build;              /* the build that this thread is in, as a ThreadBuild; unretained */
     void *engine;             /* the engine whose reload or job this thread is running, unretained */
     struct iv_around *around; /* what that is inside of, the innermost first */
     struct iv_block *block;   /* of which objects are being disposed of further up, and how many were meanwhile */
