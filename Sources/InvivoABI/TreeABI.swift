@@ -35,7 +35,7 @@ public func invivo_inject_tree(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let held = try HeldObject(root)
-        try held.type.container.injectTree(root.bits, try InvivoABI.tree(tree))
+        try TreeInjection.run(root.bits, try InvivoABI.tree(tree), in: held.type.container)
     }
 }
 

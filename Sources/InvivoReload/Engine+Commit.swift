@@ -12,7 +12,7 @@ extension Engine {
         showAliases(&plan)
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
         for cell in plan.created { cell.generation = next.generation }
-        let state = Commit()
+        let state = Build.Commit()
         let chain = Build(container, graph: next, isReload: true, commit: state)
         let work = Work(engine: self, former: former, chain: chain, commit: state)
         let outage = Outage(self)
@@ -126,7 +126,7 @@ extension Engine {
         let engine: Engine
         let former: Graph
         let chain: Build
-        let commit: Commit
+        let commit: Build.Commit
         var notes: [(String, Place)] = []
         /// Keys that they are about.
         var warned: NameSet = []
@@ -140,7 +140,7 @@ extension Engine {
         /// Whether something could not be undone.
         private(set) var isStuck = false
 
-        init(engine: Engine, former: Graph, chain: Build, commit: Commit) {
+        init(engine: Engine, former: Graph, chain: Build, commit: Build.Commit) {
             self.engine = engine
             self.former = former
             self.chain = chain

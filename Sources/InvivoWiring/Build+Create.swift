@@ -360,7 +360,8 @@ extension Build {
                 }
             }
             let entry = StartQueue.Entry(
-                lease: ObjectLease(owning: object), record: record, definition: recipient.recipe.definition,
+                lease: ObjectLease(owning: object), record: record, key: recipient.recipe.key,
+                place: recipient.recipe.definition.place,
                 needs: needs)
             needs = [starts.add(entry)]
         }
@@ -391,9 +392,9 @@ extension Build {
         let lifecycle = container.lifecycle
         let steps = entries.map { LifeRun.Step(domain: Container.type($0.record).domain, needs: $0.needs) }
         let run = LifeRun(
-            container, steps, endsWithFailure: true, what: { "the start of '\(entries[$0].name)'" }
+            container, steps, endsWithFailure: true, what: { "the start of '\(entries[$0].key)'" }
         ) { (index) throws(Failure) in
-            try lifecycle.start(entries[index].record, entries[index].name, self)
+            try lifecycle.start(entries[index].record, entries[index].key, self)
         }
         run.run()
         started += run.done.map { entries[$0] }
@@ -408,7 +409,7 @@ extension Build {
     public func prepareAll() throws(Failure) {
         for entry in starts.entries where container.lifecycle.state(of: entry.record) == .made {
             do throws(Failure) { try container.lifecycle.prepare(entry.record, self) } catch {
-                throw error.named(entry.name, entry.definition?.place ?? Place())
+                throw error.named(entry.key, entry.place)
             }
         }
     }
@@ -418,6 +419,6 @@ extension Build {
     public func stopStarted(isApart: Bool = false) -> [Failure] {
         let last = started.reversed()
         started = []
-        return last.compactMap { container.lifecycle.stop($0.record, $0.name, isApart ? nil : self) }
+        return last.compactMap { container.lifecycle.stop($0.record, $0.key, isApart ? nil : self) }
     }
 }

@@ -2,22 +2,16 @@ internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
 
-/// An object that receives injections, with the recipe and the runtime arguments that it was created from.
-struct Recipient {
-    let recipe: Recipe
-    let arguments: [Value]
-    let object: UInt64
-    let record: Record
-}
-
-/// A step of a recipe, with the name under which its object remembers the injected value.
-struct NamedStep {
-    let step: Recipe.Step
-    let name: String
-}
-
 /// The values that a build injects: into initializers, properties, methods and hooks.
 extension Build {
+    /// An object that receives injections, with the recipe and the runtime arguments that it was created from.
+    struct Recipient {
+        let recipe: Recipe
+        let arguments: [Value]
+        let object: UInt64
+        let record: Record
+    }
+
     // MARK: values
 
     /// The values for an initializer, by position.
@@ -142,7 +136,7 @@ extension Build {
     }
 
     /// Runs one step. If it needs an object further up whose initializer has not returned, it is deferred until then.
-    private func run(_ step: NamedStep, _ recipient: Recipient, _ index: Int) throws(Failure) {
+    private func run(_ step: Recipe.NamedStep, _ recipient: Recipient, _ index: Int) throws(Failure) {
         missingFrame = nil
         let mark = mark
         do throws(Failure) {
@@ -189,7 +183,7 @@ extension Build {
 
     /// `isCovered`: whether a property must not be set, because something else lies over it.
     func apply(
-        _ named: NamedStep, to recipient: Recipient,
+        _ named: Recipe.NamedStep, to recipient: Recipient,
         isCovered: (Int, Value) throws(Failure) -> Bool = { (_, _) in false }
     ) throws(Failure) {
         let (recipe, record) = (recipient.recipe, recipient.record)
@@ -326,7 +320,13 @@ enum GivenArguments {
 }
 
 extension Recipe {
+    /// A step with the name under which its object remembers the injected value.
+    struct NamedStep {
+        let step: Step
+        let name: String
+    }
+
     func named(_ index: Int, in steps: [Step], _ list: String) -> NamedStep {
-        NamedStep(step: steps[index], name: name(of: index, in: steps, list))
+        Recipe.NamedStep(step: steps[index], name: name(of: index, in: steps, list))
     }
 }

@@ -291,7 +291,7 @@ extension Build {
                 record.pointee.thread = weak.type.raw.pointee.thread
                 cell.sequence = iv_record_order(record)
             }
-            container.builds.built.insert(cell)
+            container.builds.built.insert(cell.id, cell.scope)
             cell.weakObject = object
             cell.isReviving = false
             cell.state = .built

@@ -377,7 +377,7 @@ extension Build {
     /// Under the monitor: the instance becomes visible.
     private func publish(_ cell: Cell, _ made: Made) {
         let (id, scope) = (cell.id, cell.scope)
-        if !cell.isRetired { container.builds.built.insert(cell) }
+        if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }
         cell.failure = nil
         cell.undecorated = made.undecorated
         if made.undecorated != 0 || scope == .weakSingleton || made.isForeign {

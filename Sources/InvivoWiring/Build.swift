@@ -54,7 +54,7 @@ public final class Build: @unchecked Sendable {
         let arguments: [Value]
         /// On the object of the step.
         let lease: ObjectLease
-        let step: NamedStep
+        let step: Recipe.NamedStep
         let askedBy: Recipe?
         /// Its number among the deferred steps of the build.
         let number: Int
@@ -85,6 +85,20 @@ public final class Build: @unchecked Sendable {
         let cell: Cell?
         let made: Made
         var low: Int
+    }
+
+    /// The state of a commit's build: its objects stay invisible until all of them exist and are started.
+    public final class Commit {
+        /// Shared instances that are complete.
+        var held: [Build.Entry] = []
+        /// Keys that were resolved for kept instances, by the keys of these.
+        var asked: [UInt32: Set<UInt32>] = [:]
+        /// The work that is left to jobs that domains do not finish.
+        public let abandonment = Abandonment()
+        /// Called before the new instance of an exclusive definition is created.
+        public var beforeExclusive: ((UInt32) throws(Failure) -> Void)?
+
+        public init() {}
     }
 
     /// Something that another build creates and this one waits for.
@@ -264,20 +278,3 @@ public final class Build: @unchecked Sendable {
         for index in frame + 1..<frames.count { frames[index].low = min(frames[index].low, frame) }
     }
 }
-
-/// The state of a commit's build: its objects stay invisible until all of them exist and are started.
-public final class Commit {
-    /// Shared instances that are complete.
-    var held: [Build.Entry] = []
-    /// Keys that were resolved for kept instances, by the keys of these.
-    var asked: [UInt32: Set<UInt32>] = [:]
-    /// The work that is left to jobs that domains do not finish.
-    public let abandonment = Abandonment()
-    /// Called before the new instance of an exclusive definition is created.
-    public var beforeExclusive: ((UInt32) throws(Failure) -> Void)?
-
-    public init() {}
-}
-
-/// The former name.
-public typealias BuildChain = Build

@@ -44,7 +44,7 @@ extension UnsafeMutablePointer<iv_cell> {
     var isBuilding: Bool { pointee.made & 3 == Stage.building.rawValue }
 
     /// Who builds it, retained here; only while that is so. Addresses of a process have no more than 48 bits.
-    var chain: Unmanaged<BuildChain> {
+    var chain: Unmanaged<Build> {
         Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(pointee.made & Self.middle)).unsafelyUnwrapped)
     }
 

@@ -6,7 +6,7 @@ public import InvivoBase
 public final class Cell: @unchecked Sendable {
     enum State {
         case cold
-        case building(BuildChain)
+        case building(Build)
         case built
     }
 
@@ -373,7 +373,7 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor: `root` builds it while the weak reference is asked, so that nobody else touches that. Answers the
     /// reference and what the cell was; nil when somebody was faster.
-    func beginAsking(_ root: BuildChain) -> (weak: WeakInstance, former: State)? {
+    func beginAsking(_ root: Build) -> (weak: WeakInstance, former: State)? {
         guard let weak = weakReference, !isHeld() else { return nil }
         defer { beginReviving(root) }
         return (weak, state)
@@ -381,7 +381,7 @@ public final class Cell: @unchecked Sendable {
 
     /// Under the monitor, of what is not being built: the same where there are no others to ask for.
     @discardableResult
-    func beginReviving(_ root: BuildChain) -> WeakInstance? {
+    func beginReviving(_ root: Build) -> WeakInstance? {
         guard let weak = weakReference else { return nil }
         state = .building(root)
         isReviving = true

@@ -205,9 +205,47 @@ extension Container {
     }
 
     private func build(_ build: ThreadBuild, _ thread: ThreadState) -> Build? {
-        if let plan = build.plan { return ProgramRun.build(of: plan, in: self) }
+        if let plan = build.plan { return self.build(of: plan) }
         guard thread.pointee.engine == address else { return nil }
         return Build.at(build)
+    }
+
+    /// The build of a plan that the calling thread runs: one of its initializers resolves something. It finds the objects that
+    /// the plan has created, and the others are under construction.
+    private func build(of running: UnsafeMutablePointer<iv_running>) -> Build? {
+        guard running.pointee.container == address,
+            let program = running.pointee.program,
+            let nodes = program.pointee.nodes, let arguments = program.pointee.arguments,
+            let objects = running.pointee.objects
+        else { return nil }
+        if let known = running.pointee.build { return Unmanaged<Build>.fromOpaque(known).takeUnretainedValue() }
+        Readers.pin(core)
+        let build = Build(self, graph: currentGraph(), parent: makingChain())
+        build.depth = 1
+        let current = Int(running.pointee.made)
+        for index in 0..<current {
+            guard build.graph.recipe(nodes[index].id)?.scope == .graph, ObjectTable.retain(objects[index]),
+                let record = ObjectTable.record(objects[index])
+            else { continue }
+            build.made.append(
+                Build.Entry(
+                    id: nodes[index].id, arguments: [], object: objects[index], cell: nil,
+                    made: Made(object: objects[index], record: record, dependencies: [], isForeign: false), low: .max))
+        }
+        var waiting: Set<Int> = [current]
+        for index in current + 1..<max(current + 1, Int(program.pointee.node_count)) {
+            let needs = (nodes[index].first..<nodes[index].first + nodes[index].count).contains {
+                arguments[Int($0)].what == UInt32(IV_ARGUMENT_NODE) && waiting.contains(Int(arguments[Int($0)].node))
+            }
+            if needs { waiting.insert(index) }
+        }
+        for index in waiting.sorted(by: >) {
+            guard let recipe = build.graph.recipe(nodes[index].id) else { continue }
+            build.frames.append(
+                Build.Frame(recipe, [], cell: nil, mark: build.made.count, low: build.frames.count))
+        }
+        running.pointee.build = Unmanaged.passRetained(build).toOpaque()
+        return build
     }
 
     /// Whether the calling thread is in a build of this runtime, detached from it or not. Takes no lock.

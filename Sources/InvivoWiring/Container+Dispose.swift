@@ -84,6 +84,12 @@ extension Container {
         thread.build = formerBuild
     }
 
+    /// Notes the end of objects of a block. The last one frees its memory.
+    @inline(__always)
+    static func endOfBlock(_ block: UnsafeMutablePointer<iv_block>, _ gone: UInt64) {
+        if iv_sub_u64(iv_block_live(block), gone) == gone { Glibc.free(block) }
+    }
+
     /// What was injected into the initializer goes after its user, the last first.
     private static func releaseEdges(_ record: Record) {
         guard let edges = iv_record_edges(record, record.pointee.type.pointee.size) else { return }
@@ -146,7 +152,7 @@ extension Container {
         let gone = thread.pointee.block_gone
         thread.pointee.block = former.0
         thread.pointee.block_gone = former.1
-        ProgramRun.endOfBlock(block, gone)
+        endOfBlock(block, gone)
     }
 
     @inline(never)
@@ -257,7 +263,7 @@ extension Container {
     }
 
     static func freeMemory(of record: Record) {
-        if iv_record_in_block(record) != 0 { return ProgramRun.endOfBlock(iv_record_block(record), 1) }
+        if iv_record_in_block(record) != 0 { return endOfBlock(iv_record_block(record), 1) }
         Glibc.free(record)
     }
 }

@@ -32,7 +32,7 @@ extension Container {
 
     /// What code looks for while it makes an object is looked for as what is injected into that: of several equal ones, the one
     /// of its own assembly.
-    private func find(_ lookup: Lookup, in graph: Graph, for chain: BuildChain?) throws(Failure) -> UInt32? {
+    private func find(_ lookup: Lookup, in graph: Graph, for chain: Build?) throws(Failure) -> UInt32? {
         let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
         let own = chain?.frames.last?.recipe.definition.body.assembly
         let choice = graph.types.best(of: fitting, for: lookup.type) { id in
@@ -114,7 +114,7 @@ extension Container {
 
     /// How an object of a type is injected: by the key, else by the definition of this very type (abstract ones not), else by
     /// what the type needs.
-    func recipe(for type: ObjectType, as id: UInt32?, _ chain: BuildChain) throws(Failure) -> Recipe {
+    func recipe(for type: ObjectType, as id: UInt32?, _ chain: Build) throws(Failure) -> Recipe {
         let named = if let id { id } else { try definition(of: type, in: chain.graph) as UInt32? }
         guard let id = named else {
             if let own = try ownRecipe(of: type, chain) { return own }

@@ -86,13 +86,13 @@ extension Container {
 
     /// The chain of the calling thread; where it has none, one for an outermost build, of what makes an entry of a pool if that
     /// is what is being done.
-    func chainForWaiting() -> BuildChain {
+    func chainForWaiting() -> Build {
         if let chain = currentChain { return chain }
         let thread = currentThread()
         let isNested = thread.pointee.around != nil || thread.pointee.making != nil
         let beneath = chainBeneath ?? (isNested ? chainAround : nil)
         if isNested { giveChains(thread) }
-        return BuildChain(
+        return Build(
             self, graph: currentGraph(), parent: beneath == nil ? makingChain() : nil, outer: beneath,
             isApart: beneath != nil,
             beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque()
@@ -112,27 +112,27 @@ extension Container {
     }
 
     /// The chain of the entry that this thread makes, if it makes one.
-    func makingChain() -> BuildChain? {
+    func makingChain() -> Build? {
         var innermost = iv_thread()!.pointee.making
         while let making = innermost, making.pointee.container != Unmanaged.passUnretained(self).toOpaque() {
             innermost = making.pointee.outer
         }
         guard let making = innermost else { return nil }
         if making.pointee.chain == nil { giveChain(making, parent: outerChain(making)) }
-        return making.pointee.chain.map { Unmanaged<BuildChain>.fromOpaque($0).takeUnretainedValue() }
+        return making.pointee.chain.map { Unmanaged<Build>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// The chain of the entry in whose making this one is made.
-    private func outerChain(_ making: UnsafeMutablePointer<iv_pool_making>) -> BuildChain? {
+    private func outerChain(_ making: UnsafeMutablePointer<iv_pool_making>) -> Build? {
         guard let outer = making.pointee.outer, outer.pointee.container == making.pointee.container else { return nil }
         if outer.pointee.chain == nil { giveChain(outer, parent: outerChain(outer)) }
-        return outer.pointee.chain.map { Unmanaged<BuildChain>.fromOpaque($0).takeUnretainedValue() }
+        return outer.pointee.chain.map { Unmanaged<Build>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// Gives what makes an entry a chain, for what it resolves and waits for.
-    func giveChain(_ making: UnsafeMutablePointer<iv_pool_making>, parent: BuildChain?) {
+    func giveChain(_ making: UnsafeMutablePointer<iv_pool_making>, parent: Build?) {
         let around = parent == nil ? chainAround : nil
-        let chain = BuildChain(
+        let chain = Build(
             self, graph: parent?.graph ?? currentGraph(), parent: parent, outer: around, isApart: around != nil,
             beneath: around == nil ? nil : Build.at(currentThread().build))
         monitor.locked {

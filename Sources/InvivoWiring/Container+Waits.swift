@@ -5,18 +5,18 @@ internal import InvivoBase
 /// their thread's domain for that job. All under the monitor.
 struct Waits {
     /// Chains whose thread runs a job while they wait, outermost first.
-    private var suspended: [(chain: BuildChain, thread: UInt64)] = []
+    private var suspended: [(chain: Build, thread: UInt64)] = []
     /// Threads that wait on behalf of a chain, innermost last.
-    private var waiting: [(chain: BuildChain, thread: UInt64)] = []
+    private var waiting: [(chain: Build, thread: UInt64)] = []
 
-    mutating func suspend(_ chain: BuildChain, _ thread: UInt64) { suspended.append((chain, thread)) }
-    mutating func resume(_ chain: BuildChain, _ thread: UInt64) {
+    mutating func suspend(_ chain: Build, _ thread: UInt64) { suspended.append((chain, thread)) }
+    mutating func resume(_ chain: Build, _ thread: UInt64) {
         guard let index = suspended.lastIndex(where: { $0.chain === chain && $0.thread == thread }) else { return }
         suspended.remove(at: index)
     }
 
-    mutating func begin(_ chain: BuildChain, _ thread: UInt64) { waiting.append((chain, thread)) }
-    mutating func end(_ chain: BuildChain, _ thread: UInt64) {
+    mutating func begin(_ chain: Build, _ thread: UInt64) { waiting.append((chain, thread)) }
+    mutating func end(_ chain: Build, _ thread: UInt64) {
         guard let index = waiting.lastIndex(where: { $0.chain === chain && $0.thread == thread }) else { return }
         waiting.remove(at: index)
     }
@@ -25,7 +25,7 @@ struct Waits {
     func hasSuspended(_ thread: UInt64) -> Bool { suspended.contains { $0.thread == thread } }
 
     /// Whether a chain waits for a shared instance and can be taken back and begun anew meanwhile.
-    func mayGiveWay(_ chain: BuildChain) -> Bool {
+    func mayGiveWay(_ chain: Build) -> Bool {
         guard case .cell = chain.waitingOn, chain.depth > 0, chain.parent == nil, chain.outer == nil, !chain.isCommit,
             let its = waiting.last(where: { $0.chain === chain })
         else { return false }
@@ -41,9 +41,9 @@ struct Waits {
 
     /// The way from `other` back to `chain`, which runs on `thread`, if there is one. A chain beneath a job goes on when both
     /// the job is over and what it waits for is there.
-    func circle(from other: BuildChain, to chain: BuildChain, on thread: UInt64, _ key: String) -> Circle? {
+    func circle(from other: Build, to chain: Build, on thread: UInt64, _ key: String) -> Circle? {
         var seen: Set<ObjectIdentifier> = []
-        func follow(_ next: BuildChain, _ path: [String], _ isThroughJob: Bool) -> Circle? {
+        func follow(_ next: Build, _ path: [String], _ isThroughJob: Bool) -> Circle? {
             if next === chain { return Circle(path: path, isThroughJob: isThroughJob) }
             guard seen.insert(ObjectIdentifier(next)).inserted else { return nil }
             // A chain that runs changes its frames meanwhile: only those of one that waits can be looked at.

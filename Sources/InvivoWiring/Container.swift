@@ -207,7 +207,7 @@ public final class Container: @unchecked Sendable {
 
     /// Under the monitor, when a reload has replaced these cells: forgets the keys without an instance.
     public func forgetBuilt(_ cells: [Cell]) {
-        for cell in cells where graph.cell(cell.id)?.isHeld() != true { builds.forget(cell) }
+        for cell in cells where graph.cell(cell.id)?.isHeld() != true { builds.forget(cell.id, cell.scope) }
     }
 
     /// The id of a defined key; otherwise an error that names the nearest, where somebody reads it.

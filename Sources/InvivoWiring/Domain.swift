@@ -139,7 +139,7 @@ public final class Job: @unchecked Sendable {
     private var body: (() throws(Failure) -> Void)?
     let postedAt: UInt64
     /// The chain of builds on whose behalf it runs.
-    let chain: BuildChain?
+    let chain: Build?
     var state = State.waiting
     /// Whether somebody waits for it; otherwise the container counts it.
     var isAwaited = true
@@ -151,7 +151,7 @@ public final class Job: @unchecked Sendable {
     var onDrop: (() -> Void)?
     private(set) var handleBits: UInt64 = 0
 
-    init(_ domain: Domain, _ container: Container, chain: BuildChain?, body: @escaping () throws(Failure) -> Void) {
+    init(_ domain: Domain, _ container: Container, chain: Build?, body: @escaping () throws(Failure) -> Void) {
         self.domain = domain
         self.container = container
         self.chain = chain

@@ -16,7 +16,7 @@ struct LongWait {
     }
 
     /// The same for what a chain makes, which one of those who wait for it reports.
-    mutating func once(_ container: Container, for name: @autoclosure () -> String, of maker: BuildChain?) {
+    mutating func once(_ container: Container, for name: @autoclosure () -> String, of maker: Build?) {
         guard hasBecomeLong(container), maker?.isReportedAsSlow != true else { return }
         maker?.isReportedAsSlow = true
         let name = name()

@@ -58,7 +58,7 @@ public final class PlacedScope: @unchecked Sendable {
     }
 
     /// Where the calling code is; nowhere in it is an error. Runs host code.
-    func current(for key: String, at place: Place, _ chain: BuildChain) throws(Failure) -> UInt64 {
+    func current(for key: String, at place: Place, _ chain: Build) throws(Failure) -> UInt64 {
         let found = try find(for: key, at: place, chain)
         guard found != 0 else {
             throw Failure(
@@ -70,7 +70,7 @@ public final class PlacedScope: @unchecked Sendable {
 
     /// Where the calling code is; 0: nowhere in it. What a reload injects belongs to the scope instance of its holder. Runs host
     /// code.
-    func find(for key: String, at place: Place, _ chain: BuildChain) throws(Failure) -> UInt64 {
+    func find(for key: String, at place: Place, _ chain: Build) throws(Failure) -> UInt64 {
         if let known = chain.scopeInstance(of: self) { return known.place }
         guard let host else {
             let thread = currentThread().identity
@@ -134,7 +134,7 @@ extension Container {
 
     /// The cell of a definition where the calling code is. Runs host code.
     func placedCell(
-        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain
+        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: Build
     ) throws(Failure) -> Cell {
         let scope = try scope(of: recipe)
         let place = try scope.current(for: recipe.key, at: recipe.definition.place, chain)
@@ -156,7 +156,7 @@ extension Container {
     }
 
     /// What the cell of a place is known by, where the calling code is; nil when that is nowhere. Runs host code.
-    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) throws(Failure) -> ArgumentsKey? {
+    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ chain: Build) throws(Failure) -> ArgumentsKey? {
         guard recipe.scope != .context else { return nil }
         let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, chain)
         return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)

@@ -8,7 +8,7 @@ final class Ticket: @unchecked Sendable {
     /// For messages.
     let name: String
     /// The chain of who makes it, once that has one: as long as it has none it waits for nobody.
-    var chain: BuildChain?
+    var chain: Build?
     var isDone = false
     /// Of a making that failed; nil also when it gave way to another one.
     var failure: Failure?
@@ -133,7 +133,7 @@ extension Pool {
             else { return nil }
             if let known = making.pointee.ticket { return Unmanaged<Ticket>.fromOpaque(known).takeUnretainedValue() }
             let ticket = Ticket(name: name)
-            ticket.chain = making.pointee.chain.map { Unmanaged<BuildChain>.fromOpaque($0).takeUnretainedValue() }
+            ticket.chain = making.pointee.chain.map { Unmanaged<Build>.fromOpaque($0).takeUnretainedValue() }
             making.pointee.ticket = Unmanaged.passRetained(ticket).toOpaque()
             return ticket
         }
@@ -185,7 +185,7 @@ extension Pool {
         // What it resolves are graphs of their own. A chain for them is made when one is needed, but inside of one at once.
         if !thread.build.isNone {
             container.giveChain(making, parent: container.currentChain)
-            making.pointee.chain.map { Unmanaged<BuildChain>.fromOpaque($0).takeUnretainedValue().pool = name }
+            making.pointee.chain.map { Unmanaged<Build>.fromOpaque($0).takeUnretainedValue().pool = name }
         }
         thread.pointee.making = making
         var made = invivo_object()
@@ -259,7 +259,7 @@ extension Pool {
             making.pointee.ticket = nil
         }
         if let chain = making.pointee.chain {
-            Unmanaged<BuildChain>.fromOpaque(chain).release()
+            Unmanaged<Build>.fromOpaque(chain).release()
             making.pointee.chain = nil
         }
     }

@@ -159,12 +159,6 @@ enum ProgramRun {
         }
     }
 
-    /// So many objects of a block are gone; with the last its memory.
-    @inline(__always)
-    static func endOfBlock(_ block: UnsafeMutablePointer<iv_block>, _ gone: UInt64) {
-        if iv_sub_u64(iv_block_live(block), gone) == gone { Glibc.free(block) }
-    }
-
     /// The same, when those from node `end` on were not made.
     @inline(never)
     private static func takeBack(
@@ -172,7 +166,7 @@ enum ProgramRun {
         _ memory: UnsafeMutableRawPointer, from end: Int
     ) -> UInt64 {
         let block = memory.assumingMemoryBound(to: iv_block.self)
-        endOfBlock(block, UInt64(running.pointee.program.pointee.node_count) - UInt64(end))
+        Container.endOfBlock(block, UInt64(running.pointee.program.pointee.node_count) - UInt64(end))
         return takeBack(running, shared, from: end)
     }
 
@@ -199,46 +193,6 @@ enum ProgramRun {
             for _ in claimed[index]..<nodes[index].leases { _ = ObjectTable.release(objects[index]) }
         }
         return 0
-    }
-
-    // MARK: resolves of initializers
-
-    /// The build of a plan that the calling thread runs: one of its initializers resolves something. It finds the objects that
-    /// the plan has created, and the others are under construction.
-    static func build(of running: UnsafeMutablePointer<iv_running>, in container: Container) -> Build? {
-        guard running.pointee.container == Unmanaged.passUnretained(container).toOpaque(),
-            let program = running.pointee.program,
-            let nodes = program.pointee.nodes, let arguments = program.pointee.arguments,
-            let objects = running.pointee.objects
-        else { return nil }
-        if let known = running.pointee.build { return Unmanaged<Build>.fromOpaque(known).takeUnretainedValue() }
-        Readers.pin(container.core)
-        let build = Build(container, graph: container.currentGraph(), parent: container.makingChain())
-        build.depth = 1
-        let current = Int(running.pointee.made)
-        for index in 0..<current {
-            guard build.graph.recipe(nodes[index].id)?.scope == .graph, ObjectTable.retain(objects[index]),
-                let record = ObjectTable.record(objects[index])
-            else { continue }
-            build.made.append(
-                Build.Entry(
-                    id: nodes[index].id, arguments: [], object: objects[index], cell: nil,
-                    made: Made(object: objects[index], record: record, dependencies: [], isForeign: false), low: .max))
-        }
-        var waiting: Set<Int> = [current]
-        for index in current + 1..<max(current + 1, Int(program.pointee.node_count)) {
-            let needs = (nodes[index].first..<nodes[index].first + nodes[index].count).contains {
-                arguments[Int($0)].what == UInt32(IV_ARGUMENT_NODE) && waiting.contains(Int(arguments[Int($0)].node))
-            }
-            if needs { waiting.insert(index) }
-        }
-        for index in waiting.sorted(by: >) {
-            guard let recipe = build.graph.recipe(nodes[index].id) else { continue }
-            build.frames.append(
-                Build.Frame(recipe, [], cell: nil, mark: build.made.count, low: build.frames.count))
-        }
-        running.pointee.build = Unmanaged.passRetained(build).toOpaque()
-        return build
     }
 
     /// The outermost resolve is over: so is the chain that its inits needed.

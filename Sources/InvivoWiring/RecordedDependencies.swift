@@ -37,8 +37,8 @@ public struct BuiltKeys {
     private var keys: [Scope: Set<UInt32>] = [:]
 
     public func of(_ scope: Scope) -> Set<UInt32> { keys[scope] ?? [] }
-    mutating func insert(_ cell: Cell) { keys[cell.scope, default: []].insert(cell.id) }
-    mutating func remove(_ cell: Cell) { keys[cell.scope]?.remove(cell.id) }
+    mutating func insert(_ id: UInt32, _ scope: Scope) { keys[scope, default: []].insert(id) }
+    mutating func remove(_ id: UInt32, _ scope: Scope) { keys[scope]?.remove(id) }
 }
 
 /// The records that builds leave for later reloads. Guarded by the container's monitor.
@@ -46,9 +46,9 @@ public struct BuildRecords {
     public internal(set) var dependencies = RecordedDependencies()
     public internal(set) var built = BuiltKeys()
 
-    /// A reload has replaced a cell, and its key has no instance any more.
-    mutating func forget(_ cell: Cell) {
-        built.remove(cell)
-        dependencies.remove(cell.id)
+    /// A key of a scope has no instance any more.
+    mutating func forget(_ id: UInt32, _ scope: Scope) {
+        built.remove(id, scope)
+        dependencies.remove(id)
     }
 }

@@ -5,7 +5,7 @@ public import InvivoBase
 public struct Reinjection {
     private let recipe: Recipe
     private let former: Recipe
-    private let recipient: Recipient
+    private let recipient: Build.Recipient
     /// The keys that changed; nil for all.
     private let changed: Set<UInt32>?
     private let container: Container
@@ -20,13 +20,13 @@ public struct Reinjection {
         self.former = former
         self.changed = changed
         self.container = container
-        recipient = Recipient(recipe: recipe, arguments: arguments, object: object, record: record)
+        recipient = Build.Recipient(recipe: recipe, arguments: arguments, object: object, record: record)
     }
 
     /// A step of the recipe or a call of a hook, with the step of the former recipe that sets the same property or makes the same
     /// call.
     private struct Step {
-        let next: NamedStep
+        let next: Recipe.NamedStep
         let former: Recipe.Step?
     }
 
@@ -126,7 +126,7 @@ public struct Reinjection {
         let build = Build(container, graph: container.currentGraph(), isReload: true)
         return try container.building(build) { () throws(Failure) in
             try container.whole { (build) throws(Failure) in
-                let recipient = Recipient(
+                let recipient = Build.Recipient(
                     recipe: recipe, arguments: recipient.arguments, object: recipient.object, record: recipient.record)
                 build.frames.append(Build.Frame(recipient, mark: 0, low: 0))
                 defer { build.frames.removeLast() }
@@ -139,7 +139,7 @@ public struct Reinjection {
 
     /// The value of a step could not be put back and stays, and so does the former recipe. A later reload that fails puts this
     /// value back.
-    private func keepConstant(_ step: NamedStep) {
+    private func keepConstant(_ step: Recipe.NamedStep) {
         if case .candidates = step.step { return }
         let record = recipient.record
         guard container.monitor.locked({ container.extra(record).injectedProperties[step.name] == nil }),
@@ -200,7 +200,7 @@ public struct Reinjection {
         private var back: (() throws(Failure) -> Void)?
 
         /// False if nothing lies over the property.
-        func take(_ value: Value, _ index: Int, _ recipient: Recipient, _ build: Build) throws(Failure) -> Bool {
+        func take(_ value: Value, _ index: Int, _ recipient: Build.Recipient, _ build: Build) throws(Failure) -> Bool {
             let (recipe, record) = (recipient.recipe, recipient.record)
             guard let instance = record.pointee.instance, let declared = recipe.type else { return false }
             let type = Container.type(record)

@@ -6,10 +6,10 @@ struct StartQueue {
     struct Entry {
         let lease: ObjectLease
         let record: Record
-        let definition: Definition?
+        let key: String
+        let place: Place
         /// Entries that must be started before, by their index.
         let needs: Set<Int>
-        var name: String { definition?.key ?? Container.type(record).name }
     }
 
     private(set) var entries: [Entry] = []
@@ -44,7 +44,7 @@ struct StartQueue {
         for entry in other.entries {
             entries.append(
                 Entry(
-                    lease: entry.lease, record: entry.record, definition: entry.definition,
+                    lease: entry.lease, record: entry.record, key: entry.key, place: entry.place,
                     needs: Set(entry.needs.map { $0 + offset })))
         }
         for (object, indices) in other.needs { needs[object] = Set(indices.map { $0 + offset }) }

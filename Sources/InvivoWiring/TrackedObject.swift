@@ -93,7 +93,7 @@ public struct TrackedObject: Sendable {
 
 extension Container {
     /// Tracks a new object: it belongs to its type's domain, and its cell knows it as long as somebody holds it.
-    func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ arguments: [Value], _ chain: BuildChain) {
+    func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ arguments: [Value], _ chain: Build) {
         let type = Self.type(record)
         record.pointee.thread = type.raw.pointee.thread
         // No lock is held while host code runs.

@@ -15,7 +15,7 @@ public struct ObjectTree {
 }
 
 /// Injecting into an object tree: first the whole tree is read, then its objects are injected.
-struct TreeInjection {
+public struct TreeInjection {
     private struct Node {
         let lease: ObjectLease
         let record: Record
@@ -34,13 +34,21 @@ struct TreeInjection {
     private var seen: [UInt64: String] = [:]
     private var failures: [Failure] = []
 
-    init(_ tree: ObjectTree, _ container: Container, _ build: Build) {
+    private init(_ tree: ObjectTree, _ container: Container, _ build: Build) {
         self.tree = tree
         self.container = container
         self.build = build
     }
 
-    mutating func run(_ root: UInt64) throws(Failure) {
+    /// Injects into an object and everything below it.
+    public static func run(_ root: UInt64, _ tree: ObjectTree, in container: Container) throws(Failure) {
+        try container.whole { (build) throws(Failure) in
+            var injection = TreeInjection(tree, container, build)
+            try injection.run(root)
+        }
+    }
+
+    private mutating func run(_ root: UInt64) throws(Failure) {
         let top = try node(root, name: tree.key, path: "root", depth: 0)
         if let failure = Failure.gathered(failures) { throw failure }
         if let top { try inject(top, depth: 0) }
@@ -143,7 +151,7 @@ struct TreeInjection {
         }
         for child in node.children { try inject(child, depth: depth + 1) }
         guard let recipe = node.recipe else { return }
-        let recipient = Recipient(recipe: recipe, arguments: [], object: node.lease.bits, record: node.record)
+        let recipient = Build.Recipient(recipe: recipe, arguments: [], object: node.lease.bits, record: node.record)
         try build.awaitCompletion(recipient, for: nil)
     }
 }
@@ -160,14 +168,6 @@ extension Recipe {
 }
 
 extension Container {
-    /// Injects into an object and everything below it.
-    public func injectTree(_ root: UInt64, _ tree: ObjectTree) throws(Failure) {
-        try whole { (build) throws(Failure) in
-            var injection = TreeInjection(tree, self, build)
-            try injection.run(root)
-        }
-    }
-
     /// Injects into an object of the host, which becomes the shared instance of its key. `tunedAs`: the key under which it is
     /// attached as a target.
     public func injectShared(_ object: UInt64, as id: UInt32?, tunedAs: (id: UInt32, key: String)? = nil)

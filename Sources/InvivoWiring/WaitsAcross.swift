@@ -13,12 +13,12 @@ struct Standing {
     let isAcross: Bool
 
     /// Of the calling thread, which waits on behalf of `chain`.
-    init(_ chain: BuildChain) {
+    init(_ chain: Build) {
         let state = currentThread()
         thread = state.identity
-        var found: [BuildChain] = []
+        var found: [Build] = []
         var seen: Set<ObjectIdentifier> = []
-        func add(_ chain: BuildChain?) {
+        func add(_ chain: Build?) {
             var next = chain
             while let here = next, seen.insert(ObjectIdentifier(here)).inserted {
                 found.append(here)
@@ -73,8 +73,7 @@ enum WaitsAcross {
 
     /// Enters that `standing` waits for what `maker` makes; unless that closes a circle through several runtimes: then the keys
     /// on the way. Under the monitor of the runtime.
-    static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: BuildChain?) -> [String]?
-    {
+    static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: Build?) -> [String]? {
         let wait = Wait(
             standing: standing, awaited: ObjectIdentifier(awaited), name: name,
             maker: maker.map { ObjectIdentifier($0) })
@@ -108,7 +107,7 @@ enum WaitsAcross {
     }
 
     /// Who makes it has a chain. Under the monitor of the runtime.
-    static func known(_ maker: BuildChain, for awaited: AnyObject) {
+    static func known(_ maker: Build, for awaited: AnyObject) {
         monitor.locked {
             let awaited = ObjectIdentifier(awaited)
             for index in waits.indices where waits[index].awaited == awaited {

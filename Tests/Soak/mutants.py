@@ -113,7 +113,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "deferrals > mark.deferred", "steps"),
         Mutant("never", "completed.count > mark.completed", "steps"),
         Mutant("never", "overtaken", "traits"),
-        Mutant("skip", "if !cell.isRetired { container.builds.built.insert(cell) }", "reset cases"),
+        Mutant("skip", "if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }", "reset cases"),
         Mutant("never", "frame.low < index", "cases"),
         Mutant("never", "!entry.made.isForeign", "domains"),
     ],

@@ -61,7 +61,7 @@ struct iv_pool_weak {
 struct iv_pool_making {
     struct iv_pool_making *outer; /* first: see iv_reader */
     void *ticket;    /* the Swift Ticket of those who wait, retained; under the monitor and the shard's lock */
-    void *chain;     /* the BuildChain of what is resolved meanwhile, retained; made when first needed */
+    void *chain;     /* the Build of what is resolved meanwhile, retained; made when first needed */
     void *container; /* unretained */
 };
 
