@@ -139,20 +139,20 @@ extension Build {
             return try object(from: source, method: name, recipe, arguments)
         }
         let values = try initializerValues(recipe, arguments)
-        var initializer = Instances.Initializer(values: values.all, given: values.given)
+        var initializer = ObjectType.Initializer(values: values.all, given: values.given)
         if case .factory(let factory) = recipe.maker { initializer.factory = factory }
         initializer.key = recipe.id
         initializer.asker = asker(of: index)?.id
         initializer.isShared = recipe.scope.isShared
         initializer.isNullable = definition.body.flags.contains(.nullable)
-        initializer.edges = Instances.plainLeases(values.injected)
+        initializer.edges = ObjectType.plainLeases(values.injected)
         let made: Record?
-        do throws(Failure) { made = try container.instances.create(type, initializer) } catch {
+        do throws(Failure) { made = try type.create(initializer) } catch {
             throw configured(error, recipe.slots.map(\.source))
         }
         guard let record = made else { return nil }
         if !values.injected.isEmpty { container.hold(values.injected, record) }
-        return try container.instances.open(record)
+        return try ObjectType.open(record, owner: container.tag)
     }
 
     /// Adds to an error of host code the configuration values that it received, with their source locations: one may be the
@@ -390,8 +390,8 @@ extension Build {
         try prepareAll()
         starts = StartQueue()
         let lifecycle = container.lifecycle
-        let steps = entries.map { LifeRun.Step(domain: Container.type($0.record).domain, needs: $0.needs) }
-        let run = LifeRun(
+        let steps = entries.map { Lifecycle.Run.Step(domain: Container.type($0.record).domain, needs: $0.needs) }
+        let run = Lifecycle.Run(
             container, steps, endsWithFailure: true, what: { "the start of '\(entries[$0].key)'" }
         ) { (index) throws(Failure) in
             try lifecycle.start(entries[index].record, entries[index].key, self)

@@ -191,7 +191,7 @@ extension Build {
         let kept: Value
         switch named.step {
         case .candidates(let property, let ids, let added, let removed):
-            let list = CandidateList(property: property, ids: ids, added: added, removed: removed)
+            let list = Recipe.CandidateList(property: property, ids: ids, added: added, removed: removed)
             return try list.inject(named.name, recipe, record, self)
         case .property(let index, let source):
             let property = type.property(index, for: record)
@@ -317,16 +317,4 @@ extension Build {
 enum GivenArguments {
     static func bit(of position: Int) -> UInt64 { 1 << UInt64(min(position, 63)) }
     static func all(_ count: Int) -> UInt64 { count >= 64 ? .max : (1 << UInt64(count)) - 1 }
-}
-
-extension Recipe {
-    /// A step with the name under which its object remembers the injected value.
-    struct NamedStep {
-        let step: Step
-        let name: String
-    }
-
-    func named(_ index: Int, in steps: [Step], _ list: String) -> NamedStep {
-        Recipe.NamedStep(step: steps[index], name: name(of: index, in: steps, list))
-    }
 }

@@ -121,9 +121,9 @@ extension Container {
         let reader = try beginBuild()
         defer { Readers.endBuild(reader) }
         return try building(chainForWaiting()) { () throws(Failure) -> UInt64 in
-            let initializer = Instances.Initializer(values: arguments, given: GivenArguments.all(arguments.count))
-            guard let record = try instances.create(type, initializer) else { return 0 }
-            let object = try instances.open(record)
+            let initializer = ObjectType.Initializer(values: arguments, given: GivenArguments.all(arguments.count))
+            guard let record = try type.create(initializer) else { return 0 }
+            let object = try ObjectType.open(record, owner: tag)
             do throws(Failure) {
                 try fillNeeds(of: type, in: object, record)
                 try lifecycle.startNow(record)
@@ -141,7 +141,7 @@ extension Container {
     {
         let reader = try beginBuild()
         defer { Readers.endBuild(reader) }
-        return try instances.wrap(type, instance, key: key)
+        return try type.wrap(instance, key: key)
     }
 
     // MARK: the build of the calling thread

@@ -22,7 +22,6 @@ public final class Container: @unchecked Sendable {
     /// What runs reloads; set once, before the core is opened.
     public nonisolated(unsafe) weak var owner: AnyObject?
     public let log: Log
-    let instances: Instances
     public let lifecycle: Lifecycle
 
     // Guarded by the monitor.
@@ -104,7 +103,6 @@ public final class Container: @unchecked Sendable {
         graph = Graph(generation: 0, keys: keys)
         domains = [defaultDomain]
         lifecycle = Lifecycle(monitor)
-        instances = Instances(tag: tag, runtime: (HandleKind.runtime.rawValue << 28 | tag) << 32, keyOwner: keys.owner)
         lifecycle.container = self
         Self.seams
     }

@@ -5,7 +5,8 @@ internal import InvivoBase
 extension Container {
     /// Keeps the objects that an initializer received: in the record, if it has room for them.
     func hold(_ injected: [Value], _ record: Record) {
-        guard Instances.plainLeases(injected) > 0, let edges = iv_record_edges(record, record.pointee.type.pointee.size)
+        guard ObjectType.plainLeases(injected) > 0,
+            let edges = iv_record_edges(record, record.pointee.type.pointee.size)
         else { return keep(injected, record) }
         for (place, value) in injected.enumerated() {
             guard case .object(let lease) = value, ObjectTable.retain(lease.bits) else {

@@ -107,13 +107,13 @@ public final class Lifecycle: @unchecked Sendable {
         guard !records.isEmpty else { return [] }
         let places = Dictionary(
             records.enumerated().map { (ObjectTable.handle($1), $0) }, uniquingKeysWith: { a, _ in a })
-        var steps = records.map { LifeRun.Step(domain: Container.type($0).domain, needs: []) }
+        var steps = records.map { Run.Step(domain: Container.type($0).domain, needs: []) }
         monitor.locked {
             for (user, record) in records.enumerated() {
                 for used in used(by: record, places) where used != user { steps[used].needs.insert(user) }
             }
         }
-        let run = LifeRun(
+        let run = Run(
             container, steps, endsWithFailure: false, what: { "the stop of '\(self.container.name(of: records[$0]))'" }
         ) { (index) throws(Failure) in
             if let failure = self.stop(records[index], self.container.name(of: records[index]), nil, inRun: true) {

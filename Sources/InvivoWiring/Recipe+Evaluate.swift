@@ -3,6 +3,25 @@ internal import InvivoBase
 
 /// The parts of evaluating a recipe that need no build.
 extension Recipe {
+    /// A step with the name under which its object remembers the injected value.
+    struct NamedStep {
+        let step: Step
+        let name: String
+    }
+
+    func named(_ index: Int, in steps: [Step], _ list: String) -> NamedStep {
+        Recipe.NamedStep(step: steps[index], name: name(of: index, in: steps, list))
+    }
+
+    /// Fails if this definition cannot inject into objects of a type.
+    func checkKind(of object: ObjectType) throws(Failure) {
+        guard let wanted = type, object.description.isKind(of: wanted.name) else {
+            throw Failure(
+                .type, "'\(key)' injects into a '\(type?.name ?? "?")', the object is a '\(object.name)'",
+                path: key, at: definition.place)
+        }
+    }
+
     /// Runtime arguments for this recipe: checked, converted and completed with defaults.
     func checked(_ arguments: [Value]) throws(Failure) -> [Value] {
         guard let parameters = definition.body.parameters else {

@@ -172,8 +172,8 @@ public struct Reinjection {
             case .candidates = step.next.step
         {
             guard let type = former.type else { return }
-            let list = CandidateList(property: property, ids: ids, added: added, removed: removed)
-            let before = CandidateList.Former(ids: found.candidates ?? [], list: found.kept)
+            let list = Recipe.CandidateList(property: property, ids: ids, added: added, removed: removed)
+            let before = Recipe.CandidateList.Former(ids: found.candidates ?? [], list: found.kept)
             return try list.putBack(before, name, type, record, container)
         }
         var value = found.kept ?? found.own

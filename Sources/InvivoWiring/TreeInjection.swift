@@ -156,17 +156,6 @@ public struct TreeInjection {
     }
 }
 
-extension Recipe {
-    /// Fails if this definition cannot inject into objects of a type.
-    func checkKind(of object: ObjectType) throws(Failure) {
-        guard let wanted = type, object.description.isKind(of: wanted.name) else {
-            throw Failure(
-                .type, "'\(key)' injects into a '\(type?.name ?? "?")', the object is a '\(object.name)'",
-                path: key, at: definition.place)
-        }
-    }
-}
-
 extension Container {
     /// Injects into an object of the host, which becomes the shared instance of its key. `tunedAs`: the key under which it is
     /// attached as a target.

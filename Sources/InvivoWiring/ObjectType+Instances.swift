@@ -3,14 +3,8 @@ internal import CPlatform
 internal import Glibc
 internal import InvivoBase
 
-/// Creates instances of types with their records and handles. Knows nothing of definitions.
-struct Instances: Sendable {
-    /// The owner of the handles, and the handle of the runtime.
-    let tag: UInt64
-    let runtime: UInt64
-    /// The upper half of the runtime's key handles.
-    let keyOwner: UInt32
-
+/// Creating instances with their records and handles. Definitions play no part in it.
+extension ObjectType {
     private static let recordSize = (MemoryLayout<iv_record>.size + 15) & ~15
 
     /// The call of an initializer or a factory.
@@ -37,39 +31,38 @@ struct Instances: Sendable {
     }
 
     /// A handle for an instance of the host.
-    func wrap(_ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: UInt32?) throws(Failure) -> UInt64 {
-        try open(try record(type, instance: instance, key: key))
+    func wrap(_ instance: UnsafeMutableRawPointer, key: UInt32?) throws(Failure) -> UInt64 {
+        try Self.open(try record(instance, key: key), owner: container.tag)
     }
 
     /// A handle for a record, with one lease for the caller. Destroys the instance if there is no memory for a handle.
-    func open(_ record: Record) throws(Failure) -> UInt64 {
+    static func open(_ record: Record, owner: UInt64) throws(Failure) -> UInt64 {
         guard let slot = ObjectTable.takeSlot() else {
             Container.destroy(record)
             throw Failure(.memory, "no memory for an object")
         }
-        return ObjectTable.open(slot, record, owner: tag, leases: 1, hold: false)
+        return ObjectTable.open(slot, record, owner: owner, leases: 1, hold: false)
     }
 
     /// A new instance. Nil if a factory returned null and may do so.
-    func create(_ type: ObjectType, _ initializer: Initializer) throws(Failure) -> Record? {
-        let description = type.description
+    func create(_ initializer: Initializer) throws(Failure) -> Record? {
         let (key, edges) = (initializer.key, initializer.edges)
-        if type.isBlockOnly { return try record(type, instance: nil, key: key, edges: edges) }
+        if isBlockOnly { return try record(nil, key: key, edges: edges) }
         let values =
             initializer.factory == nil ? try description.checkArguments(initializer.values) : initializer.values
         var build = invivo_build(
-            struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime),
-            key: invivo_key(bits: key.map(keyHandle) ?? 0), type: invivo_type(bits: description.handleBits),
-            asker: invivo_key(bits: initializer.asker.map(keyHandle) ?? 0), given: initializer.given,
+            struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: container.handle),
+            key: invivo_key(bits: key.map(container.keyHandle) ?? 0), type: invivo_type(bits: description.handleBits),
+            asker: invivo_key(bits: initializer.asker.map(container.keyHandle) ?? 0), given: initializer.given,
             flags: initializer.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0)
         if description.size > 0 {
-            let record = try record(type, instance: nil, key: key, edges: edges)
+            let record = try record(nil, key: key, edges: edges)
             guard let instance = record.pointee.instance else { return record }
             description.applyInitialValues(to: instance)
             do throws(Failure) {
                 if let factory = initializer.factory {
-                    if try factory.run("the factory of '\(type.name)'", instance, &build, values) == nil {
-                        guard initializer.isNullable else { throw noInstance(type) }
+                    if try factory.run("the factory of '\(name)'", instance, &build, values) == nil {
+                        guard initializer.isNullable else { throw noInstance() }
                         Container.freeMemory(of: record)
                         return nil
                     }
@@ -84,36 +77,33 @@ struct Instances: Sendable {
         }
         let instance: UnsafeMutableRawPointer
         if let factory = initializer.factory {
-            guard let made = try factory.run("the factory of '\(type.name)'", nil, &build, values) else {
+            guard let made = try factory.run("the factory of '\(name)'", nil, &build, values) else {
                 if initializer.isNullable { return nil }
-                throw noInstance(type)
+                throw noInstance()
             }
             instance = made
         } else {
             instance = try description.make(&build, values)
         }
         do throws(Failure) {
-            return try record(type, instance: instance, key: key, edges: edges)
+            return try record(instance, key: key, edges: edges)
         } catch {
             description.dispose(instance)
             throw error
         }
     }
 
-    private func keyHandle(_ id: UInt32) -> UInt64 { UInt64(keyOwner) << 32 | UInt64(id) }
-
-    private func noInstance(_ type: ObjectType) -> Failure {
+    private func noInstance() -> Failure {
         Failure(
             .null,
-            "the factory of '\(type.name)' answered success without an instance; flag the definition as nullable if it may"
+            "the factory of '\(name)' answered success without an instance; flag the definition as nullable if it may"
         )
     }
 
     /// A record with room for `edges` leases. Without an instance of the host it has memory for one, if the type has a size.
     private func record(
-        _ type: ObjectType, instance: UnsafeMutableRawPointer?, key: UInt32?, edges: Int = 0
+        _ instance: UnsafeMutableRawPointer?, key: UInt32?, edges: Int = 0
     ) throws(Failure) -> Record {
-        let description = type.description
         let alignment = max(16, description.alignment)
         let offset = max(Self.recordSize, (Self.recordSize + alignment - 1) & ~(alignment - 1))
         let own = instance == nil && description.size > 0
@@ -123,21 +113,21 @@ struct Instances: Sendable {
         var memory: UnsafeMutableRawPointer?
         if alignment > 16 && own {
             guard posix_memalign(&memory, alignment, bytes) == 0 else {
-                throw Failure(.memory, "no memory for \(type.name)")
+                throw Failure(.memory, "no memory for \(name)")
             }
         } else {
             memory = malloc(bytes)
         }
-        guard let memory else { throw Failure(.memory, "no memory for an object of type '\(type.name)'") }
+        guard let memory else { throw Failure(.memory, "no memory for an object of type '\(name)'") }
         memset(memory, 0, bytes)
         let record = memory.assumingMemoryBound(to: iv_record.self)
-        record.pointee.type = type.raw
+        record.pointee.type = raw
         record.pointee.instance = instance ?? (own ? memory + offset : nil)
         record.pointee.key = key.map { $0 &+ 1 } ?? 0
         // Until it becomes a shared instance or is attached, a confined object belongs to the creating thread. A domain that is
         // not one thread has no thread to give it to.
-        let isDomains = type.raw.pointee.thread == 0 || (type.domain?.isHere != nil && type.domain?.isCurrent == true)
-        record.pointee.thread = isDomains ? type.raw.pointee.thread : currentThread().identity
+        let isDomains = raw.pointee.thread == 0 || (domain?.isHere != nil && domain?.isCurrent == true)
+        record.pointee.thread = isDomains ? raw.pointee.thread : currentThread().identity
         record.pointee.sequence = iv_add_u64(iv_live_sequence(), 1)
         return record
     }
