@@ -65,7 +65,9 @@ let package = Package(
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
             name: "InvivoReloadTests",
-            dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoReload", "InvivoWiring"]),
+            dependencies: [
+                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoReload", "InvivoTraits", "InvivoWiring",
+            ]),
         .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],

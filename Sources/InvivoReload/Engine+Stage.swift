@@ -11,7 +11,7 @@ extension Engine {
         let set: ChangeSet
         fileprivate(set) var documents: [(document: Document, next: Document.State)] = []
 
-        fileprivate init(_ set: ChangeSet) { self.set = set }
+        init(_ set: ChangeSet) { self.set = set }
     }
 
     /// Reads and parses what documents changed. Nil when the same bytes came again and nothing else is to be done.
