@@ -4,10 +4,10 @@ internal import InvivoSpec
 internal import InvivoTraits
 internal import InvivoWiring
 
-/// Computes the next generation from the current one and a staged change set: a pure function without locks, threads or files.
+/// Computes the next generation from the current one and a staged change set, without threads or files.
 ///
-/// Reads its inputs only; everything that it finds out is in the `Plan`. It runs host code of two kinds, converters and definition
-/// processors, which cannot call the runtime.
+/// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
+/// step. It runs host code of two kinds, converters and definition processors, which cannot call the runtime.
 struct Planner {
     let before: Snapshot
     /// The compiled definitions, blocks and layers of the current generation.

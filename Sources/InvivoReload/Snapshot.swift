@@ -3,7 +3,9 @@ internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoWiring
 
-/// The description of one generation: a value without instances, slots, threads, handles or counts.
+/// The description of one generation: a value.
+///
+/// The states of documents are still kept with the documents, and packed definitions in the slots of the graph.
 ///
 /// A plan reads a snapshot and describes the next one; `Snapshot.apply` carries that out. Only the reload that has the turn
 /// replaces the engine's snapshot.
