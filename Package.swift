@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point one way: Base <- Config <- Wiring <- Traits; Base <- Spec <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
+// Arrows point one way: Base <- Objects, Config <- Wiring <- Traits; Base <- Spec <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
 // ABI above all. `Invivo` and the bindings know only include/ (CInvivo).
 let package = Package(
     name: "invivo",
@@ -27,22 +27,24 @@ let package = Package(
             name: "InvivoConfig",
             dependencies: ["InvivoBase", .product(name: "HashTreeCollections", package: "swift-collections")]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
-        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig"]),
+        .target(name: "InvivoObjects", dependencies: ["InvivoBase", "CPlatform"]),
+        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoObjects", "InvivoConfig"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
             name: "InvivoReload",
             dependencies: [
-                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop",
-                "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
+                "InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoTraits",
+                "InvivoLoop", "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         .target(
             name: "InvivoApp",
             dependencies: ["InvivoConfig", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
-            name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoReload", "InvivoTable"]),
+            name: "InvivoABI",
+            dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoObjects", "InvivoReload", "InvivoTable"]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
         .executableTarget(
@@ -58,12 +60,13 @@ let package = Package(
 
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
         .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
+        .testTarget(name: "InvivoObjectsTests", dependencies: ["InvivoBase", "InvivoObjects"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
             name: "InvivoReloadTests",
-            dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoReload", "InvivoWiring"]),
+            dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoObjects", "InvivoReload", "InvivoWiring"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],
     swiftLanguageModes: [.v6]

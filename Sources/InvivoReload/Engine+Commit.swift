@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
@@ -17,7 +18,7 @@ extension Engine {
         let outage = Outage(self)
         do throws(Failure) {
             chain.beforeExclusive = { [container, abandonment = chain.abandonment] (id) throws(Failure) in
-                guard !container.isAbandoned(abandonment) else {
+                guard !abandonment.isBegun else {
                     throw Failure(.timeout, "the change set has failed meanwhile", path: container.keyName(id))
                 }
                 try outage.begin(id, former, next)
@@ -33,13 +34,13 @@ extension Engine {
             var failure = error
             failure.others += work.undoAll()
             // A domain still works on what this commit made: nobody else touches that before it returns.
-            let isAbandoned = container.isAbandoned(chain.abandonment)
+            let isAbandoned = chain.abandonment.isBegun
             if isAbandoned || work.isStuck { unsettled.formUnion(plan.tuned.map(\.id)) }
             if isAbandoned { container.releaseBuilds(of: chain, in: former) }
             failure.others += container.stopStarted(chain, isApart: isAbandoned)
             let cells = plan.created
             container.monitor.locked { work.isOver = true }
-            container.whenOver(chain.abandonment) { [self] in
+            chain.abandonment.whenOver { [self] in
                 container.abandonCommit(chain)
                 dropNew(cells)
                 work.leases = []
@@ -86,8 +87,8 @@ extension Engine {
                 _ = ObjectTable.release(object)
             }
             if let domain = cell.type?.domain {
-                let overdue = Container.Overdue.withdrawn(chain.abandonment)
-                try container.run(in: domain, timeout: options.commitTimeout, overdue: overdue) { _ throws(Failure) in
+                let overdue = Job.Overdue.withdrawn(chain.abandonment)
+                try container.domains.run(in: domain, timeout: options.commitTimeout, overdue: overdue) { _ throws(Failure) in
                     try body()
                 }
             } else {
@@ -150,8 +151,8 @@ extension Engine {
                 if let domain {
                     do throws(Failure) {
                         let timeout = engine.options.commitTimeout
-                        let overdue = Container.Overdue.left(leases, chain.abandonment)
-                        try container.run(in: domain, timeout: timeout, overdue: overdue) { [self] _ throws(Failure) in
+                        let overdue = Job.Overdue.left(leases, chain.abandonment)
+                        try container.domains.run(in: domain, timeout: timeout, overdue: overdue) { [self] _ throws(Failure) in
                             found = container.apart(over: visible) { undo.run() }
                         }
                         failures += found
@@ -166,7 +167,7 @@ extension Engine {
         /// What steps back may see of what the commit made: nothing while a domain still works on that, or when all is over.
         private var visible: BuildChain? {
             let isOver = engine.container.monitor.locked { () -> Bool in self.isOver }
-            return isOver || engine.container.isAbandoned(chain.abandonment) ? nil : chain
+            return isOver || chain.abandonment.isBegun ? nil : chain
         }
 
         func notUndone(_ failures: [Failure]) -> [Failure] {
@@ -196,7 +197,7 @@ extension Engine {
             guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
             let changed = plan.rebound.contains(id) ? nil : plan.remade
             for (object, arguments, instance) in container.monitor.locked({ cell.inOrder() }) {
-                guard let lease = container.leaseForChange(object) else { continue }
+                guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
                 work.leases.append(lease)
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
@@ -231,7 +232,7 @@ extension Engine {
         for (object, index, value) in plan.based { bases[object, default: []].append((index, value)) }
         for (id, object, layers) in plan.tuned {
             // A target may be on its way out: it is kept while it is worked on, or left alone.
-            guard let lease = container.leaseForChange(object) else { continue }
+            guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
             work.leases.append(lease)
             let bases = bases[object] ?? []
             guard let record = ObjectTable.record(object), needsTuning(record, layers) || !bases.isEmpty else {
@@ -265,8 +266,8 @@ extension Engine {
                 }.get()
             }
             if let domain {
-                let overdue = Container.Overdue.withdrawn(work.chain.abandonment)
-                try container.run(in: domain, timeout: options.commitTimeout, overdue: overdue, body)
+                let overdue = Job.Overdue.withdrawn(work.chain.abandonment)
+                try container.domains.run(in: domain, timeout: options.commitTimeout, overdue: overdue, body)
             } else {
                 try body(nil)
             }
@@ -313,7 +314,7 @@ extension Engine {
             let former = container.publish(next)
             for id in touched { container.keys.bumpVersion(id) }
             var objects: [(sequence: UInt64, object: UInt64)] = []
-            container.noteRetired(plan.replaced)
+            container.retiredObjects.noteRetired(plan.replaced)
             for cell in plan.replaced {
                 cell.markRetired()
                 objects += cell.heldObjects()

@@ -1,6 +1,7 @@
 internal import CPlatform
 internal import InvivoBase
 internal import InvivoLoop
+internal import InvivoObjects
 internal import InvivoWiring
 
 /// How often reclaiming may interrupt the process's running threads: a burst at once, then at a steady rate.
@@ -41,13 +42,13 @@ extension Engine {
     ) {
         var isLingering = false
         var next = container.monitor.locked { () -> UInt64? in
-            isLingering = container.hasLingering
+            isLingering = !container.retiredObjects.isEmpty
             retireLate()
             guard !retired.isEmpty || isReclaiming, hurry == .now || barrierCredit.take() else { return nil }
             if isReclaiming {
                 isReclaimDue = true
                 if hurry == .now && !inCallback {
-                    container.wait(until: deadline ?? monotonicNow() + Self.reclaimPatience) { !isReclaiming }
+                    container.domains.wait(until: deadline ?? monotonicNow() + Self.reclaimPatience) { !isReclaiming }
                 }
                 return nil
             }
@@ -67,7 +68,7 @@ extension Engine {
                 return nil
             }
         }
-        if isLingering { container.endRetired() }
+        if isLingering { container.retiredObjects.end() }
         scheduleReclaim()
     }
 
@@ -77,7 +78,7 @@ extension Engine {
         let loop: Loop
         let isAsked = container.monitor.locked { () -> Bool in
             retireLate()
-            return !container.isClosing && (!retired.isEmpty || isReclaiming || container.hasLingering)
+            return !container.isClosing && (!retired.isEmpty || isReclaiming || !container.retiredObjects.isEmpty)
         }
         guard isAsked else { return }
         do throws(Failure) { loop = try self.loop() } catch { return noteThreadFailure(error) }
@@ -153,7 +154,7 @@ extension Engine {
             Readers.barrier()
             newest = later
         }
-        container.endRetired(free.flatMap(\.objects))
+        container.retiredObjects.end(free.flatMap(\.objects))
         for generation in free {
             let number = generation.graph.generation
             container.log(
@@ -167,7 +168,7 @@ extension Engine {
     func scheduleLook() {
         let planned = container.monitor.locked { () -> (number: UInt64, delay: UInt64)? in
             let now = monotonicNow()
-            guard !container.isClosing, let next = container.nextLook(now), next < nextLook else { return nil }
+            guard !container.isClosing, let next = container.retiredObjects.nextLook(now), next < nextLook else { return nil }
             nextLook = next
             lookNumber += 1
             return (lookNumber, next > now ? (next - now + 999_999) / 1_000_000 : 0)
@@ -176,7 +177,7 @@ extension Engine {
         do throws(Failure) {
             _ = try loop().schedule(after: planned.delay) { [weak self] in
                 guard let self, beginLook(planned.number) else { return }
-                container.endRetired()
+                container.retiredObjects.end()
             }
         } catch {
             _ = beginLook(planned.number)

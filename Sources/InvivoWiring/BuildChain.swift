@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoObjects
 
 /// One chain of calls that builds objects: the resolve from outside, and every resolve that its constructors make, on
 /// this thread or in jobs that it posts. The nodes of waits-for cycles are chains, not threads.
@@ -150,7 +151,7 @@ public final class BuildChain: @unchecked Sendable {
     /// Of a chain that waits: a commit needs what it makes, and it shall give way. Guarded by the monitor.
     var isAskedToGiveWay = false
     /// Somebody has waited long for what it makes, and that is reported. Guarded by the monitor.
-    var isReportedAsSlow = false
+    public var isReportedAsSlow = false
 
     public init(
         graph: Graph, isReload: Bool = false, isCommit: Bool = false, parent: BuildChain? = nil,

@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoObjects
 
 /// What is made becomes everybody's when nothing waits for it any more.
 extension Container {
@@ -180,7 +181,7 @@ extension Container {
     }
 
     /// The failure of a wait that would close a circle.
-    func waitsForCycle(_ circle: Waits.Circle, _ chain: BuildChain, _ cell: Cell) -> Failure {
+    func waitsForCycle(_ circle: Waits.Cycle, _ chain: BuildChain, _ cell: Cell) -> Failure {
         let whole = chain.frames.map(\.recipe.key) + circle.path + (circle.isThroughJob ? [cell.definition.key] : [])
         let start = whole.firstIndex(of: cell.definition.key) ?? 0
         let path = whole[start...].joined(separator: " -> ")

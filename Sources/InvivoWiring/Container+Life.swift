@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoObjects
 
 /// Preparing, starting and stopping objects.
 extension Container {
@@ -111,7 +112,9 @@ extension Container {
         let begun = monotonicNow()
         do throws(Failure) {
             try inDomain(of: record, .start, chain, limit) { (description, instance, deadline) throws(Failure) in
-                try self.countingStart(of: record) { () throws(Failure) in try description.start(instance) }
+                try self.retiredObjects.countingStart(of: record) { () throws(Failure) in
+                    try description.start(instance)
+                }
                 // It came too late for who waited: nobody else would stop it again.
                 do throws(Failure) { try deadline() } catch {
                     try description.stop(instance)
@@ -127,15 +130,11 @@ extension Container {
         guard took > limit else { return }
         var failure = Failure(
             .timeout,
-            "the start of \(Self.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
+            "the start of \(Self.type(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
             path: name, at: place(of: record, chain))
         if let other = stop(record, name, chain) { failure.others.append(other) }
         set(.failed, record)
         throw failure
-    }
-
-    static func milliseconds(_ nanoseconds: UInt64) -> String {
-        "\(nanoseconds / 1_000_000).\(nanoseconds / 100_000 % 10) ms"
     }
 
     /// Stops again what a chain has started, the last first; all that fails is answered.
@@ -179,7 +178,7 @@ extension Container {
         guard took > limit else { return nil }
         return Failure(
             .timeout,
-            "the stop of \(Self.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
+            "the stop of \(Self.type(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
             path: name(of: record), at: place(of: record, nil))
     }
 
@@ -208,38 +207,6 @@ extension Container {
         return run.failures
     }
 
-    /// Of objects that the graph is about to let go of: the started ones that end with that, because nobody leases them but
-    /// others that end.
-    public func endingTogether(_ objects: [UInt64]) -> [Record] { monitor.locked { endingNow(objects) } }
-
-    /// Under the monitor: the same.
-    func endingNow(_ objects: [UInt64]) -> [Record] {
-        var records: [UInt64: Record] = [:]
-        var leases: [UInt64: UInt64] = [:]
-        var isNeeded = false
-        for object in objects {
-            guard let record = ObjectTable.record(object) else { continue }
-            records[object] = record
-            if let extra = iv_load_pointer(iv_record_extra(record)),
-                Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue().life == .started
-            {
-                isNeeded = true
-            }
-        }
-        guard isNeeded else { return [] }
-        for object in records.keys { leases[object] = ObjectTable.leases(object) }
-        for record in records.values {
-            Self.forEachInjected(record) { object in if let count = leases[object] { leases[object] = count &- 1 } }
-        }
-        // Whoever stays keeps what was injected into it.
-        var staying = leases.filter { $0.value != 0 }.map(\.key)
-        while let object = staying.popLast() {
-            guard let record = records.removeValue(forKey: object) else { continue }
-            Self.forEachInjected(record) { if records[$0] != nil { staying.append($0) } }
-        }
-        return Array(records.values)
-    }
-
     /// Under the monitor: which of `places` an object uses, through what was injected and what it resolved while it was made.
     private func used(by record: Record, _ places: [UInt64: Int]) -> Set<Int> {
         var found: Set<Int> = []
@@ -247,7 +214,7 @@ extension Container {
         var queue = [record]
         while let next = queue.popLast() {
             var objects: [UInt64] = []
-            Self.forEachInjected(next) { objects.append($0) }
+            InjectedReferences.forEach(of: next) { objects.append($0) }
             if next.pointee.key > 0 {
                 for key in dynamicDependencies[next.pointee.key - 1] ?? [] {
                     if let object = graph.cell(key)?.object, object != 0 { objects.append(object) }
@@ -338,24 +305,10 @@ extension Container {
         guard isStarted, let instance = record.pointee.instance else { return }
         let begun = monotonicNow()
         do throws(Failure) { try Self.type(record).description.stop(instance) } catch {
-            return noteStopFailure(error.named(name(of: record), place(of: record, nil)))
+            return stopFailures.note(error.named(name(of: record), place(of: record, nil)))
         }
-        if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) { noteStopFailure(failure) }
-    }
-
-    /// Whatever fails in a stop that nobody waits for is told in the log, and to who gathers it.
-    public func noteStopFailure(_ failure: Failure) {
-        log(.error, failure.text)
-        monitor.locked { stopFailures?.append(failure) }
-    }
-
-    /// Runs `body`, and answers what failed in stops meanwhile.
-    public func gatheringStops(_ body: () -> Void) -> [Failure] {
-        monitor.locked { stopFailures = [] }
-        body()
-        return monitor.locked { () -> [Failure] in
-            defer { stopFailures = nil }
-            return stopFailures ?? []
+        if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) {
+            stopFailures.note(failure)
         }
     }
 
@@ -413,7 +366,7 @@ extension Container {
                 // A build outside of a commit cannot leave what it works on to a domain.
                 let abandonment = chain.map { $0.root.isCommit ? $0.root.abandonment : nil } ?? Abandonment()
                 func within(
-                    _ run: (Overdue, @escaping (Deadline) throws(Failure) -> Void) throws(Failure) -> Void
+                    _ run: (Job.Overdue, @escaping (Deadline) throws(Failure) -> Void) throws(Failure) -> Void
                 ) throws(Failure) {
                     // Kept here and not by the job, which another thread lets go of later.
                     let object = ObjectTable.handle(record)
@@ -424,18 +377,18 @@ extension Container {
                 }
                 // Nothing undoes a stop, and a late one is reported by who calls it.
                 let isStop = step == .stop
-                let work = Work(
+                let label = Job.Label(
                     name: "the \(step.rawValue) of '\(name(of: record))'",
                     whenLeft: isStop ? "it is not waited for any longer" : "what it does is undone when it returns")
                 // A prototype belongs to the thread that makes it.
                 if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
                     try within { (overdue, job) throws(Failure) in
-                        try run(
-                            in: domain, timeout: timeout, overdue: overdue, failsLate: !isStop, work: work, job)
+                        try domains.run(
+                            in: domain, timeout: timeout, overdue: overdue, failsLate: !isStop, label: label, job)
                     }
                 } else if type.domain == nil, inRun || chain?.root.isCommit == true, timeout != .max {
                     try within { (overdue, job) throws(Failure) in
-                        try runApart(timeout: timeout, overdue: overdue, work: work, job)
+                        try jobThreads.run(timeout: timeout, overdue: overdue, label: label, job)
                     }
                 } else {
                     try body(type.description, instance, .none)

@@ -53,7 +53,7 @@ extension Container {
         if case .constant = recipe.maker {
             return Made(object: object, record: record, dependencies: [], isForeign: true)
         }
-        if cell != nil { countFirstReferences(record) }
+        if cell != nil { retiredObjects.countFirstReferences(record) }
         if recipe.isInCircle || chain.frames[index].low < index || leadsBack(arguments, record) {
             markCircle(object, record)
         }
@@ -76,7 +76,7 @@ extension Container {
         let final = try decorate(recipe, object, record, chain, index)
         if final.object != object {
             chain.startsOf[final.object] = chain.startsOf[object]
-            if cell != nil { countFirstReferences(final.record) }
+            if cell != nil { retiredObjects.countFirstReferences(final.record) }
         }
         // What a step injects too is followed more closely here: the constructor may have used what it resolved.
         let named = Set(recipe.initializing)

@@ -1,6 +1,7 @@
 public import CInvivo
 public import CPlatform
 public import InvivoBase
+internal import InvivoObjects
 
 extension Container {
     /// Inside a view: the built shared object of a cell, if the thread may have it, else 0.
@@ -189,15 +190,15 @@ extension Container {
     private func waitForBuild(of cell: Cell, _ chain: BuildChain) throws(Failure) {
         let standing = Standing(chain)
         var wait = LongWait()
-        defer { wait.end(self) }
+        defer { wait.end(domains) }
         monitor.lock()
         defer { monitor.unlock() }
         while case .building(let other) = cell.state {
             // Another runtime beneath may hold something.
             if let way = WaitsAcross.begin(standing, for: cell, cell.definition.key, of: other) {
-                throw waitsForCycle(Waits.Circle(path: way), chain, cell)
+                throw waitsForCycle(Waits.Cycle(path: way), chain, cell)
             }
-            wait.once(self, for: cell.definition.key, of: other)
+            wait.once(domains, for: cell.definition.key, of: other)
             WaitsAcross.end(standing, for: cell)
         }
     }

@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoObjects
 
 /// Shared instances: built once, whoever asks.
 extension Container {
@@ -17,14 +18,14 @@ extension Container {
         var isAsked = false
         var standing: Standing?
         var wait = LongWait()
-        defer { wait.end(self) }
+        defer { wait.end(domains) }
         waiting: while true {
             // That of a place is found by who knows the place.
             if !recipe.scope.isPlaced { cell = base.variant(arguments, gone: &gone) }
             switch cell.state {
             case .built:
                 let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
-                if recipe.scope == .weakSingleton ? receiveWeak(cell) != nil : ObjectTable.retain(bits) {
+                if recipe.scope == .weakSingleton ? retiredObjects.receiveWeak(cell) != nil : ObjectTable.retain(bits) {
                     monitor.unlock()
                     do throws(Failure) { try checkDomain(definition, chain) } catch {
                         _ = ObjectTable.release(bits)
@@ -46,15 +47,15 @@ extension Container {
                 }
                 let thread = currentThread().identity
                 let root = chain.root
-                let circle = waits.circle(from: other, to: root, on: thread, cell.definition.key)
+                let circle = waits.cycle(from: other, to: root, on: thread, cell.definition.key)
                 // A commit goes first: it holds what it has made until it is over. Who is in its way begins anew.
-                let goesFirst = circle != nil && root.isCommit && waits.mayGiveWay(other)
+                let goesFirst = circle != nil && root.isCommit && waits.canBackOff(other)
                 if isAsked || circle != nil && !goesFirst {
                     // Whoever holds nothing that others wait for may give way.
                     let isFree = root.held.isEmpty && circle?.isThroughJob != true && !waits.hasSuspended(thread)
                     if isAsked || isFree { root.givesWayTo = cell }
                     monitor.unlock()
-                    throw waitsForCycle(circle ?? Waits.Circle(path: [cell.definition.key]), root, cell)
+                    throw waitsForCycle(circle ?? Waits.Cycle(path: [cell.definition.key]), root, cell)
                 }
                 awaited = cell.attempt
                 if goesFirst {
@@ -65,12 +66,12 @@ extension Container {
                     if let way = standing.flatMap({ WaitsAcross.begin($0, for: cell, cell.definition.key, of: other) })
                     {
                         monitor.unlock()
-                        throw waitsForCycle(Waits.Circle(path: way), root, cell)
+                        throw waitsForCycle(Waits.Cycle(path: way), root, cell)
                     }
                     root.waitingOn = .cell(cell)
                 }
                 waits.begin(root, thread)
-                wait.once(self, for: cell.definition.key, of: other)
+                wait.once(domains, for: cell.definition.key, of: other)
                 waits.end(root, thread)
                 if !goesFirst, let standing { WaitsAcross.end(standing, for: cell) }
                 root.waitingOn = nil

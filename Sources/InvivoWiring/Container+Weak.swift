@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoObjects
 
 /// What there is of a definition, for weak references: nothing is made for it, and nothing but the caller's lease holds it.
 extension Container {
@@ -95,7 +96,7 @@ extension Container {
     /// for nobody but who asks the type's weak reference whether a weak singleton is still there.
     private func built(_ recipe: Recipe, _ chain: BuildChain, _ find: () -> Cell?) throws(Failure) -> UInt64 {
         var wait = LongWait()
-        defer { wait.end(self) }
+        defer { wait.end(domains) }
         monitor.lock()
         while let cell = find() {
             switch cell.state {
@@ -104,7 +105,7 @@ extension Container {
                 return 0
             case .built:
                 let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
-                if recipe.scope == .weakSingleton ? receiveWeak(cell) != nil : ObjectTable.retain(bits) {
+                if recipe.scope == .weakSingleton ? retiredObjects.receiveWeak(cell) != nil : ObjectTable.retain(bits) {
                     monitor.unlock()
                     return bits
                 }
@@ -130,13 +131,13 @@ extension Container {
                     return madeHere(cell, chain)
                 }
                 let (root, thread) = (chain.root, currentThread().identity)
-                guard cell.isReviving, waits.circle(from: other, to: root, on: thread, recipe.key) == nil else {
+                guard cell.isReviving, waits.cycle(from: other, to: root, on: thread, recipe.key) == nil else {
                     monitor.unlock()
                     return 0
                 }
                 root.waitingOn = .revival(cell)
                 waits.begin(root, thread)
-                wait.once(self, for: recipe.key, of: other)
+                wait.once(domains, for: recipe.key, of: other)
                 waits.end(root, thread)
                 root.waitingOn = nil
             }
