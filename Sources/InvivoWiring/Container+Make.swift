@@ -180,8 +180,7 @@ extension Container {
                 let path = monitor.locked { keys.configPath(id).map { String(cString: $0) } } ?? ""
                 let place = value.node.place.text
                 found.append("config.\(path)" + (place.isEmpty ? "" : " (\(place))"))
-            case .list(let inner), .set(let inner): inner.forEach(look)
-            case .map(let pairs): pairs.forEach { look($0.source) }
+            case .list, .set, .map: source.parts.forEach(look)
             default: break
             }
         }
