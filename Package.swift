@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point one way: Base <- Config <- Wiring <- Traits; Base <- Spec <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
+// Arrows point one way: Base <- Config <- Graph <- Wiring <- Traits; Base <- Spec <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
 // ABI above all. `Invivo` and the bindings know only include/ (CInvivo).
 let package = Package(
     name: "invivo",
@@ -27,7 +27,8 @@ let package = Package(
             name: "InvivoConfig",
             dependencies: ["InvivoBase", .product(name: "HashTreeCollections", package: "swift-collections")]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
-        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig"]),
+        .target(name: "InvivoGraph", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoConfig"]),
+        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig", "InvivoGraph"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
@@ -53,11 +54,12 @@ let package = Package(
 
         .executableTarget(
             name: "InvivoBenchmarks",
-            dependencies: ["CInvivo", "Invivo", "InvivoABI", "InvivoBase", "InvivoTraits", "InvivoWiring"],
+            dependencies: ["CInvivo", "Invivo", "InvivoABI", "InvivoBase", "InvivoGraph", "InvivoTraits", "InvivoWiring"],
             path: "Benchmarks/swift"),
 
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
         .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
+        .testTarget(name: "InvivoGraphTests", dependencies: ["InvivoBase", "InvivoConfig", "InvivoGraph"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),

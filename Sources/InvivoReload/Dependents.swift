@@ -1,3 +1,4 @@
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Who names whom, against the direction of the recipes' edges: for each key its holders, each with the way in which it

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 extension Planner {
@@ -120,6 +121,8 @@ extension Planner {
         compiler.asleep = { asleep[$0] }
         compiler.dormant = registrations.inactiveAssembly(of:)
         compiler.config = config
+        compiler.scopeFailure = registrations.scopeFailure
+        compiler.fillsNeeds = registrations.fillsNeeds
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
             try Loading.check()

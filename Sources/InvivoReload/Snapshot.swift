@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// The description of one generation: a value without instances, slots, threads, handles or counts.

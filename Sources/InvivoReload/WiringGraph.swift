@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// The wiring of one generation as facts: what there is, what holds what, what is alive. A copy, of a moment.

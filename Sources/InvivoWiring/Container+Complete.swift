@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// What is made becomes everybody's when nothing waits for it any more.
 extension Container {

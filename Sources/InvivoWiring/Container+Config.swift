@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoConfig
+public import InvivoGraph
 
 /// Choosing, and reading the configuration, while objects are made.
 extension Container {
@@ -43,20 +44,9 @@ extension Container {
         return Chosen(id: id, sources: sources, isNamed: false)
     }
 
-    /// The keys that a name may mean to a definition: of its own assembly, from the inside out, then whole.
-    static func keys(named name: String, besides key: String) -> [String] {
-        var found: [String] = []
-        var scope = key[...]
-        while let dot = scope.lastIndex(of: ".") {
-            scope = scope[..<dot]
-            found.append("\(scope).\(name)")
-        }
-        return found + [name]
-    }
-
     private func id(named value: Value, for recipe: Recipe, _ chain: BuildChain) throws(Failure) -> UInt32 {
         guard case .string(let name) = value else { return 0 }
-        for key in Self.keys(named: name, besides: recipe.key) {
+        for key in DefinitionChoice.keys(named: name, besides: recipe.key) {
             if let id = monitor.locked({ keys.id(of: key) }), chain.graph.isDefined(id) { return id }
         }
         let known = monitor.locked {

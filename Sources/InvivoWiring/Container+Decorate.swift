@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// Putting other objects in the place of what was made.
 extension Container {

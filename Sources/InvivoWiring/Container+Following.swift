@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// Objects that follow a reload where they are: lists whose holder hears of candidates.
 extension Container {

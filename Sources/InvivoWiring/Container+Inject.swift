@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 internal import Glibc
 internal import InvivoBase
+internal import InvivoGraph
 
 /// What goes into objects: initializers, properties, methods and hooks.
 extension Container {

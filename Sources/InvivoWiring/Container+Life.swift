@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoGraph
 
 /// Preparing, starting and stopping objects.
 extension Container {

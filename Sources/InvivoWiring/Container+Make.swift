@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 internal import Glibc
 public import InvivoBase
+public import InvivoGraph
 
 /// What came of making an object.
 struct Made {

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoGraph
 
 /// How a kept instance follows a reload: what names something that was replaced is injected again, hooks included.
 extension Container {

@@ -1,6 +1,7 @@
 public import CInvivo
 public import CPlatform
 public import InvivoBase
+public import InvivoGraph
 
 extension Container {
     /// Inside a view: the built shared object of a cell, if the thread may have it, else 0.

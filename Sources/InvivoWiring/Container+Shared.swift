@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// Shared instances: built once, whoever asks.
 extension Container {

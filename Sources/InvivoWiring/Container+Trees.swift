@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoGraph
 
 /// Injecting into whole trees of objects that the host made.
 extension Container {

@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// What there is of a definition, for weak references: nothing is made for it, and nothing but the caller's lease holds it.
 extension Container {

@@ -97,13 +97,13 @@ public final class Factory: @unchecked Sendable {
     }
 
     /// The function and its data as numbers, for the host that they belong to.
-    var address: (function: UInt64, data: UInt64) {
+    public var address: (function: UInt64, data: UInt64) {
         let code = unsafeBitCast(function, to: UnsafeRawPointer?.self)
         return (UInt64(UInt(bitPattern: code)), UInt64(UInt(bitPattern: userData)))
     }
 
     /// Calls it; the instance it answers, or the place it was given.
-    func run(
+    public func run(
         _ what: @autoclosure () -> String, _ place: UnsafeMutableRawPointer?, _ build: UnsafePointer<invivo_build>,
         _ arguments: [Value]
     ) throws(Failure) -> UnsafeMutableRawPointer? {
@@ -299,7 +299,7 @@ public struct Injector: @unchecked Sendable {
         self.owner = owner
     }
 
-    func run(
+    public func run(
         _ key: String, _ instance: UnsafeMutableRawPointer, _ build: UnsafePointer<invivo_build>, _ arguments: [Value]
     ) throws(Failure) {
         try CallbackResult.run("the inject function of '\(key)'") { error in
