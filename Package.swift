@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point one way: Base <- Config <- Wiring <- Traits; Base <- Spec <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
+// Arrows point one way: Base <- Config <- Wiring <- Pools, Traits; Base <- Spec <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
 // ABI above all. `Invivo` and the bindings know only include/ (CInvivo).
 let package = Package(
     name: "invivo",
@@ -28,13 +28,14 @@ let package = Package(
             dependencies: ["InvivoBase", .product(name: "HashTreeCollections", package: "swift-collections")]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
         .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig"]),
+        .target(name: "InvivoPools", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoWiring"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
             name: "InvivoReload",
             dependencies: [
-                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop",
+                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoPools", "InvivoTraits", "InvivoLoop",
                 "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         .target(
@@ -42,7 +43,8 @@ let package = Package(
             dependencies: ["InvivoConfig", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
-            name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoReload", "InvivoTable"]),
+            name: "InvivoABI",
+            dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoPools", "InvivoReload", "InvivoTable"]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
         .executableTarget(
@@ -59,6 +61,8 @@ let package = Package(
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
         .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
+        .testTarget(
+            name: "InvivoPoolsTests", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoPools"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(

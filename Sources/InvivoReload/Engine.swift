@@ -3,6 +3,7 @@ internal import CPlatform
 public import InvivoBase
 internal import InvivoConfig
 internal import InvivoLoop
+public import InvivoPools
 public import InvivoSpec
 internal import InvivoTraits
 public import InvivoWiring
@@ -14,6 +15,7 @@ public import InvivoWiring
 /// when first needed.
 public final class Engine: @unchecked Sendable {
     public let container: Container
+    public let pools: Pools
     let options: EngineOptions
     let traits = TraitTable()
 
@@ -102,6 +104,7 @@ public final class Engine: @unchecked Sendable {
 
     private init(_ container: Container, _ options: EngineOptions) {
         self.container = container
+        pools = Pools(container)
         self.options = options
     }
 

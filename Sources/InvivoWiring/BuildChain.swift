@@ -73,21 +73,21 @@ public final class BuildChain: @unchecked Sendable {
         case cell(Cell)
         /// What asks whether a weak singleton is still there.
         case revival(Cell)
-        /// An entry of a pool.
-        case ticket(Ticket)
+        /// A creation that no definition describes.
+        case creation(PendingCreation)
 
         /// Who makes it; nil when that waits for nobody, or nobody makes it any more.
         var builder: BuildChain? {
             switch self {
             case .cell(let cell), .revival(let cell):
                 if case .building(let builder) = cell.state { builder } else { nil }
-            case .ticket(let ticket): ticket.chain?.root
+            case .creation(let creation): creation.chain?.root
             }
         }
         var name: String {
             switch self {
             case .cell(let cell), .revival(let cell): cell.definition.key
-            case .ticket(let ticket): ticket.name
+            case .creation(let creation): creation.name
             }
         }
     }
@@ -96,10 +96,10 @@ public final class BuildChain: @unchecked Sendable {
     public let graph: Graph
     /// Whether the chain belongs to a reload (its builds see the next graph).
     let isReload: Bool
-    /// The chain whose hook this one runs in, or what makes an entry of a pool for it.
+    /// The chain whose hook, or whose creation without a definition, this one runs in.
     let parent: BuildChain?
-    /// Of what makes an entry of a pool: its name.
-    var pool: String?
+    /// Of a creation that no definition describes, for messages: "the pool 'textures'".
+    var origin: String?
     var frames: [Frame] = []
     var made: [Entry] = []
     /// Objects with hooks for the moment when everything is complete, children before parents; leased.
@@ -248,7 +248,7 @@ public final class BuildChain: @unchecked Sendable {
         var next: BuildChain? = self
         while let here = next {
             way = here.frames.map(\.recipe.key) + way
-            if let pool = here.pool { way.insert("the pool '\(pool)'", at: 0) }
+            if let origin = here.origin { way.insert(origin, at: 0) }
             next = here.parent ?? here.beneath ?? here.outer
         }
         return way.joined(separator: " -> ")

@@ -227,7 +227,7 @@ extension Container {
         else { return nil }
         if let known = running.pointee.chain { return Unmanaged<BuildChain>.fromOpaque(known).takeUnretainedValue() }
         Readers.pin(core)
-        let chain = BuildChain(graph: currentGraph(), parent: makingChain())
+        let chain = BuildChain(graph: currentGraph(), parent: creationChain())
         chain.depth = 1
         let current = Int(running.pointee.made)
         for index in 0..<current {

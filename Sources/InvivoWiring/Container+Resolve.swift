@@ -293,7 +293,7 @@ extension Container {
     }
 
     /// Something is about to be made on this thread, in no build that is under way: close waits until `Readers.endBuild`.
-    func beginBuild() throws(Failure) -> Reader {
+    public func beginBuild() throws(Failure) -> Reader {
         if let build = Readers.beginBuild(core, tag: tag) { return build }
         guard home.isHere else { throw .forked() }
         throw Failure(.closed, "the runtime is closing")
