@@ -63,6 +63,9 @@ let package = Package(
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(
             name: "InvivoPoolsTests", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoPools"]),
+        .testTarget(
+            name: "InvivoTraitsTests",
+            dependencies: ["CInvivo", "InvivoBase", "InvivoSpec", "InvivoTraits", "InvivoWiring"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
