@@ -40,9 +40,11 @@ let package = Package(
         .target(
             name: "InvivoApp",
             dependencies: ["InvivoConfig", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
+        .target(name: "InvivoTools", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoSpec"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
-            name: "InvivoABI", dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoReload", "InvivoTable"]),
+            name: "InvivoABI",
+            dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoReload", "InvivoTable", "InvivoTools"]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
         .executableTarget(
@@ -64,6 +66,7 @@ let package = Package(
         .testTarget(
             name: "InvivoReloadTests",
             dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoReload", "InvivoWiring"]),
+        .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],
     swiftLanguageModes: [.v6]

@@ -2,29 +2,9 @@ public import CInvivo
 internal import InvivoApp
 internal import InvivoBase
 internal import InvivoReload
+internal import InvivoTools
 
-// graph.h: the wiring as it stands.
-
-private func value(_ graph: WiringGraph, _ format: UInt32) throws(Failure) -> Value {
-    switch Int(format) {
-    case INVIVO_GRAPH_FACTS: graph.facts
-    case INVIVO_GRAPH_JSON: .string(graph.json)
-    case INVIVO_GRAPH_DOT: .string(graph.dot)
-    case INVIVO_GRAPH_MERMAID: .string(graph.mermaid)
-    case INVIVO_GRAPH_KEYS_C: .string(try KeyFunctions(graph).c)
-    case INVIVO_GRAPH_KEYS_SWIFT: .string(try KeyFunctions(graph).swift)
-    case INVIVO_GRAPH_KEYS_PYTHON: .string(try KeyFunctions(graph).python)
-    case INVIVO_GRAPH_UNREAD: .string(try unread(graph))
-    default: throw Failure(.argument, "format \(format) is none of INVIVO_GRAPH_...")
-    }
-}
-
-private func unread(_ graph: WiringGraph) throws(Failure) -> String {
-    guard let unread = graph.unread else {
-        throw Failure(.unsupported, "only the check of an application tells what of the configuration nothing reads")
-    }
-    return unread.map { "\($0.place.text): \($0.path)\n" }.joined()
-}
+// graph.h: the wiring as facts, drawings and generated code.
 
 @c @implementation
 public func invivo_graph_describe(
@@ -34,7 +14,7 @@ public func invivo_graph_describe(
     out?.pointee = invivo_null()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee = try value(try Engine.find(runtime.bits).wiringGraph(), format).owned()
+        out.pointee = try Engine.find(runtime.bits).wiringFacts().output(format).owned()
     }
 }
 
@@ -46,8 +26,8 @@ public func invivo_app_check(
     graph?.pointee = invivo_null()
     return answering(error) { () throws(Failure) in
         var found: Value?
-        try Application.check(try appOptions(options)) { wiring throws(Failure) in
-            if graph != nil { found = try value(wiring, format) }
+        try Application.check(try appOptions(options)) { facts throws(Failure) in
+            if graph != nil { found = try facts.output(format) }
         }
         if let graph, let found { graph.pointee = found.owned() }
     }

@@ -87,11 +87,11 @@ public final class Application: @unchecked Sendable {
 
     /// What `open` would find wrong, without making anything: modules are loaded, and nothing of theirs is run but what
     /// registers their types. `use` gets the wiring that the manifest describes; what it throws is a failure of the check.
-    public static func check(_ options: Options, _ use: (WiringGraph) throws(Failure) -> Void) throws(Failure) {
+    public static func check(_ options: Options, _ use: (WiringFacts) throws(Failure) -> Void) throws(Failure) {
         let (manifest, modules, specs) = try read(options)
         if options.withoutModules {
             try checkForm(specs, options.engine)
-            try use(WiringGraph(generation: 0, nodes: []))
+            try use(WiringFacts(generation: 0, nodes: []))
             return options.engine.log.end()
         }
         let engine = try Engine.open(options.engine)
@@ -100,10 +100,10 @@ public final class Application: @unchecked Sendable {
             try engine.trust(FilePath(options.manifest), "manifest")
             let unloaded = load(modules, options, engine)
             let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
-            let graph = try ApplicationStart(
+            let facts = try ApplicationStart(
                 engine, manifest, unloaded: unloaded, given: assemblies, waits: options.waits
             ).check(specs)
-            try use(graph ?? WiringGraph(generation: 0, nodes: []))
+            try use(facts ?? WiringFacts(generation: 0, nodes: []))
         } catch {
             failure = error
             engine.container.log.giveBack()

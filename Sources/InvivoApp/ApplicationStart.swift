@@ -42,7 +42,7 @@ struct ApplicationStart {
     }
 
     /// All that is wrong, or the wiring as it would be. Nothing is made.
-    func check(_ specs: [FilePath]) throws(Failure) -> WiringGraph? {
+    func check(_ specs: [FilePath]) throws(Failure) -> WiringFacts? {
         let said = try read(specs)
         var whole = said.wiring
         if !waits { for document in said.documents { whole.openBelow(document) } }
@@ -54,7 +54,7 @@ struct ApplicationStart {
             }
         }
         if let failure = Failure.gathered(found.failures) { throw failure }
-        return found.graph
+        return found.facts
     }
 
     func hasComponent(_ key: String) -> Bool { manifest.components.contains { $0.key.isSameName(as: key) } }

@@ -1,58 +1,43 @@
 public import InvivoBase
+public import InvivoReload
 
-/// What a type says of itself, copied: it outlives the runtime.
-public struct TypeMembers: Sendable {
-    public var supertypes: [String] = []
-    public var properties: [(name: String, kind: ValueKind, isReadOnly: Bool)] = []
-    public var methods: [(name: String, parameters: [Parameter], result: ValueKind)] = []
-    /// Nothing but a block, which is read through views.
-    public var isBlockOnly = false
-
-    init() {}
-
-    init(_ type: TypeDescription) {
-        supertypes = type.supertypes
-        // A name that no language can write is its face's own affair.
-        properties = type.properties.filter { !$0.name.contains(":") }.map { ($0.name, $0.kind, $0.isReadOnly) }
-        methods = type.methods.filter { !$0.name.contains(":") }.map { ($0.name, $0.signature.parameters, $0.result) }
-        isBlockOnly = type.size == 0 && type.functions.make == nil && type.blockSize > 0
-    }
-}
-
-/// A function for each key, as the languages write one: names, arguments and results are then checked by their compilers.
+/// Generates a typed function for each key, so that compilers check names, arguments and results.
+///
+/// Abstract and inline definitions have no function, and neither do types that consist of a block alone.
 public struct KeyFunctions: Sendable {
     struct Function: Sendable {
         let key: String
-        /// "a prototype", for the comment.
-        let what: String
-        /// What it makes, a type's name; "" where that is open.
+        /// The end of the function's comment, such as "prototype" or "stands for KEY".
+        let summary: String
+        /// The name of the type of the objects; empty where it is open.
         let type: String
         let parameters: [Parameter]
         let isNullable: Bool
 
-        /// What is before the first dot of the key; "" where there is none.
+        /// The part of the key before its first dot; empty without a dot.
         var assembly: String { key.contains(".") ? String(key.prefix { $0 != "." }) : "" }
-        /// The rest.
+        /// The part of the key after the assembly.
         var member: String { assembly.isEmpty ? key : String(key.dropFirst(assembly.count + 1)) }
     }
 
     let functions: [Function]
-    /// Of the types that are made, by name.
+    /// The types of the keys' objects, sorted by name.
     let types: [(name: String, members: TypeMembers)]
-    /// All types that come up, sorted.
+    /// The names of all types that the functions mention, sorted.
     let typeNames: [String]
 
-    public init(_ graph: WiringGraph) throws(Failure) {
-        let nodes = Dictionary(graph.nodes.map { ($0.key, $0) }, uniquingKeysWith: { a, _ in a })
+    /// Fails with `.exists` where two functions or two types would have the same name.
+    public init(_ facts: WiringFacts) throws(Failure) {
+        let nodes = Dictionary(facts.nodes.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         var functions: [Function] = []
         var types: [String: TypeMembers] = [:]
         var names: Set<String> = []
-        for node in graph.nodes where !node.isAbstract && !Self.isInline(node, nodes) {
+        for node in facts.nodes where !node.isAbstract && !Self.isInline(node, nodes) {
             let (target, parameters) = Self.target(of: node, nodes)
             guard !target.members.isBlockOnly else { continue }
             functions.append(
                 Function(
-                    key: node.key, what: node.alias.map { "stands for \($0)" } ?? target.scope, type: target.type,
+                    key: node.key, summary: node.alias.map { "stands for \($0)" } ?? target.scope, type: target.type,
                     parameters: parameters, isNullable: target.isNullable))
             if !target.type.isEmpty { types[target.type] = target.members }
             names.formUnion(parameters.compactMap(\.typeName))
@@ -66,28 +51,29 @@ public struct KeyFunctions: Sendable {
         try Self.checkNames(typeNames, "the types")
     }
 
-    /// What an alias stands for in the end, and the arguments that are left to be given to it.
-    private static func target(of node: WiringGraph.Node, _ nodes: [String: WiringGraph.Node]) -> (
-        WiringGraph.Node, [Parameter]
+    /// The final target of an alias, and the runtime arguments that a caller has still to pass.
+    private static func target(of node: WiringFacts.Node, _ nodes: [String: WiringFacts.Node]) -> (
+        WiringFacts.Node, [Parameter]
     ) {
         var (node, bound) = (node, 0)
-        var declared = node.declares ? node.parameters : nil
-        // There are no circles of them.
+        var declared = node.parameters
+        // Ends, as the runtime refuses cyclic aliases.
         while let alias = node.alias, let next = nodes[alias] {
-            bound += node.bound
+            bound += node.boundArguments
             node = next
-            if declared == nil && node.declares { declared = Array(node.parameters.dropFirst(bound)) }
+            if declared == nil, let parameters = node.parameters { declared = Array(parameters.dropFirst(bound)) }
         }
         return (node, declared ?? [])
     }
 
-    /// Whether it stands in another definition. A name alone says nothing of itself: then one before a dot refers to it.
-    private static func isInline(_ node: WiringGraph.Node, _ nodes: [String: WiringGraph.Node]) -> Bool {
+    /// Whether a node is defined inline. The facts of an alias do not tell: it is inline where the definition that its key extends
+    /// depends on it.
+    private static func isInline(_ node: WiringFacts.Node, _ nodes: [String: WiringFacts.Node]) -> Bool {
         guard node.alias != nil else { return node.isInline }
         var rest = Substring(node.key)
         while let dot = rest.lastIndex(of: ".") {
             rest = rest[..<dot]
-            if nodes[String(rest)]?.needs.contains(where: { $0.key == node.key }) == true { return true }
+            if nodes[String(rest)]?.dependencies.contains(where: { $0.key == node.key }) == true { return true }
         }
         return false
     }
@@ -104,7 +90,7 @@ public struct KeyFunctions: Sendable {
         }
     }
 
-    /// A name as an identifier: what is no letter, digit or underscore becomes an underscore.
+    /// The name as an identifier: anything but an ASCII letter or digit becomes an underscore.
     static func identifier(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {
@@ -134,7 +120,7 @@ public struct KeyFunctions: Sendable {
         }
     }
 
-    /// The parameters' names as identifiers that are neither reserved nor twice.
+    /// The parameters' names as distinct identifiers, none of them reserved.
     static func names(_ parameters: [Parameter], reserved: Set<String>) -> [String] {
         var taken = reserved
         return parameters.map { parameter in

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoReload
 
 extension KeyFunctions {
     /// A Python module: a class for each assembly, whose methods mypy checks.
@@ -16,20 +17,20 @@ extension KeyFunctions {
 
             """
         let known = Dictionary(types.map { ($0.name, $0.members) }, uniquingKeysWith: { a, _ in a })
-        // What is derived from comes first.
+        // Base classes come before classes derived from them.
         var written: Set<String> = []
-        var waiting = typeNames
-        while !waiting.isEmpty {
-            let ready = waiting.filter { name in
+        var remaining = typeNames
+        while !remaining.isEmpty {
+            let ready = remaining.filter { name in
                 (known[name]?.supertypes ?? []).allSatisfy { $0 == name || written.contains($0) }
             }
-            // Types that say that they are each other: as they come.
-            for name in ready.isEmpty ? waiting : ready {
+            // Types in a cycle of supertypes have no such order.
+            for name in ready.isEmpty ? remaining : ready {
                 let bases = known[name]?.supertypes.filter { $0 != name && written.contains($0) } ?? []
                 text += python(name, Self.withoutRepetition(bases, known), known[name])
                 written.insert(name)
             }
-            waiting.removeAll { written.contains($0) }
+            remaining.removeAll { written.contains($0) }
         }
         if typeNames.isEmpty { text += "    pass\n" }
         for (assembly, functions) in Dictionary(grouping: functions, by: \.assembly).sorted(by: { $0.key < $1.key }) {
@@ -46,13 +47,13 @@ extension KeyFunctions {
         return text
     }
 
-    /// Bases that others of them have already would leave Python without an order.
+    /// Removes bases that other bases derive from: Python could not linearize them.
     private static func withoutRepetition(_ bases: [String], _ known: [String: TypeMembers]) -> [String] {
         bases.filter { base in !bases.contains { $0 != base && known[$0]?.supertypes.contains(base) == true } }
     }
 
     private func python(_ name: String, _ bases: [String], _ members: TypeMembers?) -> String {
-        // Not an invivo.Object, which has any attribute: so that what the type does not say is told.
+        // Not a subclass of invivo.Object, whose dynamic attributes would hide misspelled members.
         let from = bases.isEmpty ? "" : "(\(bases.map(Self.pythonClass).joined(separator: ", ")))"
         var text = "\n    class \(Self.pythonClass(name))\(from):"
         let properties = members?.properties ?? []
@@ -73,30 +74,30 @@ extension KeyFunctions {
 
     private func python(_ function: Function) -> String {
         let parameters = Self.pythonParameters(function.parameters)
-        let given = ([Self.pythonLiteral(function.key)] + parameters.map(\.name)).joined(separator: ", ")
-        let made = function.type.isEmpty ? "Any" : Self.pythonClass(function.type)
-        let result = function.isNullable && made != "Any" ? "\(made) | None" : made
+        let arguments = ([Self.pythonLiteral(function.key)] + parameters.map(\.name)).joined(separator: ", ")
+        let object = function.type.isEmpty ? "Any" : Self.pythonClass(function.type)
+        let result = function.isNullable && object != "Any" ? "\(object) | None" : object
         return """
                 def \(Self.pythonName(function.member))(\((["self"] + parameters.map(\.declared)).joined(separator: ", "))) -> \(result):
-                    \"""`\(Self.documentation(function.key))`: \(Self.documentation(function.what)).\"""
-                    found: \(result) = self._runtime.\(function.isNullable ? "resolve_optional" : "resolve")(\(given))
+                    \"""`\(Self.documentation(function.key))`: \(Self.documentation(function.summary)).\"""
+                    found: \(result) = self._runtime.\(function.isNullable ? "resolve_optional" : "resolve")(\(arguments))
                     return found
 
             """
     }
 
     private static func pythonParameters(_ parameters: [Parameter]) -> [(name: String, declared: String)] {
-        // A default that Python cannot write is given by the caller, and so is what stands before it.
-        let given = parameters.lastIndex { $0.defaultValue != nil && !isLiteral($0) } ?? -1
+        // A default without a literal is passed by the caller, and so are the parameters before it.
+        let required = parameters.lastIndex { $0.defaultValue != nil && !isLiteral($0) } ?? -1
         return zip(names(parameters, reserved: pythonKeywords.union(["self"])), parameters).enumerated().map {
             index, pair in
             let (name, parameter) = pair
             let type =
                 parameter.kind == .object ? parameter.typeName.map(pythonClass) ?? "Any" : pythonType(parameter.kind)
-            let said = type == "Any" ? "Any" : "\(type) | None"
-            let wanted = parameter.isOptional ? said : type
-            guard parameter.mayBeLeftOut, index > given else { return (name, "\(name): \(wanted)") }
-            return (name, "\(name): \(wanted) = \(pythonDefault(parameter.defaultValue))")
+            let optional = type == "Any" ? "Any" : "\(type) | None"
+            let declared = parameter.isOptional ? optional : type
+            guard parameter.mayBeLeftOut, index > required else { return (name, "\(name): \(declared)") }
+            return (name, "\(name): \(declared) = \(pythonDefault(parameter.defaultValue))")
         }
     }
 
@@ -127,11 +128,11 @@ extension KeyFunctions {
         return pythonKeywords.contains(name) ? name + "_" : name
     }
 
-    /// "camelot" as "Camelot"; a type's name stays what it is.
+    /// The name of a class: "camelot" becomes "Camelot", "Thing" stays "Thing".
     private static func pythonClass(_ name: String) -> String {
         let id = identifier(name)
-        let made = id.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-        return made == "Any" ? "Any_" : made.isEmpty ? "_" : made
+        let name = id.split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        return name == "Any" ? "Any_" : name.isEmpty ? "_" : name
     }
 
     private static let pythonKeywords: Set<String> = [

@@ -1,4 +1,4 @@
-/// Keys may have any text in them: it becomes that of literals and comments, and never code.
+/// Escapes keys, which may contain any character, so that they end up in literals and comments but never in code.
 extension KeyFunctions {
     static func cLiteral(_ text: String) -> String {
         literal(text) { "\\" + String(repeating: "0", count: 3 - String($0, radix: 8).count) + String($0, radix: 8) }
@@ -8,34 +8,34 @@ extension KeyFunctions {
         literal(text) { "\\x" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }
     }
 
-    /// In quotes; control characters as `escaped` writes their number.
+    /// A quoted literal, in which `escaped` writes the control characters.
     private static func literal(_ text: String, _ escaped: (UInt32) -> String) -> String {
-        var made = "\""
+        var literal = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
-            case "\"": made += "\\\""
-            case "\\": made += "\\\\"
-            case _ where isControl(scalar): made += escaped(scalar.value)
-            default: made.unicodeScalars.append(scalar)
+            case "\"": literal += "\\\""
+            case "\\": literal += "\\\\"
+            case _ where isControl(scalar): literal += escaped(scalar.value)
+            default: literal.unicodeScalars.append(scalar)
             }
         }
-        return made + "\""
+        return literal + "\""
     }
 
-    /// On one line, and without what ends a comment.
+    /// The text on one line, without anything that begins or ends a comment.
     static func comment(_ text: String) -> String {
-        var made = ""
+        var line = ""
         for scalar in text.unicodeScalars {
             if isControl(scalar) {
-                made += " "
+                line += " "
             } else {
-                if scalar == "/" && made.hasSuffix("*") || scalar == "*" && made.hasSuffix("/") { made += " " }
-                made.unicodeScalars.append(scalar)
+                if scalar == "/" && line.hasSuffix("*") || scalar == "*" && line.hasSuffix("/") { line += " " }
+                line.unicodeScalars.append(scalar)
             }
         }
-        return made
+        return line
     }
-    /// The same inside of a string that documents something.
+    /// `comment` inside a Python documentation string.
     static func documentation(_ text: String) -> String { String(pythonLiteral(comment(text)).dropFirst().dropLast()) }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 32 || scalar.value == 127 }

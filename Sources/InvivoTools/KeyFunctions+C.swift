@@ -1,7 +1,8 @@
 internal import InvivoBase
+internal import InvivoReload
 
 extension KeyFunctions {
-    /// A C header.
+    /// A C header, which C++ reads too.
     public var c: String {
         var text = Self.cHead
         for name in typeNames {
@@ -49,19 +50,19 @@ extension KeyFunctions {
         parameters.append("invivo_error **error")
         let name = Self.identifier(function.key)
         let id = Self.cKeywords.contains(name) ? name + "_" : name
-        let place = function.type.isEmpty ? "out" : "out ? &out->object : NULL"
+        let out = function.type.isEmpty ? "out" : "out ? &out->object : NULL"
         let key = "\(Self.cLiteral(function.key)), \(function.isNullable)"
         let known = "    static uint64_t known;\n"
         let body =
             values.isEmpty
-            ? known + "    return invivo_keys_resolve(runtime, &known, \(key), NULL, 0, \(place), error);\n"
+            ? known + "    return invivo_keys_resolve(runtime, &known, \(key), NULL, 0, \(out), error);\n"
             : known + """
                     const invivo_value arguments[] = {\(values.joined(separator: ", "))};
-                    return invivo_keys_resolve(runtime, &known, \(key), arguments, \(values.count), \(place), error);
+                    return invivo_keys_resolve(runtime, &known, \(key), arguments, \(values.count), \(out), error);
 
                 """
         let note = function.isNullable ? "; `out` may have no object" : ""
-        return "/* \(Self.comment("\(function.key): \(function.what)\(note)")). */\n"
+        return "/* \(Self.comment("\(function.key): \(function.summary)\(note)")). */\n"
             + "static inline invivo_status \(id)(\(parameters.joined(separator: ", "))) {\n\(body)}\n"
     }
 
@@ -69,7 +70,7 @@ extension KeyFunctions {
         type.isEmpty ? "invivo_object" : "\(identifier(type))_object"
     }
 
-    /// What an optional parameter becomes where the caller gives NULL.
+    /// The value of an optional parameter where the caller passes NULL.
     private static func cDefault(_ parameter: Parameter) -> String {
         guard let value = parameter.defaultValue, isLiteral(parameter) else { return "invivo_null()" }
         return switch value {
@@ -84,12 +85,12 @@ extension KeyFunctions {
         }
     }
 
-    /// How a parameter is declared, and the value that it becomes.
+    /// The declaration of a parameter, and the expression that converts it to an `invivo_value`.
     private static func cParameter(_ name: String, _ parameter: Parameter) -> (declared: String, value: String) {
-        let other = cDefault(parameter)
+        let fallback = cDefault(parameter)
         func plain(_ type: String, _ make: String) -> (String, String) {
             parameter.isOptional
-                ? ("const \(type) *\(name)", "\(name) ? \(make)(*\(name)) : \(other)")
+                ? ("const \(type) *\(name)", "\(name) ? \(make)(*\(name)) : \(fallback)")
                 : ("\(type) \(name)", "\(make)(\(name))")
         }
         switch parameter.kind {
@@ -101,7 +102,7 @@ extension KeyFunctions {
         case .string:
             return (
                 "const char *\(name)",
-                parameter.isOptional ? "\(name) ? invivo_string(\(name)) : \(other)" : "invivo_string(\(name))"
+                parameter.isOptional ? "\(name) ? invivo_string(\(name)) : \(fallback)" : "invivo_string(\(name))"
             )
         case .object:
             let object = parameter.typeName == nil ? name : "\(name).object"

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoReload
 
 extension KeyFunctions {
     /// A Swift file.
@@ -24,7 +25,7 @@ extension KeyFunctions {
             var type = assembly.isEmpty ? "RootKeys" : "\(Self.type(assembly))Keys"
             var name = assembly.isEmpty ? "rootKeys" : "\(Self.camel(assembly))Keys"
             if !assembly.isEmpty && !types.insert(type).inserted {
-                // Another one's name differs in its underscores alone.
+                // The name of another assembly differs in its underscores alone.
                 type = Self.identifier(assembly) + "_Keys"
                 name = Self.identifier(assembly) + "_keys"
             }
@@ -77,7 +78,7 @@ extension KeyFunctions {
             case (false, true): "try \(call).map(\(result).init)"
             }
         return """
-                /// `\(Self.comment(function.key))`: \(Self.comment(function.what)).
+                /// `\(Self.comment(function.key))`: \(Self.comment(function.summary)).
                 public func \(member)(\(parameters.joined(separator: ", "))) throws(InvivoError)
                     -> \(result)\(function.isNullable ? "?" : "")
                 {
@@ -87,7 +88,7 @@ extension KeyFunctions {
             """
     }
 
-    /// " = 60"; what cannot be written is given by the caller.
+    /// Such as " = 60"; empty where the default has no literal, so that the caller passes it.
     private static func swiftDefault(_ parameter: Parameter) -> String {
         guard let value = parameter.defaultValue else { return parameter.isOptional ? " = nil" : "" }
         guard isLiteral(parameter) else { return "" }
@@ -121,29 +122,29 @@ extension KeyFunctions {
 
     private static func handle(_ type: String) -> String { "\(Self.type(type))Handle" }
 
-    /// In backticks, as any word may be a name.
+    /// The name in backticks where it is a keyword.
     private static func quoted(_ name: String) -> String { swiftKeywords.contains(name) ? "`\(name)`" : name }
 
     /// `left.voice_one` as `leftVoiceOne`.
     private static func camel(_ name: String) -> String {
         let parts = identifier(name).split(separator: "_")
         guard let first = parts.first else { return identifier(name) + "_" }
-        return begun(
+        return withoutLeadingDigit(
             first.prefix(1).lowercased() + first.dropFirst() + parts.dropFirst().map { upper(String($0)) }.joined())
     }
 
     /// `left.voice_one` as `LeftVoiceOne`.
     private static func type(_ name: String) -> String {
-        let made = upper(name)
-        return made.isEmpty ? identifier(name) : begun(made)
+        let type = upper(name)
+        return type.isEmpty ? identifier(name) : withoutLeadingDigit(type)
     }
 
     private static func upper(_ name: String) -> String {
         identifier(name).split(separator: "_").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// No name begins with a digit.
-    private static func begun(_ name: String) -> String {
+    /// The name, after an underscore where it begins with a digit.
+    private static func withoutLeadingDigit(_ name: String) -> String {
         name.first?.isNumber == true ? "_" + name : name
     }
 

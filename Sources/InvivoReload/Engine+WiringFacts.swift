@@ -1,0 +1,92 @@
+public import InvivoBase
+internal import InvivoWiring
+
+extension Engine {
+    /// Gathers the facts of the newest generation.
+    public func wiringFacts() -> WiringFacts {
+        var live: [UInt32: UInt64] = [:]
+        for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) {
+            if let record = ObjectTable.record(object), record.pointee.key > 0 {
+                live[record.pointee.key - 1, default: 0] += 1
+            }
+            _ = ObjectTable.release(object)
+        }
+        let graph = container.currentGraph()
+        var nodes: [WiringFacts.Node] = []
+        graph.forEachCell { id, cell in
+            guard let recipe = graph.recipe(id) else { return }
+            var node = facts(of: id, recipe)
+            container.monitor.locked {
+                node.generation = cell.generation
+                // An alias without arguments shows the slot of its target.
+                if recipe.id == id && cell.object != 0 { node.buildTime = cell.buildTime }
+                let asked = recipe.id == id ? container.dynamicDependencies[id] ?? [] : []
+                for key in asked.map({ container.keys.name($0) }).sorted() {
+                    if !node.dependencies.contains(where: { $0.key == key }) {
+                        node.dependencies.append(.init(key: key, how: .asked))
+                    }
+                }
+            }
+            node.live = recipe.id == id ? live[id] ?? 0 : 0
+            nodes.append(node)
+        }
+        return WiringFacts(generation: graph.generation, nodes: nodes)
+    }
+
+    /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
+    public func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) {
+        do throws(Failure) { try takeTurn() } catch { return (nil, error.all) }
+        defer { endTurn() }
+        let prepared = prepare(set)
+        guard let plan = prepared.plan else { return (nil, prepared.failure?.all ?? []) }
+        var nodes: [WiringFacts.Node] = []
+        for (id, definition) in plan.definitions where definition != nil {
+            guard let recipe = plan.editor.recipe(id) else { continue }
+            var node = facts(of: id, recipe)
+            // A plain alias has the compiled definition of its target.
+            if recipe.id != id, let place = definition?.place { node.place = place }
+            nodes.append(node)
+        }
+        guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
+        var facts = WiringFacts(generation: container.currentGraph().generation, nodes: nodes)
+        do throws(Failure) { facts.unread = try planner().unread(plan) } catch { return (nil, error.all) }
+        return (facts, [])
+    }
+
+    private func facts(of id: UInt32, _ recipe: Recipe) -> WiringFacts.Node {
+        let definition = recipe.definition
+        var node = WiringFacts.Node(key: container.keyName(id))
+        node.type = recipe.type?.name ?? ""
+        node.members = recipe.type.map { TypeMembers($0.description) } ?? TypeMembers()
+        node.parameters = definition.body.parameters?.parameters
+        node.isNullable = definition.body.flags.contains(.nullable)
+        guard recipe.id == id else {
+            node.alias = recipe.key
+            node.scope = recipe.scope.name
+            node.dependencies = [.init(key: recipe.key, how: .alias)]
+            return node
+        }
+        node.isInline = definition.body.owner != nil
+        node.scope = definition.alias == nil ? recipe.scope.name : ""
+        node.alias = definition.alias
+        node.boundArguments = definition.alias == nil ? 0 : definition.body.initializer.count
+        node.isAbstract = recipe.isAbstract
+        node.rank = definition.body.rank
+        node.place = definition.place
+        node.dependencies = recipe.edges.map { .init(key: container.keyName($0.id), how: .init($0.edge)) }
+        if let alias = definition.alias, !node.dependencies.contains(where: { $0.key == alias }) {
+            node.dependencies.append(.init(key: alias, how: .alias))
+        }
+        return node
+    }
+}
+
+extension WiringFacts.How {
+    fileprivate init(_ edge: Recipe.Edge) {
+        switch edge {
+        case .initializer: self = .initializer
+        case .injection: self = .injection
+        case .late: self = .late
+        }
+    }
+}
