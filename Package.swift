@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Arrows point one way: Base <- Config <- Wiring <- Traits; Base <- Spec <- Traits; Loop, Modules on Base; Reload above them; App above Reload;
-// ABI above all. `Invivo` and the bindings know only include/ (CInvivo).
+// Modules stand in their order: each uses only those above it (scripts/shape checks that). `Invivo` and the bindings know
+// only include/ (CInvivo).
 let package = Package(
     name: "invivo",
     products: [
