@@ -29,6 +29,11 @@ let package = Package(
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
         .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
+        .target(
+            name: "InvivoDescribe",
+            dependencies: [
+                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoTraits", "InvivoWiring",
+            ]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
@@ -39,12 +44,16 @@ let package = Package(
             ]),
         .target(
             name: "InvivoApp",
-            dependencies: ["InvivoConfig", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
+            dependencies: [
+                "InvivoConfig", "InvivoDescribe", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop",
+            ]),
         .target(name: "InvivoTools", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoSpec"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
             name: "InvivoABI",
-            dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoReload", "InvivoTable", "InvivoTools"]),
+            dependencies: [
+                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoDescribe", "InvivoReload", "InvivoTable", "InvivoTools",
+            ]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
         .executableTarget(
@@ -66,6 +75,9 @@ let package = Package(
         .testTarget(
             name: "InvivoReloadTests",
             dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoReload", "InvivoWiring"]),
+        .testTarget(
+            name: "InvivoDescribeTests",
+            dependencies: ["CInvivo", "InvivoBase", "InvivoDescribe", "InvivoSpec", "InvivoWiring"]),
         .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],
