@@ -152,7 +152,7 @@ final class Registry: DefinitionRegistry {
                 Int(INVIVO_INJECT_CONFIG), "a", 2, 0,
                 "initializer[0]: items has 2 entries; expected at most 1, the default"
             ),
-            (Int(INVIVO_INJECT_CONFIG), "a", 0, 255, "initializer[0].index is 255, which is no kind"),
+            (Int(INVIVO_INJECT_CONFIG), "a", 0, 200, "initializer[0].index is 200, which is no kind"),
             (
                 Int(INVIVO_INJECT_ARGUMENT), nil, 0, 256,
                 "initializer[0]: index is 256; no definition takes so many arguments"
