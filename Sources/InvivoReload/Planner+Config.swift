@@ -21,7 +21,7 @@ extension Planner {
         }
     }
 
-    /// What hosts read in views must be what they said they read.
+    /// Checks that the changed values have the kinds as which the host reads them in views.
     private func checkKinds(_ plan: Plan, _ failures: inout [Failure]) throws(Failure) {
         let kinds = registrations.hostKinds
         guard !kinds.isEmpty else { return }
@@ -35,7 +35,7 @@ extension Planner {
         }
     }
 
-    /// Who names what changed is compiled anew: its constants are other ones.
+    /// Compiles the definitions that refer to changed paths again, because their constants have changed.
     func reconfigure(
         _ plan: inout Plan, _ changed: [UInt32: Definition?], _ compiler: inout RecipeCompiler
     ) throws(Failure) {

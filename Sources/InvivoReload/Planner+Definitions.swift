@@ -102,7 +102,7 @@ extension Planner {
         return rebased
     }
 
-    /// What waits for a type that is there now is described anew with it.
+    /// Plans the blocked definitions again whose types have been registered.
     func planTypes(_ plan: inout Plan) {
         for id in before.blocked.keys.sorted() where plan.definitions[id] == nil {
             guard let described = before.originals[id] ?? before.definitions[id], described.type == nil else {

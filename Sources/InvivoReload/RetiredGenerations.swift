@@ -36,11 +36,11 @@ public struct RetiredGenerations {
         var warnsAfter = firstWarning
         static let firstWarning: UInt64 = 2_000_000_000
 
-        /// What a reader's slot holds at least while it reads this generation.
+        /// The least epoch in the slot of a reader of this generation.
         var epoch: UInt64 { number + 1 }
     }
 
-    /// What has ended. Released without the monitor.
+    /// The generations and objects that have ended. Released without the monitor.
     public struct Ended {
         /// Each with the number of objects that end because it has ended.
         public var generations: [(generation: Generation, objects: Int)] = []

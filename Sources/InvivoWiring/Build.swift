@@ -18,8 +18,8 @@ public final class Build: @unchecked Sendable {
         /// From the moment the instance exists; the build has one lease on it.
         var object: UInt64 = 0
         var record: Record?
-        /// The lowest frame that something created here refers back to; its own index if none. What is created here is not
-        /// complete before that frame is.
+        /// The lowest frame that something created here refers back to; its own index if none. Objects created here are
+        /// complete only when that frame is.
         var low: Int
         /// Whether its factory returned null.
         var isNull = false
@@ -104,12 +104,12 @@ public final class Build: @unchecked Sendable {
     /// Something that another build creates and this one waits for.
     enum Awaited {
         case cell(Cell)
-        /// What asks whether a weak singleton is still there.
+        /// A slot whose weak singleton may still be alive, which is being asked.
         case revival(Cell)
         /// An entry of a pool.
         case ticket(Ticket)
 
-        /// Who makes it; nil when that waits for nobody, or nobody makes it any more.
+        /// The build that creates it; nil if it has ended or waits for no other build.
         var builder: Build? {
             switch self {
             case .cell(let cell), .revival(let cell):
@@ -203,7 +203,7 @@ public final class Build: @unchecked Sendable {
         build.object.map { Unmanaged<Build>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The first build of a build of calls: they all wait as one.
+    /// The outermost build of nested calls. All of them wait as one.
     var root: Build {
         var build = self
         while let parent = build.parent { build = parent }

@@ -16,7 +16,7 @@ extension Lifecycle {
         private enum State { case waiting, running, done, failed }
 
         private let container: Container
-        /// What a step does, for reports.
+        /// Returns the description of a step for reports.
         private let what: (Int) -> String
         private let steps: [Step]
         private var states: [State]

@@ -262,7 +262,7 @@ public final class Lifecycle: @unchecked Sendable {
         if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) { noteStopFailure(failure) }
     }
 
-    /// Whatever fails in a stop that nobody waits for is told in the log, and to who gathers it.
+    /// Logs the failure of a stop without a waiting caller, and adds it to the gathered failures.
     public func noteStopFailure(_ failure: Failure) {
         container.log(.error, failure.text)
         monitor.locked { stopFailures?.append(failure) }

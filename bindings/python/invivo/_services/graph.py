@@ -59,7 +59,7 @@ class WiringNode:
     line: int = 0
     column: int = 0
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What a newer library says besides."""
+    """Facts of a newer library that this package does not know."""
 
 
 def nodes(facts: Sequence[Mapping[str, Any]]) -> list[WiringNode]:
