@@ -401,7 +401,14 @@ def test_close_waits_for_a_constructor_on_another_thread() -> None:
     app.prototype(Clock)
     runtime = invivo.Runtime(app)
     found: list[object] = []
-    builder = threading.Thread(target=lambda: found.append(runtime[Slow]))
+
+    def resolve() -> None:
+        try:
+            found.append(runtime[Slow])
+        except invivo.ClosedError as problem:
+            found.append(problem)
+
+    builder = threading.Thread(target=resolve)
     closer = threading.Thread(target=runtime.close)
     builder.start()
     assert begun.wait(30)
@@ -412,7 +419,32 @@ def test_close_waits_for_a_constructor_on_another_thread() -> None:
     go_on.set()
     builder.join(30)
     closer.join(30)
-    assert isinstance(found[0], Slow)
+    # The object, or an error if close was faster than the resolve that waits for it.
+    assert isinstance(found[0], (Slow, invivo.ClosedError))
+
+
+@pytest.mark.parametrize("moment", ["peek", "object_type"])
+def test_a_resolve_that_close_overtakes_raises(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """The lease of the resolved object is returned by `close` before the resolve has found the Python object."""
+
+    class Player: ...
+
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Player)
+    runtime = invivo.Runtime(app)
+    library = runtime._core.library
+    function = getattr(library, moment)
+
+    def closing(*arguments: Any) -> Any:
+        monkeypatch.setattr(library, moment, function)
+        closer = threading.Thread(target=runtime.close)
+        closer.start()
+        closer.join(30)
+        return function(*arguments)
+
+    monkeypatch.setattr(library, moment, closing)
+    with pytest.raises(invivo.ClosedError, match="closed while this call was under way"):
+        runtime[Player]
 
 
 def test_an_assembly_that_fails_leaves_nothing_open() -> None:

@@ -33,6 +33,9 @@ from .keys import Keys
 from .tunings import Tunings
 from .types import TypeRecord, Types
 
+# `close` returns all leases, those of calls on other threads too.
+_CLOSED = "the runtime was closed while this call was under way"
+
 
 class RuntimeHandle(Protocol):
     """A runtime as its users have it. It keeps resolved objects."""
@@ -305,6 +308,8 @@ class Objects(Handles):
                 self._retain(cell, bits)
             return self._proxy(cell)
         thing = entry.target()
+        if thing is None and leased and cell.number not in self.leases:
+            raise error_class(c.INVIVO_E_CLOSED)(_CLOSED)
         if thing is None:
             raise StaleError("the Python object is gone")
         # References of Python to an object that the graph does not hold may outlive all handles. If the object must be
@@ -320,7 +325,11 @@ class Objects(Handles):
 
     def _proxy(self, cell: ObjectCell) -> Object:
         kind = c.invivo_type()
-        self.library.object_type(c.invivo_object(cell.bits), ctypes.byref(kind), None)
+        status = self.library.object_type(c.invivo_object(cell.bits), ctypes.byref(kind), None)
+        if cell.number not in self.leases:
+            raise error_class(c.INVIVO_E_CLOSED)(_CLOSED)
+        if status:
+            raise error_class(status)("the object is gone", code=status)
         proxy = make_proxy(self, cell.bits, cell.number, self.foreign_type(kind.bits))
         return self._proxies.setdefault(cell.bits, proxy)
 
