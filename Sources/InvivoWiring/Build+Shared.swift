@@ -86,6 +86,18 @@ extension Build {
                     container.monitor.unlock()
                     throw failure
                 }
+                // Whoever has waited for an object that a commit outdated receives it, in the generation for which it was built.
+                if awaited == cell.attempt, !isReload, let outdated = cell.outdated,
+                    graph.generation <= outdated.generation, ObjectTable.retain(outdated.object)
+                {
+                    let bits = outdated.object
+                    container.monitor.unlock()
+                    do throws(Failure) { try checkDomain(definition) } catch {
+                        _ = ObjectTable.release(bits)
+                        throw error
+                    }
+                    return bits
+                }
                 // Before it is built: host code that runs meanwhile may resolve it.
                 let asked = base.dueToAsk()
                 guard !asked.isEmpty else { break waiting }
@@ -209,11 +221,20 @@ extension Build {
         if let of = cell.place {
             of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { container.extra(entry.made.record) }
         }
+        // Let go of without the monitor.
+        var apart: Cell?
+        defer { withExtendedLifetime(apart) {} }
         let (overtaken, isOver) = container.monitor.locked { () -> (Bool, Bool) in
+            let isOver = cell.isOver && !entry.made.isForeign
+            if isOutdated(entry, cell) {
+                let former = cell.leave(entry.object, of: graph.generation, container.monitor)
+                publish(former, entry.made)
+                apart = former
+                return (false, isOver)
+            }
             publish(cell, entry.made)
             container.show(cell, graph)
-            let overtaken = !isReload && container.graph.configuration(id) !== graph.configuration(id)
-            return (overtaken, cell.isOver && !entry.made.isForeign)
+            return (!isReload && container.graph.configuration(id) !== graph.configuration(id), isOver)
         }
         // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
         _ = ObjectTable.release(entry.object)
@@ -221,6 +242,18 @@ extension Build {
         if isOver { ObjectTable.dropHold(entry.object) }
         container.log(.debug, "'\(cell.definition.key)' is built")
         if overtaken { container.onLateBuild?(id) }
+    }
+
+    /// Under the monitor: whether a commit that ended during the build has changed the definition of a new object, or replaced what
+    /// the object received. The commit could not know: the object was no dependent yet. Such an object is not shared. It belongs to
+    /// whoever waited for it, and the next resolve builds another one.
+    private func isOutdated(_ entry: Entry, _ cell: Cell) -> Bool {
+        let current = container.graph
+        guard !isReload, !cell.isRetired, current !== graph else { return false }
+        if current.ownRecipe(entry.id) !== graph.ownRecipe(entry.id) { return true }
+        func isReplaced(_ id: UInt32) -> Bool { current.cell(id) !== graph.cell(id) }
+        return entry.made.dependencies.contains(where: isReplaced)
+            || graph.recipe(entry.id)?.injectedKeys.contains(where: isReplaced) == true
     }
 
     // MARK: taking back

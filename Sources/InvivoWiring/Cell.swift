@@ -40,6 +40,8 @@ public final class Cell: @unchecked Sendable {
         /// One for each set of runtime arguments; in scopes with places the place comes first.
         var variants: [ArgumentsKey: Cell] = [:]
         var mostVariants = 16
+        /// The object of the last attempt, if a commit had outdated it when it was complete. It may be gone.
+        var outdated: (object: UInt64, generation: UInt64)?
         /// Those of which only a weak reference knows are to be asked for.
         var isAskDue = false
         /// Of a tracked definition: objects that it made, some of which may be gone.
@@ -338,6 +340,25 @@ public final class Cell: @unchecked Sendable {
         if let place { place.scope.forget(self, at: place.place) }
         for cell in variants.values { cell.markRetired() }
     }
+
+    /// Under the monitor, when the object that is being built is outdated: the cell is cold again. Returns a retired cell in its
+    /// place, for that object alone.
+    func leave(_ object: UInt64, of generation: UInt64, _ monitor: Monitor) -> Cell {
+        let former = Cell(recipe, arguments: arguments)
+        former.birth = birth
+        former.isRetired = true
+        if let place { former.place = place }
+        if let weakReference {
+            former.weakReference = weakReference
+            self.weakReference = nil
+        }
+        makeCold(nil, monitor)
+        rest.outdated = (object, generation)
+        return former
+    }
+
+    /// Under the monitor: the object of the last attempt, if a commit had outdated it when it was complete.
+    var outdated: (object: UInt64, generation: UInt64)? { knownRest?.outdated }
 
     /// Under the monitor: whether somebody may hold what it makes, or is making it.
     public func isHeld() -> Bool {
