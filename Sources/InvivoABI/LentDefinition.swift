@@ -144,55 +144,49 @@ final class LentDefinition {
             if wish.isGreedy { lent.flags |= UInt32(INVIVO_INJECT_GREEDY) }
             if wish.orDefault { lent.flags |= UInt32(INVIVO_INJECT_OR_DEFAULT) }
         }
-        switch source {
-        case .value(let value): lent.value = self.value(value)
-        case .config(let path, let other, let isOptional, let kind):
-            say(Int(INVIVO_INJECT_CONFIG), path, isOptional: isOptional)
+        var names: [Name] = []
+        var lendsItems = true
+        switch source.kind {
+        case .value(let constant): lent.value = value(constant.value)
+        case .config(let path, let isOptional, let kind):
+            say(Int(INVIVO_INJECT_CONFIG), path.text, isOptional: isOptional)
             lent.index = kind == .any ? 0 : UInt64(kind.rawValue)
-            (lent.items, lent.item_count) = items(other.map { [$0] } ?? [])
-        case .entry(let path, let other, let isOptional):
-            say(Int(INVIVO_INJECT_ENTRY), path.isEmpty ? nil : path, isOptional: isOptional)
-            (lent.items, lent.item_count) = items(other.map { [$0] } ?? [])
+        case .entry(let path, let isOptional):
+            say(Int(INVIVO_INJECT_ENTRY), path.text.isEmpty ? nil : path.text, isOptional: isOptional)
         case .entryName: say(Int(INVIVO_INJECT_ENTRY_NAME))
-        case .said(let node): lent.value = self.value(node.value)
-        case .text(.value(let text), let converter):
-            say(Int(INVIVO_INJECT_TEXT), converter)
-            lent.value = value(text)
-        case .text(let text, let converter):
-            say(Int(INVIVO_INJECT_TEXT), converter)
-            (lent.items, lent.item_count) = items([text])
-        case .reference(let key, let arguments, let isOptional):
-            say(Int(INVIVO_INJECT_REFERENCE), key, isOptional: isOptional)
-            (lent.items, lent.item_count) = items(arguments)
+        case .document(let document): lent.value = value(document.node.value)
+        case .text(let converter):
+            say(Int(INVIVO_INJECT_TEXT), converter?.text)
+            if let text = source.parts.first?.constant {
+                lent.value = value(text)
+                lendsItems = false
+            }
+        case .reference(let key, let isOptional):
+            say(Int(INVIVO_INJECT_REFERENCE), key.text, isOptional: isOptional)
         case .type(let wish): say(Int(INVIVO_INJECT_TYPE), wish)
         case .all(let wish): say(Int(INVIVO_INJECT_ALL), wish)
         case .argument(let index):
             say(Int(INVIVO_INJECT_ARGUMENT))
             lent.index = UInt64(index)
         case .arguments: say(Int(INVIVO_INJECT_ARGUMENTS))
-        case .path(let object, let path, let isOptional):
-            say(Int(INVIVO_INJECT_PATH), path.joined(separator: "."), isOptional: isOptional)
-            (lent.items, lent.item_count) = items([object])
-        case .list(let elements):
-            say(Int(INVIVO_INJECT_LIST))
-            (lent.items, lent.item_count) = items(elements)
-        case .set(let elements):
-            say(Int(INVIVO_INJECT_SET))
-            (lent.items, lent.item_count) = items(elements)
-        case .map(let pairs):
+        case .path(let path, let isOptional):
+            say(Int(INVIVO_INJECT_PATH), path.map(\.text).joined(separator: "."), isOptional: isOptional)
+        case .list: say(Int(INVIVO_INJECT_LIST))
+        case .set: say(Int(INVIVO_INJECT_SET))
+        case .map(let keys):
             say(Int(INVIVO_INJECT_MAP))
-            (lent.items, lent.item_count) = table(pairs.map { injection($0.source, name: $0.name) })
-        case .provider(let target):
-            say(Int(INVIVO_INJECT_PROVIDER))
-            (lent.items, lent.item_count) = items([target])
-        case .lazy(let target):
-            say(Int(INVIVO_INJECT_LAZY))
-            (lent.items, lent.item_count) = items([target])
-        case .weak(let target):
-            say(Int(INVIVO_INJECT_WEAK))
-            (lent.items, lent.item_count) = items([target])
+            names = keys
+        case .provider: say(Int(INVIVO_INJECT_PROVIDER))
+        case .lazy: say(Int(INVIVO_INJECT_LAZY))
+        case .weak: say(Int(INVIVO_INJECT_WEAK))
         case .resolver: say(Int(INVIVO_INJECT_RESOLVER))
         case .asker: say(Int(INVIVO_INJECT_ASKER))
+        }
+        if lendsItems {
+            (lent.items, lent.item_count) = table(
+                source.parts.enumerated().map { index, part in
+                    injection(part, name: names.isEmpty ? nil : names[index].text)
+                })
         }
         return lent
     }

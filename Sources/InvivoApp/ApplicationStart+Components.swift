@@ -261,7 +261,7 @@ private struct ComponentMaker {
             do throws(Failure) {
                 let property = try type.description.property(named: name).property
                 guard let source = source(injection, .property(property)) else { return nil }
-                if case .value(let value) = source { _ = try property.check(value) }
+                if let value = source.constant { _ = try property.check(value) }
                 return Injection(name: name, source, hears: hears(injection))
             } catch {
                 note(error, injection)

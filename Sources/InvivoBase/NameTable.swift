@@ -1,14 +1,20 @@
-internal import Glibc
+public import Glibc
 
-/// Names are what their bytes are, as keys are interned: texts that Unicode holds for the same way of writing one, which
-/// `String` takes for equal, are two names.
+/// A name, compared by its bytes, as keys are interned. `String` treats canonically equivalent Unicode strings as equal; two such
+/// names are different.
+///
+/// This file is inlinable: a generic type of another module that is not specialized costs a metadata lookup for each use.
+@frozen
 public struct Name: Hashable, Sendable {
     public let text: String
 
+    @inlinable
     public init(_ text: String) { self.text = text }
 
+    @inlinable
     public static func == (one: Name, other: Name) -> Bool { one.text.isSameName(as: other.text) }
 
+    @inlinable
     public func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
@@ -17,7 +23,8 @@ public struct Name: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether it is the same name: byte by byte.
+    /// Whether both strings have the same bytes.
+    @inlinable
     public func isSameName(as other: String) -> Bool {
         var (one, other) = (self, other)
         return one.withUTF8 { bytes in
@@ -31,18 +38,19 @@ extension String {
 }
 
 extension String {
-    /// What follows `prefix`, byte by byte; nil where it does not begin with that.
+    /// Returns the part after `prefix`, compared by bytes; nil if the string does not begin with it.
     public func rest(after prefix: String) -> String? {
         guard utf8.starts(with: prefix.utf8) else { return nil }
         return String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
 
-    /// Whether its bytes end with those of `suffix`.
+    /// Whether the bytes of the string end with those of `suffix`.
     public func endsWithName(_ suffix: String) -> Bool { utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
 }
 
 extension String? {
-    /// Whether both are the same name, or none.
+    /// Whether both are the same name, or both are nil.
+    @inlinable
     public func isSameName(as other: String?) -> Bool {
         guard let self, let other else { return self == nil && other == nil }
         return self.isSameName(as: other)
@@ -50,96 +58,144 @@ extension String? {
 }
 
 /// A dictionary whose keys are names.
+@frozen
 public struct NameTable<Value>: Sequence {
-    private var table: [Name: Value]
+    @usableFromInline
+    var table: [Name: Value]
 
-    private init(_ table: [Name: Value]) { self.table = table }
+    @usableFromInline
+    init(table: [Name: Value]) { self.table = table }
 
+    @inlinable
     public init() { table = [:] }
 
-    /// The first of those that have one name.
+    /// Creates a table from pairs. The first of several pairs with one name is kept.
+    @inlinable
     public init(_ pairs: some Sequence<(String, Value)>) {
         table = Dictionary(pairs.lazy.map { (Name($0.0), $0.1) }, uniquingKeysWith: { first, _ in first })
     }
 
+    @inlinable
     public subscript(name: String) -> Value? {
         get { table[Name(name)] }
         _modify { yield &table[Name(name)] }
     }
 
+    @inlinable
     public subscript(name: String, default other: @autoclosure () -> Value) -> Value {
         get { table[Name(name), default: other()] }
         _modify { yield &table[Name(name), default: other()] }
     }
 
+    @inlinable
     public var isEmpty: Bool { table.isEmpty }
+    @inlinable
     public var count: Int { table.count }
-    /// In no order.
+    /// The names, in no particular order.
+    @inlinable
     public var keys: [String] { table.keys.map(\.text) }
+    @inlinable
     public var values: Dictionary<Name, Value>.Values { table.values }
 
+    @inlinable
     public mutating func removeAll() { table.removeAll() }
 
+    @inlinable
     @discardableResult
     public mutating func removeValue(forKey name: String) -> Value? { table.removeValue(forKey: Name(name)) }
 
+    @inlinable
     @discardableResult
     public mutating func updateValue(_ value: Value, forKey name: String) -> Value? {
         table.updateValue(value, forKey: Name(name))
     }
 
+    @inlinable
     public func filter(_ isKept: ((key: String, value: Value)) throws -> Bool) rethrows -> NameTable {
-        NameTable(try table.filter { try isKept(($0.key.text, $0.value)) })
+        NameTable(table: try table.filter { try isKept(($0.key.text, $0.value)) })
     }
 
+    @inlinable
     public func mapValues<Other>(_ change: (Value) throws -> Other) rethrows -> NameTable<Other> {
-        NameTable<Other>(try table.mapValues(change))
+        NameTable<Other>(table: try table.mapValues(change))
     }
 
-    public func makeIterator() -> AnyIterator<(key: String, value: Value)> {
-        var pairs = table.makeIterator()
-        return AnyIterator { pairs.next().map { ($0.key.text, $0.value) } }
+    @frozen
+    public struct Iterator: IteratorProtocol {
+        @usableFromInline
+        var pairs: Dictionary<Name, Value>.Iterator
+
+        @usableFromInline
+        init(_ pairs: Dictionary<Name, Value>.Iterator) { self.pairs = pairs }
+
+        @inlinable
+        public mutating func next() -> (key: String, value: Value)? { pairs.next().map { ($0.key.text, $0.value) } }
     }
+
+    @inlinable
+    public func makeIterator() -> Iterator { Iterator(table.makeIterator()) }
 }
 
 extension NameTable: Sendable where Value: Sendable {}
 extension NameTable: Equatable where Value: Equatable {}
 
 extension NameTable: ExpressibleByDictionaryLiteral {
+    @inlinable
     public init(dictionaryLiteral elements: (String, Value)...) {
         if elements.isEmpty { self.init() } else { self.init(elements) }
     }
 }
 
 /// A set of names.
+@frozen
 public struct NameSet: Sequence, Sendable, ExpressibleByArrayLiteral {
-    private var names: Set<Name>
+    @usableFromInline
+    var names: Set<Name>
 
+    @inlinable
     public init() { names = [] }
+    @inlinable
     public init(_ names: some Sequence<String>) { self.names = Set(names.lazy.map(Name.init)) }
+    @inlinable
     public init(arrayLiteral elements: String...) {
         if elements.isEmpty { self.init() } else { self.init(elements) }
     }
 
+    @inlinable
     public var isEmpty: Bool { names.isEmpty }
 
+    @inlinable
     public func contains(_ name: String) -> Bool { names.contains(Name(name)) }
 
+    @inlinable
     @discardableResult
     public mutating func insert(_ name: String) -> (inserted: Bool, memberAfterInsert: Name) {
         names.insert(Name(name))
     }
 
+    @inlinable
     @discardableResult
     public mutating func remove(_ name: String) -> Name? { names.remove(Name(name)) }
 
+    @inlinable
     public mutating func formUnion(_ other: some Sequence<String>) { names.formUnion(other.lazy.map(Name.init)) }
 
-    /// Keeps the memory for the next names.
+    /// Removes all names and keeps the memory for later ones.
+    @inlinable
     public mutating func removeAll() { names.removeAll(keepingCapacity: true) }
 
-    public func makeIterator() -> AnyIterator<String> {
-        var names = names.makeIterator()
-        return AnyIterator { names.next()?.text }
+    @frozen
+    public struct Iterator: IteratorProtocol {
+        @usableFromInline
+        var names: Set<Name>.Iterator
+
+        @usableFromInline
+        init(_ names: Set<Name>.Iterator) { self.names = names }
+
+        @inlinable
+        public mutating func next() -> String? { names.next()?.text }
     }
+
+    @inlinable
+    public func makeIterator() -> Iterator { Iterator(names.makeIterator()) }
 }

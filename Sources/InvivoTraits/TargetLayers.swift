@@ -59,7 +59,7 @@ public final class TargetLayers: Configuration {
             description.writeInitialBlock(to: block.bytes)
         }
         for injection in definition.body.properties {
-            guard let name = injection.name, case .value(let value) = injection.source else { continue }
+            guard let name = injection.name, let value = injection.source.constant else { continue }
             let property = try description.property(named: name).property
             if property.isInBlock { property.write(try property.check(value), to: block.bytes) }
         }

@@ -167,8 +167,7 @@ extension Build {
                 let path = container.monitor.locked { container.keys.configPath(id).map { String(cString: $0) } } ?? ""
                 let place = value.node.place.text
                 found.append("config.\(path)" + (place.isEmpty ? "" : " (\(place))"))
-            case .list(let inner), .set(let inner): inner.forEach(look)
-            case .map(let pairs): pairs.forEach { look($0.source) }
+            case .list, .set, .map: source.parts.forEach(look)
             default: break
             }
         }

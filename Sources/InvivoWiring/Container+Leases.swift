@@ -27,28 +27,6 @@ extension Container {
     }
 }
 
-extension Recipe {
-    fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
-        if case .constant(let lease) = maker { body(lease) }
-        if case .method(let source, _) = maker { source.forEachLease(body) }
-        if case .choice(let chooser, let options) = maker {
-            chooser.forEachLease(body)
-            for option in options { option.use?.forEachLease(body) }
-        }
-        for parameter in definition.body.parameters?.parameters ?? [] { parameter.defaultValue?.forEachLease(body) }
-        for slot in slots { slot.source.forEachLease(body) }
-        for step in steps + before + after + afterAll {
-            for source in step.sources { source.forEachLease(body) }
-        }
-    }
-}
-
-extension Recipe.Source {
-    fileprivate func forEachLease(_ body: (ObjectLease) -> Void) {
-        forEach { if case .value(let value) = $0 { value.forEachLease(body) } }
-    }
-}
-
 extension Value {
     /// The leases in it.
     func forEachLease(_ body: (ObjectLease) -> Void) {

@@ -19,7 +19,7 @@ extension Definition {
             && same(a.factory, b.factory) { $0.isSame(as: $1) } && same(a.keepAlive, b.keepAlive) { $0.isSame(as: $1) }
             && same(a.inject, b.inject) { $0.isSame(as: $1) }
             && same(a.maker, b.maker) {
-                $0.object.isSame(as: $1.object) && Self.areSame([$0.invocation], [$1.invocation])
+                $0.object == $1.object && Self.areSame([$0.invocation], [$1.invocation])
             }
             && Self.areSame(a.initializer, b.initializer) && Self.areSame(a.properties, b.properties)
             && Self.areSame(a.methods, b.methods) && Self.areSame(a.before, b.before)
@@ -43,7 +43,7 @@ extension Definition {
 
     private static func areSame(_ a: [Injection], _ b: [Injection]) -> Bool {
         a.elementsEqual(b) {
-            $0.name.isSameName(as: $1.name) && $0.hears == $1.hears && $0.source.isSame(as: $1.source)
+            $0.name.isSameName(as: $1.name) && $0.hears == $1.hears && $0.source == $1.source
         }
     }
 
@@ -62,9 +62,9 @@ private func same<Thing>(_ a: Thing?, _ b: Thing?, _ compare: (Thing, Thing) -> 
 
 extension DefinitionChoice {
     func isSame(as other: DefinitionChoice) -> Bool {
-        chooser.isSame(as: other.chooser)
+        chooser == other.chooser
             && options.elementsEqual(other.options) {
-                $0.when.isSame(as: $1.when) && same($0.use, $1.use) { $0.isSame(as: $1) }
+                $0.when.isSame(as: $1.when) && $0.use == $1.use
             }
     }
 }
@@ -77,58 +77,5 @@ extension DefinitionChoice.When {
         case (.named, .named), (.otherwise, .otherwise): true
         case (.equal, _), (.exact, _), (.kind, _), (.named, _), (.otherwise, _): false
         }
-    }
-}
-
-extension Injection.Source {
-    func isSame(as other: Injection.Source) -> Bool {
-        func all(_ a: [Injection.Source], _ b: [Injection.Source]) -> Bool {
-            a.elementsEqual(b) { $0.isSame(as: $1) }
-        }
-        // No case is left to a default: what is added must be compared.
-        switch self {
-        case .value(let a): if case .value(let b) = other { return a.isSame(as: b) }
-        case .reference(let a, let given, let isOptional):
-            if case .reference(let b, let otherGiven, let isOtherOptional) = other {
-                return a.isSameName(as: b) && isOptional == isOtherOptional && all(given, otherGiven)
-            }
-        case .type(let a): if case .type(let b) = other { return a == b }
-        case .all(let a): if case .all(let b) = other { return a == b }
-        case .argument(let a): if case .argument(let b) = other { return a == b }
-        case .arguments: if case .arguments = other { return true }
-        case .resolver: if case .resolver = other { return true }
-        case .asker: if case .asker = other { return true }
-        case .path(let a, let path, let isOptional):
-            if case .path(let b, let otherPath, let isOtherOptional) = other {
-                return a.isSame(as: b) && path.elementsEqual(otherPath) { $0.isSameName(as: $1) }
-                    && isOptional == isOtherOptional
-            }
-        case .list(let a): if case .list(let b) = other { return all(a, b) }
-        case .set(let a): if case .set(let b) = other { return all(a, b) }
-        case .map(let a):
-            if case .map(let b) = other {
-                return a.elementsEqual(b) { $0.name.isSameName(as: $1.name) && $0.source.isSame(as: $1.source) }
-            }
-        case .config(let a, let fallback, let isOptional, let kind):
-            if case .config(let b, let otherFallback, let isOtherOptional, let otherKind) = other {
-                return a.isSameName(as: b) && kind == otherKind && isOptional == isOtherOptional
-                    && same(fallback, otherFallback) { $0.isSame(as: $1) }
-            }
-        case .entry(let a, let fallback, let isOptional):
-            if case .entry(let b, let otherFallback, let isOtherOptional) = other {
-                return a.isSameName(as: b) && isOptional == isOtherOptional
-                    && same(fallback, otherFallback) { $0.isSame(as: $1) }
-            }
-        case .entryName: if case .entryName = other { return true }
-        case .said(let a): if case .said(let b) = other { return a.value.isSame(as: b.value) }
-        case .text(let a, let converter):
-            if case .text(let b, let otherConverter) = other {
-                return converter.isSameName(as: otherConverter) && a.isSame(as: b)
-            }
-        case .provider(let a): if case .provider(let b) = other { return a.isSame(as: b) }
-        case .lazy(let a): if case .lazy(let b) = other { return a.isSame(as: b) }
-        case .weak(let a): if case .weak(let b) = other { return a.isSame(as: b) }
-        }
-        return false
     }
 }

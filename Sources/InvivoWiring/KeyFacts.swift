@@ -75,23 +75,24 @@ private struct ArgumentReceivers {
         if !types.contains(where: { $0 === type }) { types.append(type) }
     }
 
-    /// Answers whether a value of the source is, or contains, a runtime argument. Arguments of references are followed.
+    /// Returns whether the value of a source is or contains a runtime argument. Follows the arguments of references.
     private mutating func visit(_ source: Recipe.Source) -> Bool {
+        let passes = visit(source.parts)
         switch source {
         case .argument, .arguments: return true
-        case .object(let id, let arguments, _):
-            if visit(arguments) { add(id) }
+        case .path:
+            if passes { areKnown = false }
             return false
-        case .late(let id, let arguments, _):
-            if visit(arguments) { add(id) }
+        default: break
+        }
+        switch source.references {
+        case .objects(let ids):
+            if passes { add(ids.first) }
             return false
-        case .list(let items), .set(let items): return visit(items)
-        case .map(let pairs): return visit(pairs.map(\.source))
-        case .config(_, let inner): return visit(inner)
-        case .path(let inner, _, _):
-            if visit(inner) { areKnown = false }
+        case .deferred(let id):
+            if passes { add(id) }
             return false
-        case .value, .all, .resolver, .asker, .setting: return false
+        case .paths, .none: return passes
         }
     }
 

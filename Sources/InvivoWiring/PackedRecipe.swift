@@ -40,7 +40,7 @@ struct PackedRecipe {
         var ids: [UInt32] = []
         let parameters = type.description.signature.parameters
         for (index, injection) in body.initializer.enumerated() {
-            guard case .reference(let key, let arguments, false) = injection.source, arguments.isEmpty,
+            guard case .reference(let key, false) = injection.source.kind, injection.source.parts.isEmpty,
                 injection.hears == nil
             else { return nil }
             // By position what has no name fills the first gap; told apart only where nothing is named before it.
@@ -50,7 +50,7 @@ struct PackedRecipe {
             guard position < 8, let slot = recipe.slots.first(where: { $0.position == position }),
                 case .object(let id, let given, false) = slot.source, given.isEmpty,
                 let place = type.container.monitor.locked({ () -> UInt32? in
-                    type.container.keys.name(id) == key ? type.container.keys.place(of: id) : nil
+                    type.container.keys.name(id) == key.text ? type.container.keys.place(of: id) : nil
                 })
             else { return nil }
             if !ids.contains(id) { ids.append(id) }

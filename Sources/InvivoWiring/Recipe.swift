@@ -3,36 +3,6 @@ public import InvivoBase
 /// A definition compiled for one generation: parents taken in, names turned into ids, lookups by type bound, constants
 /// checked and converted. Immutable; shared by all generations in which it stays the same.
 public final class Recipe: @unchecked Sendable {
-    /// Where a value comes from, ready to be worked out.
-    public indirect enum Source: Sendable {
-        case value(Value)
-        case object(UInt32, arguments: [Source], isOptional: Bool)
-        case all([UInt32])
-        case argument(Int)
-        case arguments
-        case path(Source, [String], isOptional: Bool)
-        case list([Source])
-        case set([Source])
-        case map([(name: String, source: Source)])
-        case late(UInt32?, arguments: [Source], Late)
-        case resolver
-        case asker
-        /// What the configuration said for one of these paths when it was compiled, or the default.
-        case config([UInt32], Source)
-        /// A callable that answers what the configuration says when it is called.
-        case setting(ConfigSetting)
-    }
-
-    /// What a callable that is injected does when it is called.
-    public enum Late: Sendable {
-        /// It resolves.
-        case provider
-        /// It resolves once.
-        case lazy
-        /// It answers what there is.
-        case weak
-    }
-
     public struct Slot: Sendable {
         /// Where it goes among the parameters.
         let position: Int
@@ -173,7 +143,7 @@ public final class Recipe: @unchecked Sendable {
     /// Whether nothing but lists whose holder hears of changes names one of `ids` or was bound to something else than before.
     public func hears(of ids: Set<UInt32>) -> Bool {
         steps.contains { if case .candidates = $0 { true } else { false } }
-            && (steps + before + after + afterAll).allSatisfy { step in
+            && allSteps.allSatisfy { step in
                 if case .candidates = step { return true }
                 return !step.sources.contains { $0.names(ids) }
             }
@@ -273,5 +243,29 @@ public final class Recipe: @unchecked Sendable {
         // Lists have an order. A provider of nothing is null, and becomes one when its key is there.
         func keys(_ recipe: Recipe) -> [[UInt32?]] { recipe.slots.map(\.source.keys) }
         return through(self) == through(other) && keys(self) == keys(other) && hasSameDecorators(as: other.decorators)
+    }
+
+    private var allSteps: [Step] { before + steps + after + afterAll }
+
+    /// The keys whose objects are injected after the initializer. A reload injects their new objects into an existing instance.
+    public var injectedKeys: Set<UInt32> {
+        var found: Set<UInt32> = []
+        for step in allSteps { for source in step.sources { source.forEachKey { found.insert($0) } } }
+        return found
+    }
+
+    /// Calls `body` with the lease of each object that it contains as a constant.
+    func forEachLease(_ body: (ObjectLease) -> Void) {
+        switch maker {
+        case .constant(let lease): body(lease)
+        case .method(let source, _): source.forEachLease(body)
+        case .choice(let chooser, let options):
+            chooser.forEachLease(body)
+            for option in options { option.use?.forEachLease(body) }
+        case .initializer, .factory, .alias, .block, .abstract, .dormant: break
+        }
+        for parameter in definition.body.parameters?.parameters ?? [] { parameter.defaultValue?.forEachLease(body) }
+        for slot in slots { slot.source.forEachLease(body) }
+        for step in allSteps { for source in step.sources { source.forEachLease(body) } }
     }
 }

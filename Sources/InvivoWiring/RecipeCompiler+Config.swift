@@ -49,8 +49,8 @@ extension RecipeCompiler {
         return .arguments
     }
 
-    /// What an entry of a list says, in the kind of the place it goes to.
-    mutating func said(_ node: ConfigNode, _ place: String, _ taker: Taker) -> Recipe.Source {
+    /// Converts a value of a document for the parameter or property.
+    mutating func document(_ node: ConfigNode, _ place: String, _ taker: Taker) -> Recipe.Source {
         do throws(Failure) { return .value(try node.value(for: taker, config.converter)) } catch {
             for one in error.all {
                 let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : node.place
@@ -126,7 +126,7 @@ extension RecipeCompiler {
         guard let found = checkedFind(path, .late, place) else { return .arguments }
         var otherwise: Value?
         if let other {
-            guard case .value(let value) = other else {
+            guard let value = other.constant else {
                 fail(.argument, "\(place): the default of a provider of configuration is a constant")
                 return .arguments
             }
@@ -151,20 +151,23 @@ extension RecipeCompiler {
     ) -> Recipe.Source {
         var ids: [UInt32] = []
         let node: ConfigNode
-        switch given {
-        case .value(.string(let text)): node = ConfigNode(.string(text), at: definition.place)
-        case .config(let path, let other, let isOptional, let kind):
+        var configured: String?
+        if let string = given.constantString {
+            node = ConfigNode(.string(string), at: definition.place)
+        } else if case .config(let name, let isOptional, let kind) = given.kind {
+            let path = name.text
             guard let found = checkedFind(path, edge, place) else { return .arguments }
             ids = found.ids
+            configured = path
             if let there = found.node {
                 node = there
-            } else if case .value(.string(let text))? = other {
-                node = ConfigNode(.string(text), at: definition.place)
+            } else if let string = given.parts.first?.constantString {
+                node = ConfigNode(.string(string), at: definition.place)
             } else {
                 // There is nothing to read.
-                return setting(path, other, isOptional, edge, place, taker.orKind(kind))
+                return setting(path, given.parts.first, isOptional, edge, place, taker.orKind(kind))
             }
-        default:
+        } else {
             fail(.argument, "\(place): only a text, or one of the configuration, is read by a converter")
             return .arguments
         }
@@ -196,10 +199,9 @@ extension RecipeCompiler {
             guard let read = try converter.value(of: node, wish) else { return .config(ids, .value(node.value)) }
             return .config(ids, .value(try taker.checked(read)))
         } catch {
-            if !ids.isEmpty {
+            if let configured, !ids.isEmpty {
                 return failed(
-                    error, Found(ids: ids, candidates: ConfigPath.candidates(path(of: given), for: definition)),
-                    place)
+                    error, Found(ids: ids, candidates: ConfigPath.candidates(configured, for: definition)), place)
             }
             for one in error.all { fail(one.code, "\(place): \(one.message)") }
             return .arguments
@@ -208,12 +210,8 @@ extension RecipeCompiler {
 
     /// A string where an object goes, and that is a key.
     private func keyHint(_ given: Injection.Source) -> String {
-        guard case .value(.string(let text)) = given, let id = identify(text), described(id) != nil else { return "" }
+        guard let text = given.constantString, let id = identify(text), described(id) != nil else { return "" }
         return "; '\(text)' is a string here: a manifest says '$\(text)' for the object"
-    }
-
-    private func path(of source: Injection.Source) -> String {
-        if case .config(let path, _, _, _) = source { path } else { "" }
     }
 
     /// The definition that is planned with says what the block holds.
@@ -252,6 +250,13 @@ extension Signature? {
     func taker(of index: Int) -> Taker {
         guard let signature = self, index < signature.parameters.count else { return .any }
         return .parameter(signature, signature.parameters[index])
+    }
+}
+
+extension Injection.Source {
+    /// The string that this source is; nil for other sources.
+    fileprivate var constantString: String? {
+        if case .string(let string)? = constant { string } else { nil }
     }
 }
 

@@ -50,7 +50,7 @@ extension RecipeCompiler {
         let body = target.body
         if let choice = body.choice {
             let ends = choice.options.allSatisfy { option in
-                guard case .reference(let key, _, _)? = option.use, let id = identify(key), !seen.contains(id),
+                guard case .reference(let key, _)? = option.use?.kind, let id = identify(key.text), !seen.contains(id),
                     let chosen = final(id)
                 else { return false }
                 return neverKept(chosen, seen.union([target.id, id])) != nil

@@ -7,9 +7,11 @@ extension RecipeCompiler {
         _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any,
         given argumentEdge: Recipe.Edge? = nil, orMore: Bool = false
     ) -> Recipe.Source {
-        switch given {
-        case .value(let value): return .value(value)
-        case .reference(let key, let arguments, let isOptional):
+        let parts = given.parts
+        switch given.kind {
+        case .value(let constant): return .value(constant.value)
+        case .reference(let name, let isOptional):
+            let key = name.text
             guard let id = present(key) else {
                 if isOptional {
                     missed.insert(key)
@@ -22,7 +24,7 @@ extension RecipeCompiler {
             let target = described(id).map(flat)
             if let target { checkMade(target, place) }
             let wanted = target?.body.parameters
-            let arguments = arguments.enumerated().map { index, argument in
+            let arguments = parts.enumerated().map { index, argument in
                 self.argument(argument, index, of: wanted, argumentEdge ?? edge, "\(place), argument \(index)")
             }
             if let target { check(arguments.count, target, place, orMore: orMore) }
@@ -48,20 +50,22 @@ extension RecipeCompiler {
             }
             return .argument(index)
         case .arguments: return .arguments
-        case .path(let object, let path, let isOptional):
-            let object = source(object, edge, place)
+        case .path(let names, let isOptional):
+            let path = names.map(\.text)
+            let object = source(parts[0], edge, place)
             checkPath(path, of: object, place)
             return .path(object, path, isOptional: isOptional)
-        case .list(let items): return .list(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
-        case .set(let items): return .set(items.enumerated().map { source($1, edge, "\(place)[\($0)]") })
-        case .map(let pairs): return .map(pairs.map { ($0.name, source($0.source, edge, "\(place).\($0.name)")) })
-        case .provider(let target): return late(.provider, target, edge, place)
-        case .lazy(let target): return late(.lazy, target, edge, place)
-        case .weak(let target): return late(.weak, target, edge, place)
-        case .config(let path, let other, let isOptional, let kind):
-            return setting(path, other, isOptional, edge, place, taker.orKind(kind))
-        case .text(let text, let converter): return self.text(text, converter, edge, place, taker)
-        case .said(let node): return said(node, place, taker)
+        case .list: return .list(parts.enumerated().map { source($1, edge, "\(place)[\($0)]") })
+        case .set: return .set(parts.enumerated().map { source($1, edge, "\(place)[\($0)]") })
+        case .map(let names):
+            return .map(zip(names, parts).map { ($0.text, source($1, edge, "\(place).\($0.text)")) })
+        case .provider: return late(.provider, parts[0], edge, place)
+        case .lazy: return late(.lazy, parts[0], edge, place)
+        case .weak: return late(.weak, parts[0], edge, place)
+        case .config(let path, let isOptional, let kind):
+            return setting(path.text, parts.first, isOptional, edge, place, taker.orKind(kind))
+        case .text(let converter): return text(parts[0], converter?.text, edge, place, taker)
+        case .document(let value): return document(value.node, place, taker)
         case .entry, .entryName:
             if !definition.isAbstract {
                 fail(.argument, "\(place) wants an entry, and '\(definition.key)' is not one for each of them")
@@ -78,8 +82,8 @@ extension RecipeCompiler {
     mutating func late(
         _ kind: Recipe.Late, _ target: Injection.Source, _ edge: Recipe.Edge, _ place: String
     ) -> Recipe.Source {
-        if case .config(let path, let other, let isOptional, _) = target, kind != .weak {
-            return reader(of: path, other, isOptional, place)
+        if case .config(let path, let isOptional, _) = target.kind, kind != .weak {
+            return reader(of: path.text, target.parts.first, isOptional, place)
         }
         // A lazy is called without arguments.
         switch source(target, .late, place, given: edge, orMore: kind != .lazy) {

@@ -62,12 +62,3 @@ extension Container {
         }
     }
 }
-
-extension Injection.Source {
-    /// The paths of the configuration in it.
-    fileprivate var configPaths: [String] {
-        var found: [String] = []
-        forEach { if case .config(let path, _, _, _) = $0 { found.append(path) } }
-        return found
-    }
-}

@@ -1,0 +1,114 @@
+public import InvivoBase
+
+extension Recipe {
+    /// The origin of an injected value, compiled: names are ids, lookups by type are bound, constants are converted.
+    public indirect enum Source: Sendable {
+        case value(Value)
+        case object(UInt32, arguments: [Source], isOptional: Bool)
+        case all([UInt32])
+        case argument(Int)
+        case arguments
+        case path(Source, [String], isOptional: Bool)
+        case list([Source])
+        case set([Source])
+        case map([(name: String, source: Source)])
+        case late(UInt32?, arguments: [Source], Late)
+        case resolver
+        case asker
+        /// The configuration value found at the last of these paths when the definition was compiled, or the default.
+        case config([UInt32], Source)
+        /// A callable that returns the configuration value at the time of the call.
+        case setting(ConfigSetting)
+    }
+
+    /// The behavior of an injected callable.
+    public enum Late: Sendable {
+        /// Resolves on each call.
+        case provider
+        /// Resolves on the first call.
+        case lazy
+        /// Returns the existing instance and creates none.
+        case weak
+    }
+}
+
+// MARK: traversal
+
+/// Every search through compiled sources uses these functions. A new kind of compiled source is added to `parts` and, if it
+/// names keys, to `references`.
+extension Recipe.Source {
+    /// The directly nested sources, in order.
+    var parts: [Recipe.Source] {
+        switch self {
+        case .object(_, let arguments, _), .late(_, let arguments, _): arguments
+        case .list(let items), .set(let items): items
+        case .map(let pairs): pairs.map(\.source)
+        case .path(let inner, _, _), .config(_, let inner): [inner]
+        case .value, .all, .argument, .arguments, .resolver, .asker, .setting: []
+        }
+    }
+
+    /// The ids that a source itself names, without those of its parts.
+    enum References {
+        case none
+        /// Objects that are resolved when the value is computed.
+        case objects([UInt32])
+        /// The configuration paths of a value.
+        case paths([UInt32])
+        /// An object that is resolved later; nil if there is none.
+        case deferred(UInt32?)
+    }
+
+    var references: References {
+        switch self {
+        case .object(let id, _, _): .objects([id])
+        case .all(let ids): .objects(ids)
+        case .late(let id, _, _): .deferred(id)
+        case .config(let ids, _): .paths(ids)
+        case .value, .argument, .arguments, .path, .list, .set, .map, .resolver, .asker, .setting: .none
+        }
+    }
+
+    /// Calls `body` with this source and all nested ones, parents before children.
+    func forEach(_ body: (Recipe.Source) -> Void) {
+        body(self)
+        for part in parts { part.forEach(body) }
+    }
+
+    func contains(where isMeant: (Recipe.Source) -> Bool) -> Bool {
+        isMeant(self) || parts.contains { $0.contains(where: isMeant) }
+    }
+
+    /// Whether computing the value resolves one of `ids` or reads it from the configuration; nil stands for any id.
+    func names(_ ids: Set<UInt32>?) -> Bool {
+        contains { source in
+            switch source.references {
+            case .objects(let named), .paths(let named): ids.map { named.contains(where: $0.contains) } ?? true
+            case .deferred, .none: false
+            }
+        }
+    }
+
+    /// The keys that it names, in order; nil for a deferred reference to nothing.
+    var keys: [UInt32?] {
+        var found: [UInt32?] = []
+        forEach { source in
+            switch source.references {
+            case .objects(let ids): found += ids.map(Optional.some)
+            case .deferred(let id): found.append(id)
+            case .paths, .none: break
+            }
+        }
+        return found
+    }
+
+    /// Calls `body` with each key that is resolved without arguments when the value is computed.
+    func forEachKey(_ body: (UInt32) -> Void) {
+        forEach { if case .objects(let ids) = $0.references, $0.parts.isEmpty { ids.forEach(body) } }
+    }
+
+    /// Calls `body` with the lease of each object that this source contains as a constant.
+    func forEachLease(_ body: (ObjectLease) -> Void) {
+        forEach { if case .value(let value) = $0 { value.forEachLease(body) } }
+    }
+}
