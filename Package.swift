@@ -27,24 +27,27 @@ let package = Package(
             name: "InvivoConfig",
             dependencies: ["InvivoBase", .product(name: "HashTreeCollections", package: "swift-collections")]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
-        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig"]),
-        .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
+        .target(name: "InvivoGraph", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoConfig"]),
+        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig", "InvivoGraph"]),
+        .target(name: "InvivoTraits", dependencies: ["InvivoGraph", "InvivoWiring", "InvivoSpec"]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
             name: "InvivoReload",
             dependencies: [
-                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop",
+                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoWiring", "InvivoTraits", "InvivoLoop",
                 "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         .target(
             name: "InvivoApp",
-            dependencies: ["InvivoConfig", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
+            dependencies: ["InvivoConfig", "InvivoGraph", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
         .target(name: "InvivoTools", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoSpec"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
             name: "InvivoABI",
-            dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoReload", "InvivoTable", "InvivoTools"]),
+            dependencies: [
+                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoGraph", "InvivoReload", "InvivoTable", "InvivoTools",
+            ]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
         .executableTarget(
@@ -55,18 +58,22 @@ let package = Package(
 
         .executableTarget(
             name: "InvivoBenchmarks",
-            dependencies: ["CInvivo", "Invivo", "InvivoABI", "InvivoBase", "InvivoTraits", "InvivoWiring"],
+            dependencies: [
+                "CInvivo", "Invivo", "InvivoABI", "InvivoBase", "InvivoGraph", "InvivoTraits", "InvivoWiring",
+            ],
             path: "Benchmarks/swift"),
 
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
         .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
+        .testTarget(name: "InvivoGraphTests", dependencies: ["CInvivo", "InvivoBase", "InvivoConfig", "InvivoGraph"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
             name: "InvivoReloadTests",
             dependencies: [
-                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoReload", "InvivoTraits", "InvivoWiring",
+                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoGraph", "InvivoReload", "InvivoTraits",
+                "InvivoWiring",
             ]),
         .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),

@@ -2,6 +2,7 @@ import CInvivo
 import Glibc
 import Invivo
 import InvivoBase
+import InvivoGraph
 import InvivoTraits
 import InvivoWiring
 
@@ -92,7 +93,7 @@ enum Benchmark {
             gain.max = 2
             return gain
         }
-        let type: InvivoWiring.ObjectType = try "BenchVoice".withCString { typeName in
+        let type: InvivoGraph.ObjectType = try "BenchVoice".withCString { typeName in
             try properties.withUnsafeBufferPointer { properties in
                 var options = invivo_type_options()
                 options.struct_size = MemoryLayout<invivo_type_options>.size

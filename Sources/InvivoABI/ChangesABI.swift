@@ -1,6 +1,7 @@
 public import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
 

@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
 

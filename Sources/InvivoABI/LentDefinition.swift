@@ -1,5 +1,6 @@
 internal import CInvivo
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// A definition as C reads it, for the length of a call: the memory behind it is this object's.

@@ -1,6 +1,7 @@
 public import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 // view.h: wait-free readings of one generation, by slots of readers (hot.h).

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoSpec
 internal import InvivoTraits

@@ -1,5 +1,6 @@
 internal import InvivoBase
-public import InvivoWiring
+public import InvivoGraph
+internal import InvivoWiring
 
 /// An assembly as it is active, or is to be: under its own name, or mounted under a prefix.
 struct ActiveAssembly: Sendable {

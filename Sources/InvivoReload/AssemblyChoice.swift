@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Which assemblies are active after a change set, and which collaborators they get. Of the turn.

@@ -1,6 +1,7 @@
 public import InvivoBase
 public import InvivoConfig
-public import InvivoWiring
+public import InvivoGraph
+internal import InvivoWiring
 
 /// What one reload is to change. Everything that changes the graph becomes one of these: there is no second way.
 public struct ChangeSet: Sendable {

@@ -1,4 +1,5 @@
 internal import HashTreeCollections
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// The definitions of all keys as they were described. Most say no more than what the cell of their key keeps packed: those

@@ -1,5 +1,6 @@
 internal import HashTreeCollections
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Who names whom, against the direction of the recipes' edges: for each key its holders, each with the way in which it

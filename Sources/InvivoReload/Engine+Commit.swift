@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoTraits
 internal import InvivoWiring
 

@@ -1,6 +1,7 @@
 internal import CInvivo
 public import InvivoBase
 public import InvivoConfig
+internal import InvivoGraph
 public import InvivoSpec
 internal import InvivoTraits
 public import InvivoWiring

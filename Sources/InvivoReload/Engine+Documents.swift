@@ -1,6 +1,7 @@
 public import InvivoBase
+public import InvivoGraph
 public import InvivoLoop
-public import InvivoWiring
+internal import InvivoWiring
 
 extension Engine {
     /// Opens a document and commits what it says before it answers. With `waits`, a file need not be there or good yet.

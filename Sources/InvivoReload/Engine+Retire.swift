@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoLoop
 internal import InvivoWiring
 

@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoGraph
 internal import InvivoTraits
 internal import InvivoWiring
 

@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 public import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoLoop
 public import InvivoSpec
 internal import InvivoTraits

@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// The facts about instances that a plan asks for, by key: what is built, live or attached in the current generation. The
@@ -36,6 +37,10 @@ protocol Observed {
 protocol Registrations {
     func type(named name: String) throws(Failure) -> ObjectType
     var assemblies: NameTable<AssemblyDescription> { get }
+    /// Returns the error for a name that is not one of the host's scopes.
+    func scopeFailure(_ name: String) -> Failure?
+    /// Whether the properties that a type declares as needed are injected.
+    var fillsNeeds: Bool { get }
     /// Returns the assembly that must be activated before `key` is defined.
     func inactiveAssembly(of key: String) -> String?
     /// The kinds of value as which the host reads configuration paths.
@@ -102,6 +107,8 @@ struct LiveRuntime: Observed, Registrations {
 
     func type(named name: String) throws(Failure) -> ObjectType { try container.type(named: name) }
     var assemblies: NameTable<AssemblyDescription> { container.monitor.locked { container.described } }
+    func scopeFailure(_ name: String) -> Failure? { container.scopeFailure(name) }
+    var fillsNeeds: Bool { container.fillsNeeds }
     func inactiveAssembly(of key: String) -> String? { container.monitor.locked { container.dormant[key] } }
     var hostKinds: [UInt32: Set<ValueKind>] { container.monitor.locked { container.configKinds } }
     func lookup(_ layers: ConfigLayers) -> ConfigLookup { container.configLookup(layers) }

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Exclusive objects that a commit replaces: each is stopped before the one that takes its place is made, and started again

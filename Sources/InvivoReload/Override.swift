@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
-public import InvivoWiring
+public import InvivoGraph
+internal import InvivoWiring
 
 /// Another recipe for a key, for as long as it is in place: for a test or a trial. The key keeps its scope, visibility, rank
 /// and timeouts, and is exclusive or tracked as before.

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Assemblies that come and go become definitions that come and go, in the plan of the same reload.

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Captives: what a shared object of any thread holds and only one thread may touch, and what it holds beyond its place.

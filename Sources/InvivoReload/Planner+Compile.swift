@@ -1,5 +1,6 @@
 internal import HashTreeCollections
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 extension Planner {
@@ -119,6 +120,8 @@ extension Planner {
         compiler.asleep = { asleep[$0] }
         compiler.dormant = registrations.inactiveAssembly(of:)
         compiler.config = config
+        compiler.scopeFailure = registrations.scopeFailure
+        compiler.fillsNeeds = registrations.fillsNeeds
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
             try Loading.check()

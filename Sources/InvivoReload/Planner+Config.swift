@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoWiring
 
 extension Planner {

@@ -1,5 +1,6 @@
 internal import CInvivo
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoSpec
 internal import InvivoTraits
 internal import InvivoWiring

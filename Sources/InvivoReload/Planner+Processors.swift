@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Processors: what changes definitions before they are compiled, and what replaces objects when they are made.

@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Paths of definitions that repeat the name of their assembly: `synth.size` in `synth` leads to `synth.synth.size`. Where such a

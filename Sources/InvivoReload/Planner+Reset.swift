@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// Letting go of shared instances, so that they are made anew when somebody asks.

@@ -1,5 +1,6 @@
 public import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// An entry of the configuration that nothing reads.

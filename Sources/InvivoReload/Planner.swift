@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoSpec
 internal import InvivoTraits
 internal import InvivoWiring

@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoGraph
 public import InvivoWiring
 
 /// An object of a slot that no later generation has.

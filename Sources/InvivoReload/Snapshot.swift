@@ -1,6 +1,7 @@
 internal import HashTreeCollections
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// The description of one generation: a value.

@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// A live object attached to a spec key, held weakly: it is let go when the object is disposed.

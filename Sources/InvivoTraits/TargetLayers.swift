@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
-public import InvivoWiring
+public import InvivoGraph
+internal import InvivoWiring
 
 /// What all documents together say for one key in one generation. Immutable.
 public final class TargetLayers: Configuration {

@@ -1,6 +1,7 @@
 public import InvivoBase
+public import InvivoGraph
 public import InvivoSpec
-public import InvivoWiring
+internal import InvivoWiring
 
 /// One layer: a property's value as a trait wants it, checked, converted, with the place that says so.
 public struct Layer: Sendable {

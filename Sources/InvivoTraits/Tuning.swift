@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoGraph
 public import InvivoWiring
 
 /// The traits' state of one live object: for each property under a layer the base value, captured exactly when the

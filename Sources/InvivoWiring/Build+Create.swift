@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 public import InvivoBase
+internal import InvivoGraph
 
 /// The result of creating an object.
 struct Made {

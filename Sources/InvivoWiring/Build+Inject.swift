@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// The values that a build injects: into initializers, properties, methods and hooks.
 extension Build {

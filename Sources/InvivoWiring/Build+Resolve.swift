@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// Finding the object of a key: through aliases and choices, in its scope, or as a weak reference does.
 extension Build {
@@ -182,7 +183,7 @@ extension Build {
 
     private func id(named value: Value, for recipe: Recipe) throws(Failure) -> UInt32 {
         guard case .string(let name) = value else { return 0 }
-        for key in Container.keys(named: name, besides: recipe.key) {
+        for key in DefinitionChoice.keys(named: name, besides: recipe.key) {
             if let id = container.monitor.locked({ container.keys.id(of: key) }), graph.isDefined(id) { return id }
         }
         let known = container.monitor.locked {

@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+public import InvivoGraph
 
 /// Shared instances: each is built once, whichever builds need it, and becomes visible when it is complete.
 extension Build {

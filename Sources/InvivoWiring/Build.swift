@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoGraph
 
 /// One build: the resolve from outside, and every resolve that its constructors make, on this thread or in jobs that it posts.
 /// The nodes of wait cycles are builds, not threads.

@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 extension Recipe {
     /// An injected list of all definitions of a type, whose holder is notified of added and removed candidates. Every change is

@@ -1,22 +1,18 @@
 public import CPlatform
 public import InvivoBase
+public import InvivoGraph
 
-/// Where the shared instance of one definition is; with runtime arguments, one for each set of them. What it is made by never
-/// changes; all the rest is guarded by the container's monitor, and is there only when something was made or tried.
-public final class Cell: @unchecked Sendable {
+/// The shared instance of one definition; with runtime arguments, one for each set of them. Everything here is guarded by the
+/// container's monitor, and exists only if an instance was created or tried.
+public final class Cell: GraphSlot, @unchecked Sendable {
     enum State {
         case cold
         case building(Build)
         case built
     }
 
-    /// A `Recipe`, or the type of one that is packed.
-    private let basis: AnyObject
-    private let packed: PackedRecipe
-    /// Of a packed one: where its name stands among those of all keys.
-    private let name: UInt32
     /// The lower bits of the generation that brought it, and whether no graph to come holds it any more.
-    private nonisolated(unsafe) var birth: UInt32 = 0
+    private var birth: UInt32 = 0
     /// What becomes of it: nothing yet (0), what readers see of it, or with the lowest bit set a `Rest`, which knows that.
     private var becoming: UInt = 0
 
@@ -51,21 +47,13 @@ public final class Cell: @unchecked Sendable {
         init(_ raw: UnsafeMutablePointer<iv_cell>) { self.raw = raw }
     }
 
-    /// Not under the monitor.
-    public init(_ recipe: Recipe) {
-        if let type = recipe.type, let packed = PackedRecipe(recipe, type),
-            let name = type.container.monitor.locked({ type.container.keys.place(of: recipe.id) })
-        {
-            (basis, self.packed, self.name) = (type, packed, name)
-        } else {
-            (basis, packed, name) = (recipe, .none, 0)
-        }
-    }
-
     private init(_ recipe: Recipe, arguments: [Value]) {
-        (basis, packed, name) = (recipe, .none, 0)
+        super.init(unpacked: recipe)
         if !arguments.isEmpty { rest.arguments = arguments }
     }
+
+    /// Must not be called under the monitor.
+    public override init(_ recipe: Recipe) { super.init(recipe) }
 
     deinit {
         guard let raw = knownRaw else { return }
@@ -78,30 +66,6 @@ public final class Cell: @unchecked Sendable {
         for object in rest.tracked { object.free() }
         rest.weakReference?.free()
     }
-
-    // MARK: what it is made by
-
-    private var packedType: ObjectType? { packed.isPacked ? unsafeDowncast(basis, to: ObjectType.self) : nil }
-
-    /// What its instance is made by. A kept instance stays though the next generation has another recipe.
-    public var recipe: Recipe {
-        packedType.map { packed.recipe(name, $0) } ?? unsafeDowncast(basis, to: Recipe.self)
-    }
-
-    /// Whether `other` says the same as what it is made by.
-    func isMade(by other: Recipe) -> Bool {
-        guard let type = packedType else { return basis === other }
-        guard other.type === type, other.id == id, let packed = PackedRecipe(other, type) else { return false }
-        return packed.bits == self.packed.bits && packed.operands == self.packed.operands
-    }
-
-    public var definition: Definition { packedType.map { packed.definition(name, $0) } ?? recipe.definition }
-    public var isPacked: Bool { packed.isPacked }
-    /// Of a dormant one: what it waits for.
-    var waits: [String] { packed.isPacked ? [] : recipe.waits }
-    public var id: UInt32 { packedType.map { $0.container.keys.id(at: name) } ?? recipe.id }
-    public var scope: Scope { packed.isPacked ? packed.saidScope ?? .graph : recipe.scope }
-    public var type: ObjectType? { packedType ?? recipe.type }
 
     // MARK: what becomes of it
 
@@ -134,6 +98,8 @@ public final class Cell: @unchecked Sendable {
         becoming = UInt(bitPattern: made.toOpaque()) | 1
         return made.takeUnretainedValue()
     }
+
+    public override var shown: UnsafeMutablePointer<iv_cell>? { knownRaw }
 
     /// What readers see of it, if that was asked for.
     var knownRaw: UnsafeMutablePointer<iv_cell>? {
@@ -213,7 +179,7 @@ public final class Cell: @unchecked Sendable {
         set { if newValue != 0 || knownRest != nil { rest.undecorated = newValue } }
     }
     /// Under the monitor: the type of the object that it shows.
-    var shownType: ObjectType? {
+    public override var shownType: ObjectType? {
         get { knownRest?.shownType ?? type }
         set { if newValue !== type || knownRest?.shownType != nil { rest.shownType = newValue } }
     }

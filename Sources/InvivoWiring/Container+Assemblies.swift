@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoGraph
 
 /// Assemblies that were described and are not active: their keys are known, and answer who must be activated.
 extension Container {

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoGraph
 
 /// Outermost resolves, and the build that the calling thread is in.
 extension Container {

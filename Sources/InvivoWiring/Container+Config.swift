@@ -1,20 +1,10 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoConfig
+public import InvivoGraph
 
 /// Reading the configuration while objects are created.
 extension Container {
-    /// The keys that a name may mean to a definition: of its own assembly, from the inside out, then whole.
-    static func keys(named name: String, besides key: String) -> [String] {
-        var found: [String] = []
-        var scope = key[...]
-        while let dot = scope.lastIndex(of: ".") {
-            scope = scope[..<dot]
-            found.append("\(scope).\(name)")
-        }
-        return found + [name]
-    }
-
     /// A callable that answers what the configuration says when it is called.
     func callable(for setting: ConfigSetting) -> Callable {
         Callable("configuration '\(setting.path)'") { [weak self] (_) throws(Failure) -> Value in

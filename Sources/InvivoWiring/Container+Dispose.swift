@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 internal import Glibc
 public import InvivoBase
+public import InvivoGraph
 
 /// How objects end.
 extension Container {

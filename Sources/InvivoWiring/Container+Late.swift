@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoGraph
 
 /// Callables that resolve when they are called, and what they hold until then.
 extension Container {

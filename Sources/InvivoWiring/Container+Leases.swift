@@ -1,4 +1,5 @@
 internal import InvivoBase
+public import InvivoGraph
 
 /// Which leases are the runtime's own: those of constants and of objects that hosts put in a key's place.
 extension Container {
@@ -28,11 +29,6 @@ extension Container {
 }
 
 extension Value {
-    /// The leases in it.
-    func forEachLease(_ body: (ObjectLease) -> Void) {
-        forEach { if case .object(let lease) = $0 { body(lease) } }
-    }
-
     /// The same with leases of its own, for who keeps it: each is then counted where it is.
     func leasedAnew() throws(Failure) -> Value {
         switch self {

@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoGraph
 
 /// Looking things up by type, and injecting into objects that somebody else made.
 extension Container {

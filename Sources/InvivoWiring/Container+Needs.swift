@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 
 /// What types declare that they need.
 extension Container {
@@ -38,7 +39,7 @@ extension Container {
             return nil
         }
         let graph = chain.graph
-        let former = monitor.locked { type.ownRecipe }
+        let former = monitor.locked { ownRecipes[ObjectIdentifier(type)] }
         if !chain.isReload, let former, former.generation == graph.generation { return former.recipe }
         var compiler = RecipeCompiler(
             types: graph.types, described: { graph.recipe($0)?.definition },
@@ -51,6 +52,8 @@ extension Container {
         compiler.asleep = { id in graph.recipe(id).flatMap { $0.waits.isEmpty ? nil : $0.waits } }
         compiler.dormant = { [self] name in monitor.locked { dormant[name] } }
         compiler.config = configLookup(of: graph)
+        compiler.scopeFailure = scopeFailure
+        compiler.fillsNeeds = fillsNeeds
         var body = Definition.Body()
         (body.scope, body.type, body.isPartial) = (.prototype, type, true)
         let described = Definition(id: Self.noKey, key: type.name, body)
@@ -60,8 +63,7 @@ extension Container {
         }
         if !chain.isReload {
             let former = monitor.locked {
-                defer { type.ownRecipe = (graph.generation, recipe) }
-                return type.ownRecipe
+                ownRecipes.updateValue((graph.generation, recipe), forKey: ObjectIdentifier(type))
             }
             withExtendedLifetime(former) {}
         }

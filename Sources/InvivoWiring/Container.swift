@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoConfig
+public import InvivoGraph
 
 /// The engine's wiring: keys, types, domains, the current graph, and resolving.
 ///
@@ -89,6 +90,9 @@ public final class Container: @unchecked Sendable {
     var leftThreads: [(thread: OwnThread, job: Job)] = []
     /// What is kept for steps back that a domain has not taken in time, by the job. Guarded by the monitor.
     public internal(set) var restoring: [ObjectIdentifier: (domain: Domain, leases: [ObjectLease])] = [:]
+    /// For types whose objects are created without a definition: the compiled injections in the generation named. Guarded by the
+    /// monitor.
+    var ownRecipes: [ObjectIdentifier: (generation: UInt64, recipe: Recipe)] = [:]
     /// Called with the monitor not held, when a queue of jobs gets its first.
     public var onWaitingJob: (@Sendable (Domain) -> Void)?
 
@@ -151,7 +155,9 @@ public final class Container: @unchecked Sendable {
         } else {
             domain = try self.domain(description.domainBits)
         }
-        let type = ObjectType(description, container: self, domain: domain, needs: needs)
+        let type = ObjectType(
+            description, owner: self, keys: KeyNames(keys, guardedBy: monitor),
+            access: domain.map { .init($0, thread: $0.thread, isKnownByThread: $0.isHere == nil) }, needs: needs)
         return try monitor.locked { () throws(Failure) -> ObjectType in
             guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
             guard types[description.name] == nil else {
@@ -287,10 +293,8 @@ public final class Container: @unchecked Sendable {
                 domains = []
             }
             // A recipe leads back to its type.
-            let recipes = types.values.compactMap { type in
-                defer { type.ownRecipe = nil }
-                return type.ownRecipe?.recipe
-            }
+            let recipes = ownRecipes.values.map(\.recipe)
+            ownRecipes = [:]
             return (graph, types, domains, [described, active], converters, recipes)
         }
         withExtendedLifetime(former) {}

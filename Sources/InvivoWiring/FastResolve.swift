@@ -2,6 +2,7 @@ public import CInvivo
 public import CPlatform
 internal import Glibc
 public import InvivoBase
+public import InvivoGraph
 
 /// Resolving without a build: shared objects that are built, plain prototypes, and graphs that a build plan creates. No lock, no
 /// reference count of Swift's. Everything else takes the way through `Build`.

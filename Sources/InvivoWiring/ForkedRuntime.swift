@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 public import InvivoBase
 internal import InvivoConfig
+internal import InvivoGraph
 
 /// What a forked child reads of a runtime that its parent opened: built shared objects, keys and configuration of the
 /// generation at the fork.

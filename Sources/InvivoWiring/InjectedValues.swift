@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// The values that were injected into an object: held as long as it lives.
 extension Container {

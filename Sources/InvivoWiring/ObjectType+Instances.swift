@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 internal import Glibc
 internal import InvivoBase
+internal import InvivoGraph
 
 /// Creating instances with their records and handles. Definitions play no part in it.
 extension ObjectType {

@@ -1,6 +1,7 @@
 public import CInvivo
 internal import CPlatform
 public import InvivoBase
+internal import InvivoGraph
 
 /// A scope whose instances belong to places: to threads, or to what the host says. Each place of a definition has a cell of its
 /// own, under the same rules as a lazy singleton's.
@@ -130,6 +131,12 @@ extension Container {
             throw Failure(
                 .notFound, "no scope '\(name)' is registered\(suggestion(for: name, among: scopes.keys.sorted()))")
         }
+    }
+
+    /// Returns the error for a name that is not one of the host's scopes.
+    public func scopeFailure(_ name: String) -> Failure? {
+        do throws(Failure) { _ = try scope(named: name) } catch { return error }
+        return nil
     }
 
     /// The cell of a definition where the calling code is. Runs host code.

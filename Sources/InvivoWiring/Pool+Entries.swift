@@ -2,6 +2,7 @@ public import CInvivo
 internal import CPlatform
 internal import Glibc
 public import InvivoBase
+public import InvivoGraph
 
 extension Pool {
     /// Enters a living object in the place of what the key had.

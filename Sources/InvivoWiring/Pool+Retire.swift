@@ -1,6 +1,7 @@
 internal import CPlatform
 internal import Glibc
 internal import InvivoBase
+internal import InvivoGraph
 
 extension Pool {
     /// Memory that was taken out of a pool, and since when nobody new can see it.

@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// The key of an entry, ready to be looked for: where it is, and what it must be equal to.
 struct PoolKey {

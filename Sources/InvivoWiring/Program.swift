@@ -1,6 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// Prototypes and graph-scope objects whose whole graph is known when it is planned: simple types, made by their initializers
 /// from constants, from each other and from shared objects. Such a graph is made in one sweep over raw memory: no chain, no

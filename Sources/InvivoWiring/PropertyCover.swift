@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoGraph
 
 /// What lies over values that an object was given, and stays when they change. Used in the object's domain only.
 public protocol PropertyCover: AnyObject {

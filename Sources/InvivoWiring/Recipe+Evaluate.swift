@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// The parts of evaluating a recipe that need no build.
 extension Recipe {

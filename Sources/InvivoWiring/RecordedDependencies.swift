@@ -1,4 +1,5 @@
 internal import InvivoBase
+public import InvivoGraph
 
 /// Dependencies between keys that builds recorded: an object resolved another key during its construction, beyond those that its
 /// definition names. Both directions are kept.

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoGraph
 
 /// Injecting again into a kept instance whose dependencies a reload replaced or bound to other keys, hooks included.
 public struct Reinjection {

@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoGraph
 
 /// An object that is known and not kept: by its handle, and where its instance is counted elsewhere by its type's weak reference.
 struct WeakObject: Sendable {

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoGraph
 
 /// A tree of objects that the host created, as described by the caller instead of by the types of the objects.
 public struct ObjectTree {

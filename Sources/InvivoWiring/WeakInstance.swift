@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoGraph
 
 /// A weak reference to an instance that is counted elsewhere, with the type whose functions made it: that of the object, which
 /// may be another than its definition's.

@@ -2,6 +2,7 @@ import CInvivo
 import Glibc
 import CPlatform
 import InvivoBase
+import InvivoGraph
 import InvivoReload
 import InvivoWiring
 import Testing

@@ -1,6 +1,7 @@
 import CInvivo
 import Glibc
 import InvivoBase
+import InvivoGraph
 import InvivoReload
 import InvivoWiring
 import Testing

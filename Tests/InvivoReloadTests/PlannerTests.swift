@@ -3,6 +3,7 @@ import InvivoConfig
 import InvivoTraits
 import Testing
 
+@testable import InvivoGraph
 @testable import InvivoReload
 @testable import InvivoWiring
 
@@ -37,6 +38,8 @@ struct PlannerTests {
         var hasReadPaths: Bool { false }
         var readPaths: PathTrie { PathTrie() }
         func noteRead(_ path: String) -> UInt32? { nil }
+        func scopeFailure(_ name: String) -> Failure? { nil }
+        var fillsNeeds: Bool { true }
     }
 
     /// A sequence of generations without a runtime.

@@ -1,5 +1,6 @@
 import CInvivo
 import InvivoBase
+import InvivoGraph
 import InvivoReload
 import InvivoWiring
 import Testing

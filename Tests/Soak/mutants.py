@@ -249,10 +249,10 @@ MUTANTS: dict[str, list[Mutant]] = {
             "whoever enters the core compares the tag too, and the answer is the same",
         ),
     ],
-    "InvivoWiring/RecipeCompiler+Making.swift": [
+    "InvivoGraph/RecipeCompiler+Making.swift": [
         Mutant("never", "body.factory == nil && !definition.isAbstract && !body.isPartial", "validation wiring cases"),
     ],
-    "InvivoWiring/TypeIndex.swift": [
+    "InvivoGraph/TypeIndex.swift": [
         Mutant("skip", "narrow(\\.isOwn)", "lookups"),
         Mutant("always", "$0.rank == first.rank", "lookups"),
         Mutant("skip", "narrow { generic.contains($0.id) }", "lookups"),

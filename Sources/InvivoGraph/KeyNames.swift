@@ -2,7 +2,8 @@ public import InvivoBase
 
 /// The ids of a runtime's keys and configuration paths. Ids are only added and outlive every generation. Any thread.
 public struct KeyNames: Sendable {
-    private let table: KeyTable
+    /// The table, for the functions of it that need no lock.
+    let table: KeyTable
     private let monitor: Monitor
 
     /// Creates the view of a table that `monitor` guards.
@@ -18,6 +19,14 @@ public struct KeyNames: Sendable {
     public func id(of key: String) -> UInt32? { monitor.locked { table.id(of: key) } }
 
     public func name(_ id: UInt32) -> String { monitor.locked { table.name(id) } }
+
+    /// Returns the offset of the name of an id, or nil for an unknown id. Names never move.
+    func offset(of id: UInt32) -> UInt32? { monitor.locked { table.place(of: id) } }
+
+    /// Returns the offset of a key's name if that is the name of `id`.
+    func offset(of id: UInt32, named key: String) -> UInt32? {
+        monitor.locked { table.name(id) == key ? table.place(of: id) : nil }
+    }
 
     /// Returns the id of a key, which it adds if necessary.
     public func intern(_ key: String) throws(Failure) -> UInt32 {

@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 internal import InvivoConfig
 
 /// Values of the configuration, and texts: both become constants of the recipe. What they were found at are edges of it, so
@@ -225,10 +225,10 @@ extension RecipeCompiler {
 
 /// What a provider of configuration reads.
 public struct ConfigSetting: Sendable {
-    let path: String
+    public let path: String
     /// The first at which there is something counts.
-    let ids: [UInt32]
-    let otherwise: Value?
+    public let ids: [UInt32]
+    public let otherwise: Value?
 }
 
 extension Taker {

@@ -46,13 +46,12 @@ public protocol Configuration: AnyObject, Sendable {
 
 let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)
 
-/// 128 entries of a graph. Immutable once its graph is published, but for cells that come to be shown; shared by all
+/// 128 entries of a graph. Immutable once its graph is published, but for slots that come to be shown; shared by all
 /// generations in which it is the same.
-@usableFromInline
-final class Chunk: @unchecked Sendable {
+public final class Chunk: @unchecked Sendable {
     let entries: UnsafeMutablePointer<invivo_entry>
-    private(set) var cells: [Cell?]
-    /// Where they are others than those of the cells.
+    private(set) var slots: [GraphSlot?]
+    /// Where they are others than those of the slots.
     private var recipes: [Int: Recipe] = [:]
     /// Few have any.
     private(set) var blocks: [Int: Block] = [:]
@@ -63,7 +62,7 @@ final class Chunk: @unchecked Sendable {
     init() {
         entries = .allocate(capacity: chunkSize)
         entries.initialize(repeating: invivo_entry(), count: chunkSize)
-        cells = Array(repeating: nil, count: chunkSize)
+        slots = Array(repeating: nil, count: chunkSize)
     }
 
     init(copying other: Chunk) {
@@ -75,7 +74,7 @@ final class Chunk: @unchecked Sendable {
                     cell: iv_load_pointer(Self.shown(entry))?.assumingMemoryBound(to: invivo_cell.self),
                     block: entry.pointee.block, layers: entry.pointee.layers, type: entry.pointee.type))
         }
-        cells = other.cells
+        slots = other.slots
         recipes = other.recipes
         blocks = other.blocks
         configurations = other.configurations
@@ -86,7 +85,9 @@ final class Chunk: @unchecked Sendable {
 
     /// Where an entry has its cell: the first word.
     @inlinable @inline(__always)
-    static func shown(_ entry: UnsafeMutablePointer<invivo_entry>) -> UnsafeMutablePointer<UnsafeMutableRawPointer?> {
+    public static func shown(_ entry: UnsafeMutablePointer<invivo_entry>) -> UnsafeMutablePointer<
+        UnsafeMutableRawPointer?
+    > {
         UnsafeMutableRawPointer(entry).assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     }
 
@@ -95,45 +96,45 @@ final class Chunk: @unchecked Sendable {
             .assumingMemoryBound(to: UInt64.self)
     }
 
-    func set(_ cell: Cell?, at index: Int) {
-        let former = cells[index] == nil && recipes[index] == nil ? nil : recipe(index)
-        put(cell, at: index)
+    func set(_ slot: GraphSlot?, at index: Int) {
+        let former = slots[index] == nil && recipes[index] == nil ? nil : recipe(index)
+        put(slot, at: index)
         set(former, at: index)
     }
 
-    func setWithItsRecipe(_ cell: Cell, at index: Int) {
-        put(cell, at: index)
+    func setWithItsRecipe(_ slot: GraphSlot, at index: Int) {
+        put(slot, at: index)
         recipes[index] = nil
     }
 
-    private func put(_ cell: Cell?, at index: Int) {
-        cells[index] = cell
-        entries[index].cell = cell?.knownRaw.map {
+    private func put(_ slot: GraphSlot?, at index: Int) {
+        slots[index] = slot
+        entries[index].cell = slot?.shown.map {
             UnsafeMutableRawPointer($0).assumingMemoryBound(to: invivo_cell.self)
         }
-        entries[index].type = cell?.type?.description.handleBits ?? 0
+        entries[index].type = slot?.type?.description.handleBits ?? 0
     }
 
-    /// Under the monitor: readers see the cell from now on, if it stands here.
-    func show(_ cell: Cell, at index: Int) {
-        guard cells[index] === cell, let raw = cell.knownRaw else { return }
-        let type = cell.shownType?.description.handleBits ?? 0
+    /// Under the monitor: readers see the slot from now on, if it stands here.
+    func show(_ slot: GraphSlot, at index: Int) {
+        guard slots[index] === slot, let raw = slot.shown else { return }
+        let type = slot.shownType?.description.handleBits ?? 0
         if entries[index].type != type { iv_store_u64(Self.type(entries + index), type) }
         iv_store_pointer(Self.shown(entries + index), UnsafeMutableRawPointer(raw))
     }
 
     /// Under the monitor: everything that came to be shown while the chunk was copied.
     func showAll() {
-        for index in 0..<chunkSize { if let cell = cells[index] { show(cell, at: index) } }
+        for index in 0..<chunkSize { if let slot = slots[index] { show(slot, at: index) } }
     }
 
-    func recipe(_ index: Int) -> Recipe? { recipes[index] ?? cells[index]?.recipe }
+    func recipe(_ index: Int) -> Recipe? { recipes[index] ?? slots[index]?.recipe }
 
-    /// A recipe that is not said by the cell.
+    /// A recipe that is not said by the slot.
     func ownRecipe(_ index: Int) -> Recipe? { recipes[index] }
 
     func set(_ recipe: Recipe?, at index: Int) {
-        let isSaid = recipe.map { recipe in cells[index]?.isMade(by: recipe) ?? false } ?? true
+        let isSaid = recipe.map { recipe in slots[index]?.isMade(by: recipe) ?? false } ?? true
         recipes[index] = isSaid ? nil : recipe
     }
 
@@ -162,7 +163,7 @@ final class Page: @unchecked Sendable {
     init(_ chunks: [Chunk]) { self.chunks = chunks }
 }
 
-/// All definitions of one generation, immutable, with the cells that hold its shared instances.
+/// All definitions of one generation, immutable, with the slots that hold its shared instances.
 public final class Graph: @unchecked Sendable {
     public let raw: UnsafeMutablePointer<iv_graph>
     /// What makes what, for lookups by type.
@@ -208,7 +209,7 @@ public final class Graph: @unchecked Sendable {
     }
 
     /// No definitions at all.
-    convenience init(generation: UInt64, keys: KeyTable) {
+    public convenience init(generation: UInt64, keys: KeyTable) {
         self.init(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [],
             former: nil, types: TypeIndex())
@@ -228,8 +229,8 @@ public final class Graph: @unchecked Sendable {
         return index < chunkCount ? pages[index / Page.size].chunks[index % Page.size] : nil
     }
 
-    public func cell(_ id: UInt32) -> Cell? {
-        chunk(id)?.cells[Int(id) % chunkSize]
+    public func slot(_ id: UInt32) -> GraphSlot? {
+        chunk(id)?.slots[Int(id) % chunkSize]
     }
 
     /// How the objects of a key are made; of an alias without arguments, that of the key it names.
@@ -241,42 +242,42 @@ public final class Graph: @unchecked Sendable {
     public func isDefined(_ id: UInt32) -> Bool {
         guard let chunk = chunk(id) else { return false }
         let index = Int(id) % chunkSize
-        return chunk.cells[index] != nil || chunk.ownRecipe(index) != nil
+        return chunk.slots[index] != nil || chunk.ownRecipe(index) != nil
     }
 
     /// Whether a key is made by this, and not by what looks like it. Not under the monitor.
-    func isMade(_ id: UInt32, by recipe: Recipe) -> Bool {
+    public func isMade(_ id: UInt32, by recipe: Recipe) -> Bool {
         guard let chunk = chunk(id) else { return false }
         let index = Int(id) % chunkSize
         if let own = chunk.ownRecipe(index) { return own === recipe }
-        return chunk.cells[index]?.isMade(by: recipe) ?? false
+        return chunk.slots[index]?.isMade(by: recipe) ?? false
     }
 
-    /// Whether the cell of a key has no other recipe than its own in this graph.
-    func isOwn(_ recipe: Recipe, _ cell: Cell) -> Bool {
-        chunk(recipe.id)?.ownRecipe(Int(recipe.id) % chunkSize) == nil && cell.isMade(by: recipe)
+    /// Whether the slot of a key has no other recipe than its own in this graph.
+    public func isOwn(_ recipe: Recipe, _ slot: GraphSlot) -> Bool {
+        chunk(recipe.id)?.ownRecipe(Int(recipe.id) % chunkSize) == nil && slot.isMade(by: recipe)
     }
 
-    /// The recipe of a key that is not packed in its cell.
+    /// The recipe of a key that is not packed in its slot.
     public func ownRecipe(_ id: UInt32) -> Recipe? {
         guard let chunk = chunk(id) else { return nil }
         let index = Int(id) % chunkSize
-        return chunk.ownRecipe(index) ?? chunk.cells[index].flatMap { $0.isPacked ? nil : $0.recipe }
+        return chunk.ownRecipe(index) ?? chunk.slots[index].flatMap { $0.isPacked ? nil : $0.recipe }
     }
 
-    /// Under the monitor: readers see what the cell holds from now on.
-    func show(_ cell: Cell) {
-        let id = cell.id
-        chunk(id)?.show(cell, at: Int(id) % chunkSize)
+    /// Under the monitor: readers see what the slot holds from now on.
+    public func show(_ slot: GraphSlot) {
+        let id = slot.id
+        chunk(id)?.show(slot, at: Int(id) % chunkSize)
     }
 
     /// Under the monitor, when it is published: what came to be shown in the former graph meanwhile.
-    func showAll() {
+    public func showAll() {
         for index in changed { pages[index / Page.size].chunks[index % Page.size].showAll() }
     }
 
-    /// Whether readers see the cell of a key.
-    func isShown(_ id: UInt32) -> Bool {
+    /// Whether readers see the slot of a key.
+    public func isShown(_ id: UInt32) -> Bool {
         guard let chunk = chunk(id) else { return false }
         return iv_load_pointer(Chunk.shown(chunk.entries + Int(id) % chunkSize)) != nil
     }
@@ -294,11 +295,11 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.settings[Int(id) % chunkSize]
     }
 
-    /// Every cell, once each, with the key it stands under first.
-    public func forEachCell(_ body: (UInt32, Cell) -> Void) {
+    /// Every slot, once each, with the key it stands under first.
+    public func forEachSlot(_ body: (UInt32, GraphSlot) -> Void) {
         for (index, chunk) in pages.flatMap(\.chunks).enumerated() {
-            for (offset, cell) in chunk.cells.enumerated() {
-                if let cell { body(UInt32(index * chunkSize + offset), cell) }
+            for (offset, slot) in chunk.slots.enumerated() {
+                if let slot { body(UInt32(index * chunkSize + offset), slot) }
             }
         }
     }
@@ -348,10 +349,10 @@ public struct GraphEditor {
         return index < chunkCount ? pages[index / Page.size].chunks[index % Page.size] : nil
     }
 
-    public mutating func set(_ cell: Cell?, at id: UInt32) { chunk(id).set(cell, at: Int(id) % chunkSize) }
-    /// A cell whose objects are made as it says itself: nothing has to be compared for that.
-    public mutating func setWithItsRecipe(_ cell: Cell, at id: UInt32) {
-        chunk(id).setWithItsRecipe(cell, at: Int(id) % chunkSize)
+    public mutating func set(_ slot: GraphSlot?, at id: UInt32) { chunk(id).set(slot, at: Int(id) % chunkSize) }
+    /// A slot whose objects are made as it says itself: nothing has to be compared for that.
+    public mutating func setWithItsRecipe(_ slot: GraphSlot, at id: UInt32) {
+        chunk(id).setWithItsRecipe(slot, at: Int(id) % chunkSize)
     }
     public mutating func set(_ recipe: Recipe?, at id: UInt32) { chunk(id).set(recipe, at: Int(id) % chunkSize) }
     public mutating func set(_ block: Block?, at id: UInt32) { chunk(id).set(block, at: Int(id) % chunkSize) }
@@ -363,7 +364,7 @@ public struct GraphEditor {
         chunk(id).set(setting, at: Int(id) % chunkSize)
     }
 
-    public func cell(_ id: UInt32) -> Cell? { existing(id)?.cells[Int(id) % chunkSize] }
+    public func slot(_ id: UInt32) -> GraphSlot? { existing(id)?.slots[Int(id) % chunkSize] }
     public func recipe(_ id: UInt32) -> Recipe? { existing(id)?.recipe(Int(id) % chunkSize) }
     public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[Int(id) % chunkSize] }
 

@@ -97,13 +97,13 @@ public final class Factory: @unchecked Sendable {
     }
 
     /// The function and its data as numbers, for the host that they belong to.
-    var address: (function: UInt64, data: UInt64) {
+    public var address: (function: UInt64, data: UInt64) {
         let code = unsafeBitCast(function, to: UnsafeRawPointer?.self)
         return (UInt64(UInt(bitPattern: code)), UInt64(UInt(bitPattern: userData)))
     }
 
     /// Calls it; the instance it answers, or the place it was given.
-    func run(
+    public func run(
         _ what: @autoclosure () -> String, _ place: UnsafeMutableRawPointer?, _ build: UnsafePointer<invivo_build>,
         _ arguments: [Value]
     ) throws(Failure) -> UnsafeMutableRawPointer? {
@@ -117,7 +117,7 @@ public final class Factory: @unchecked Sendable {
 }
 
 /// The recipe for a key, as it was described. Immutable.
-public final class Definition: @unchecked Sendable {
+public final class Definition: Sendable {
     public struct Flags: OptionSet, Sendable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -299,7 +299,7 @@ public struct Injector: @unchecked Sendable {
         self.owner = owner
     }
 
-    func run(
+    public func run(
         _ key: String, _ instance: UnsafeMutableRawPointer, _ build: UnsafePointer<invivo_build>, _ arguments: [Value]
     ) throws(Failure) {
         try CallbackResult.run("the inject function of '\(key)'") { error in

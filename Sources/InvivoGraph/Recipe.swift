@@ -2,13 +2,13 @@ public import InvivoBase
 
 /// A definition compiled for one generation: parents taken in, names turned into ids, lookups by type bound, constants
 /// checked and converted. Immutable; shared by all generations in which it stays the same.
-public final class Recipe: @unchecked Sendable {
+public final class Recipe: Sendable {
     public struct Slot: Sendable {
         /// Where it goes among the parameters.
-        let position: Int
-        let source: Source
+        public let position: Int
+        public let source: Source
         /// For messages: what the place takes.
-        let parameter: Parameter?
+        public let parameter: Parameter?
     }
 
     public enum Step: Sendable {
@@ -17,7 +17,7 @@ public final class Recipe: @unchecked Sendable {
         /// All of a type into a property, whose holder hears by methods when one comes or goes later.
         case candidates(property: Int, [UInt32], added: Int, removed: Int)
 
-        var sources: [Source] {
+        public var sources: [Source] {
             switch self {
             case .property(_, let source): [source]
             case .method(_, let sources): sources
@@ -26,7 +26,7 @@ public final class Recipe: @unchecked Sendable {
         }
     }
 
-    enum Maker: Sendable {
+    public enum Maker: Sendable {
         case initializer
         case factory(Factory)
         case method(Source, name: String)
@@ -53,13 +53,13 @@ public final class Recipe: @unchecked Sendable {
     public let definition: Definition
     public let type: ObjectType?
     public let scope: Scope
-    let maker: Maker
+    public let maker: Maker
     public let slots: [Slot]
     /// Properties in their order, then methods in theirs.
     public let steps: [Step]
-    let before: [Step]
-    let after: [Step]
-    let afterAll: [Step]
+    public let before: [Step]
+    public let after: [Step]
+    public let afterAll: [Step]
     /// The keys it names or was bound to, each with the strongest way.
     public let edges: [(id: UInt32, edge: Edge)]
     /// What each lookup by type was bound to, by its place in the definition.
@@ -69,17 +69,17 @@ public final class Recipe: @unchecked Sendable {
     /// The keys that it would take and that nothing has.
     public let missing: Set<String>
     /// It asks for whom it is made, so it is never shared.
-    let asks: Bool
+    public let asks: Bool
     /// Keys that must be defined before it can make anything.
     public let awaits: Set<String>
     /// What its lazies resolve, and keep then. Nothing to follow, but part of circles.
-    nonisolated(unsafe) var keeps: Set<UInt32> = []
+    public internal(set) nonisolated(unsafe) var keeps: Set<UInt32> = []
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
     /// The places of lists whose holder hears when a candidate comes or goes.
-    nonisolated(unsafe) var hearing: NameSet = []
+    public internal(set) nonisolated(unsafe) var hearing: NameSet = []
     /// How many of the first steps are what its type needs, whatever definition there is.
-    nonisolated(unsafe) var needCount = 0
+    public internal(set) nonisolated(unsafe) var needCount = 0
     /// What takes the place of its objects when they are made, in order.
     public private(set) nonisolated(unsafe) var decorators: [Processor] = []
     /// The same without decorators.
@@ -110,7 +110,7 @@ public final class Recipe: @unchecked Sendable {
 
     /// By what an object remembers what a step injected, whatever recipe it has by then: the property's name; or the list of
     /// calls, the method, and which of its calls there it is.
-    func name(of place: Int, in steps: [Step], _ list: String) -> String {
+    public func name(of place: Int, in steps: [Step], _ list: String) -> String {
         guard let description = type?.description else { return "\(list)\(place)" }
         switch steps[place] {
         case .property(let index, _), .candidates(let index, _, _, _): return description.properties[index].name
@@ -136,7 +136,7 @@ public final class Recipe: @unchecked Sendable {
     }
 
     /// "'a.clock', 'Display'", for messages.
-    static func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+    public static func list(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
 
     public var isTracked: Bool { definition.body.flags.contains(.tracked) }
 
@@ -158,7 +158,7 @@ public final class Recipe: @unchecked Sendable {
     public var constantObject: UInt64 { if case .constant(let lease) = maker { lease.bits } else { 0 } }
 
     /// Whether what it gives is made by somebody else.
-    var takesForeignObjects: Bool {
+    public var takesForeignObjects: Bool {
         switch maker {
         case .method, .constant: true
         default: false
@@ -166,7 +166,7 @@ public final class Recipe: @unchecked Sendable {
     }
 
     /// Made from its type alone: the fast way may make it.
-    var isPlain: Bool {
+    public var isPlain: Bool {
         guard case .initializer = maker, let type, !isAbstract, decorators.isEmpty else { return false }
         return !scope.isShared && !isTracked && slots.isEmpty && steps.isEmpty && before.isEmpty && after.isEmpty
             && afterAll.isEmpty
@@ -255,7 +255,7 @@ public final class Recipe: @unchecked Sendable {
     }
 
     /// Calls `body` with the lease of each object that it contains as a constant.
-    func forEachLease(_ body: (ObjectLease) -> Void) {
+    public func forEachLease(_ body: (ObjectLease) -> Void) {
         switch maker {
         case .constant(let lease): body(lease)
         case .method(let source, _): source.forEachLease(body)

@@ -1,7 +1,7 @@
 public import InvivoBase
 
 /// A named set of definitions as it was described. Immutable; says nothing of whether it is active.
-public final class AssemblyDescription: @unchecked Sendable {
+public final class AssemblyDescription: Sendable {
     /// Another assembly that references of this one lead to.
     public struct Collaborator: Equatable, Sendable {
         /// What references begin with.

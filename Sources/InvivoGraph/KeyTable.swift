@@ -31,7 +31,7 @@ public final class KeyTable: @unchecked Sendable {
         deinit { KeyTable.free(table) }
     }
 
-    init(owner: UInt32) {
+    public init(owner: UInt32) {
         self.owner = owner
         raw = .allocate(capacity: 1)
         raw.initialize(to: iv_keys(names: Self.table(capacity: 64), texts: nil, prefix: UInt64(owner) << 32))
@@ -206,7 +206,7 @@ public final class KeyTable: @unchecked Sendable {
     func id(at place: UInt32) -> UInt32 { iv_keys_text(raw, place).map { iv_text_id($0) } ?? .max }
 
     /// The name of a key, or nil. Looks at every name: for forked children, where the pages of places may be half-written.
-    static func text(_ keys: UnsafePointer<iv_keys>, _ id: UInt32) -> UnsafePointer<CChar>? {
+    public static func text(_ keys: UnsafePointer<iv_keys>, _ id: UInt32) -> UnsafePointer<CChar>? {
         guard let table = iv_keys_names(keys), let slots = table.pointee.slots else { return nil }
         for index in 0...Int(truncatingIfNeeded: table.pointee.mask) {
             let found = iv_load_u64(slots + index)
@@ -260,7 +260,7 @@ public final class KeyTable: @unchecked Sendable {
     }
 
     @inlinable @inline(__always)
-    static func fold(_ value: UInt64) -> UInt64 {
+    public static func fold(_ value: UInt64) -> UInt64 {
         let product = value.multipliedFullWidth(by: 0xa076_1d64_78bd_642f)
         return product.high ^ product.low
     }

@@ -159,7 +159,7 @@ extension Injection.Source {
         return .reference(rename(key.text), arguments: inner.parts, isOptional: isOptional)
     }
 
-    var usesArguments: Bool {
+    public var usesArguments: Bool {
         contains { source in
             switch source.kind {
             case .argument, .arguments: true
@@ -171,14 +171,14 @@ extension Injection.Source {
     var usesAsker: Bool { contains { $0.kind == .asker } }
 
     /// The configuration paths in this source, as spelled.
-    var configPaths: [String] {
+    public var configPaths: [String] {
         var found: [String] = []
         forEach { if case .config(let path, _, _) = $0.kind { found.append(path.text) } }
         return found
     }
 
     /// Calls `body` with the lease of each object that this source contains as a constant.
-    func forEachLease(_ body: (ObjectLease) -> Void) {
+    public func forEachLease(_ body: (ObjectLease) -> Void) {
         forEach { if case .value(let constant) = $0.kind { constant.value.forEachLease(body) } }
     }
 }

@@ -68,7 +68,9 @@ public final class Processor: @unchecked Sendable {
     }
 
     /// Calls the function on an object; the answer has a lease for the caller, or is 0.
-    func run(_ function: Decorate, _ object: UInt64, _ build: UnsafePointer<invivo_build>) throws(Failure) -> UInt64 {
+    public func run(_ function: Decorate, _ object: UInt64, _ build: UnsafePointer<invivo_build>) throws(Failure)
+        -> UInt64
+    {
         var answer = invivo_object()
         let data = owner.userData
         try CallbackResult.run("the decorator '\(name)'") {

@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 
 /// The sources in a definition. Every search and every change of them uses these two functions.
 extension Definition.Body {
@@ -77,7 +77,7 @@ extension Definition {
     ///
     /// They belong to the runtime as long as it keeps the definition, also while an override, a processor or another definition
     /// is in force.
-    func forEachLease(_ see: (ObjectLease) -> Void) {
+    public func forEachLease(_ see: (ObjectLease) -> Void) {
         if let constant = body.constant { see(constant) }
         body.forEachSource { $0.forEachLease(see) }
         for option in body.choice?.options ?? [] {

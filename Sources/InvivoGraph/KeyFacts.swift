@@ -14,7 +14,7 @@ public struct KeyFacts {
     /// The types of the objects that receive the runtime arguments; nil where something else may receive them.
     public let receivers: [ObjectType]?
 
-    init(_ recipe: Recipe, _ graph: Graph) {
+    public init(_ recipe: Recipe, _ graph: Graph) {
         var receivers = ArgumentReceivers(graph)
         receivers.add(recipe)
         var (last, seen) = (recipe, Set<UInt32>())
@@ -115,17 +115,5 @@ extension Recipe.Maker {
         case .abstract: "abstract"
         case .dormant, .alias: "dormant"
         }
-    }
-}
-
-extension Container {
-    /// The definition in force for a key, in the generation that the calling thread sees.
-    public func facts(_ id: UInt32) throws(Failure) -> KeyFacts {
-        let graph = visibleGraph
-        guard let recipe = graph.recipe(id) else {
-            try requireActive(id)
-            throw Failure(.notFound, "no definition has the key '\(keyName(id))'", path: keyName(id))
-        }
-        return KeyFacts(recipe, graph)
     }
 }

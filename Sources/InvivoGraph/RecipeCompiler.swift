@@ -13,6 +13,10 @@ public struct RecipeCompiler {
     public var dormant: (String) -> String? = { _ in nil }
     /// Definitions that wait for something, and for what: nothing that they would make is there.
     public var asleep: (UInt32) -> [String]? = { _ in nil }
+    /// Returns the error for a name that is not one of the host's scopes.
+    public var scopeFailure: (String) -> Failure? = { _ in nil }
+    /// Whether the properties that a type declares as needed are injected.
+    public var fillsNeeds = true
     public private(set) var failures: [Failure] = []
     /// The definition of each failure.
     private var failed: [UInt32] = []
@@ -241,7 +245,7 @@ public struct RecipeCompiler {
             if definition.scope.isShared {
                 fail(.argument, "shared instances are followed anyway: tracked is for prototypes and graph scope")
             }
-            if type.domain == nil {
+            if !type.isConfined {
                 fail(.argument, "objects of the shared type '\(type.name)' are never changed, so none can be tracked")
             }
         }
@@ -332,9 +336,7 @@ public struct RecipeCompiler {
         }
         checkLife(type)
         if definition.scope == .host {
-            do throws(Failure) { _ = try type.container.scope(named: body.scopeName ?? "") } catch {
-                fail(error.code, error.message)
-            }
+            if let failure = scopeFailure(body.scopeName ?? "") { fail(failure.code, failure.message) }
         }
         let maker: Recipe.Maker
         let slots: [Recipe.Slot]
@@ -380,7 +382,7 @@ public struct RecipeCompiler {
 
     /// What the type declares and the definition does not say itself.
     private func needs(of type: ObjectType, besides own: [Injection]) -> [Injection] {
-        guard !type.needs.isEmpty, type.container.fillsNeeds else { return [] }
+        guard !type.needs.isEmpty, fillsNeeds else { return [] }
         func property(_ injection: Injection) -> String? {
             injection.name.flatMap { try? type.description.property(named: $0).property.name }
         }

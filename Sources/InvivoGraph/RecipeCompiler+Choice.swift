@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 
 /// Choices: what is known when they are planned is decided there; the rest when somebody asks.
 extension RecipeCompiler {
@@ -52,7 +52,7 @@ extension RecipeCompiler {
     /// The key of the definition that a value names: of the same assembly, or a whole one.
     private mutating func named(_ value: Value) -> String? {
         guard case .string(let name) = value else { return nil }
-        for key in Container.keys(named: name, besides: definition.key) {
+        for key in DefinitionChoice.keys(named: name, besides: definition.key) {
             if let id = identify(key), described(id) != nil { return key }
         }
         let place = foundNode?.place ?? definition.place
@@ -79,7 +79,7 @@ extension RecipeCompiler {
 }
 
 /// The error for a name that no definition has.
-func noDefinition(_ name: String, _ keys: [String], _ definition: Definition, at place: Place) -> Failure {
+public func noDefinition(_ name: String, _ keys: [String], _ definition: Definition, at place: Place) -> Failure {
     let assembly = definition.key.lastIndex(of: ".").map { definition.key[...$0] } ?? ""
     let known = keys.filter { $0.hasPrefix(assembly) }.map { String($0.dropFirst(assembly.count)) } + keys
     return Failure(
@@ -89,7 +89,8 @@ func noDefinition(_ name: String, _ keys: [String], _ definition: Definition, at
 }
 
 /// The error for a value that no option is for.
-func noOption(_ value: Value, _ options: [DefinitionChoice.When], _ definition: Definition, at place: Place) -> Failure
+public func noOption(_ value: Value, _ options: [DefinitionChoice.When], _ definition: Definition, at place: Place)
+    -> Failure
 {
     let known = options.prefix(16).map(\.text).joined(separator: ", ") + (options.count > 16 ? ", ..." : "")
     return Failure(

@@ -38,7 +38,7 @@ extension Recipe {
 /// names keys, to `references`.
 extension Recipe.Source {
     /// The directly nested sources, in order.
-    var parts: [Recipe.Source] {
+    public var parts: [Recipe.Source] {
         switch self {
         case .object(_, let arguments, _), .late(_, let arguments, _): arguments
         case .list(let items), .set(let items): items
@@ -80,7 +80,7 @@ extension Recipe.Source {
     }
 
     /// Whether computing the value resolves one of `ids` or reads it from the configuration; nil stands for any id.
-    func names(_ ids: Set<UInt32>?) -> Bool {
+    public func names(_ ids: Set<UInt32>?) -> Bool {
         contains { source in
             switch source.references {
             case .objects(let named), .paths(let named): ids.map { named.contains(where: $0.contains) } ?? true
@@ -90,7 +90,7 @@ extension Recipe.Source {
     }
 
     /// The keys that it names, in order; nil for a deferred reference to nothing.
-    var keys: [UInt32?] {
+    public var keys: [UInt32?] {
         var found: [UInt32?] = []
         forEach { source in
             switch source.references {

@@ -52,7 +52,7 @@ public final class ConfigValue: @unchecked Sendable {
 
 extension KeyTable {
     /// Paths are interned beside keys, under names that no key has.
-    static let mark = "\u{1}"
+    public static let mark = "\u{1}"
 
     /// Under the monitor: the id of a path of the configuration, made when new.
     public func intern(config path: String) throws(Failure) -> UInt32 { try intern(Self.mark + path) }
@@ -66,7 +66,7 @@ extension KeyTable {
         return text + 1
     }
 
-    static func isReserved(_ name: String) -> Bool { name.hasPrefix(mark) }
+    public static func isReserved(_ name: String) -> Bool { name.hasPrefix(mark) }
 }
 
 /// What the compiler of recipes must know of the configuration of the next generation.

@@ -1,38 +1,6 @@
 internal import InvivoBase
 public import InvivoConfig
-
-/// The paths of the configuration that were ever looked for. Some are looked for no more: `Dependents` knows of which that holds.
-public struct SoughtPaths: Sendable {
-    private var ids: Set<UInt32> = []
-    /// In the order in which they came; the first `held` are in the trie.
-    private var order: [UInt32] = []
-    private var held = 0
-    private var trie = PathTrie()
-    /// Those that hosts read, or types of which there need be no definition.
-    public private(set) var others: Set<UInt32> = []
-
-    public init() {}
-
-    public var isEmpty: Bool { order.isEmpty }
-
-    /// By a definition.
-    mutating func note(_ id: UInt32) {
-        if id != .max, ids.insert(id).inserted { order.append(id) }
-    }
-
-    /// By somebody else.
-    public mutating func noteOther(_ id: UInt32) {
-        note(id)
-        others.insert(id)
-    }
-
-    /// All of them, by their bytes. Built when first asked for.
-    public mutating func paths(_ path: (UInt32) -> String) -> PathTrie {
-        for id in order[held...] { trie.insert(path(id), id) }
-        held = order.count
-        return trie
-    }
-}
+internal import InvivoGraph
 
 extension Container {
     /// Under the monitor: a path that something other than a definition reads.

@@ -49,9 +49,7 @@ struct PackedRecipe {
                 injection.name.map { name in parameters.firstIndex { $0.name.isSameName(as: name) } ?? 8 } ?? index
             guard position < 8, let slot = recipe.slots.first(where: { $0.position == position }),
                 case .object(let id, let given, false) = slot.source, given.isEmpty,
-                let place = type.container.monitor.locked({ () -> UInt32? in
-                    type.container.keys.name(id) == key.text ? type.container.keys.place(of: id) : nil
-                })
+                let place = type.keys.offset(of: id, named: key.text)
             else { return nil }
             if !ids.contains(id) { ids.append(id) }
             operands |= UInt64(place) << (UInt64(index) * 32)
@@ -63,7 +61,7 @@ struct PackedRecipe {
 
     /// What was described, under the key whose name stands at `name`.
     func definition(_ name: UInt32, _ type: ObjectType) -> Definition {
-        let keys = type.container.keys
+        let keys = type.keys.table
         var body = Definition.Body()
         body.scope = saidScope
         body.flags = flags
@@ -80,7 +78,7 @@ struct PackedRecipe {
     }
 
     func recipe(_ name: UInt32, _ type: ObjectType) -> Recipe {
-        let keys = type.container.keys
+        let keys = type.keys.table
         let parameters = type.description.signature.parameters
         var slots: [Recipe.Slot] = []
         var edges: [(id: UInt32, edge: Recipe.Edge)] = []

@@ -33,9 +33,23 @@ public struct DefinitionChoice: Sendable {
     }
 }
 
+extension DefinitionChoice {
+    /// Returns the keys that a chooser may mean by `name`, in the order of the lookup: of its own assembly from the inside out, then
+    /// the whole key.
+    public static func keys(named name: String, besides key: String) -> [String] {
+        var found: [String] = []
+        var scope = key[...]
+        while let dot = scope.lastIndex(of: ".") {
+            scope = scope[..<dot]
+            found.append("\(scope).\(name)")
+        }
+        return found + [name]
+    }
+}
+
 extension DefinitionChoice.When {
     /// Whether it fits a value; one that names a definition fits every text.
-    func fits(_ value: Value) -> Bool {
+    public func fits(_ value: Value) -> Bool {
         switch self {
         case .equal(let wanted): return value.isEqual(to: wanted)
         case .exact(let name): return value.describedType?.name.isSameName(as: name) ?? false

@@ -1,0 +1,21 @@
+internal import InvivoBase
+public import InvivoGraph
+
+/// Every slot of a container's graphs is a cell, and every type belongs to a container.
+extension Graph {
+    public func cell(_ id: UInt32) -> Cell? { slot(id).map { unsafeDowncast($0, to: Cell.self) } }
+
+    /// Calls `body` with every cell, once each, and the first key under which it stands.
+    public func forEachCell(_ body: (UInt32, Cell) -> Void) {
+        forEachSlot { body($0, unsafeDowncast($1, to: Cell.self)) }
+    }
+}
+
+extension GraphEditor {
+    public func cell(_ id: UInt32) -> Cell? { slot(id).map { unsafeDowncast($0, to: Cell.self) } }
+}
+
+extension ObjectType {
+    public var container: Container { unsafeDowncast(owner, to: Container.self) }
+    public var domain: Domain? { access.map { unsafeDowncast($0.domain, to: Domain.self) } }
+}

@@ -1,0 +1,65 @@
+public import InvivoBase
+internal import InvivoGraph
+
+/// What few objects need besides their record. Touched in the object's domain, or under the container's monitor.
+public final class ObjectExtra: @unchecked Sendable {
+    /// Leases on what was injected, given back after the object is disposed.
+    public var injected: [Value] = []
+    public var injectedProperties = InjectedValues()
+    /// Whether there is or was a provider or lazy among them that claims something. Guarded by the container's monitor.
+    var hasLate = false
+    /// Of a step that injects all of a type: whose objects these are, in their order.
+    var candidates: NameTable<[UInt32]> = [:]
+    /// The traits room's state of the object (base values and what is applied).
+    public var tuning: (any PropertyCover)?
+    /// Called once before disposal: attachments let go.
+    public var beforeDisposal: [@Sendable () -> Void] = []
+    /// Whether `beforeDisposal` has what tells the engine of an attached object's end. Touched by the reload that has the turn.
+    public var tellsOfDisposal = false
+    /// Where the object is in its life. Guarded by the container's monitor.
+    public var life = LifeState.made
+    /// How long its start and stop may take, in nanoseconds; 0: as the runtime's options say. Guarded by the container's monitor.
+    var startTimeout: UInt64 = 0
+    var stopTimeout: UInt64 = 0
+    /// Whether what its type needs was filled when it was made without a definition.
+    var hasNeeds = false
+    /// Whether it was made with objects among its runtime arguments. Written before anybody else has the object.
+    var isGivenObjects = false
+    /// How its language's references decide when it ends, once it is retired. Guarded by the container's monitor.
+    var retirement = Retirement()
+    /// Under the monitor: whether the object goes on without leases while its language refers to it.
+    var outlivesLeases: Bool { life == .started && retirement.firstReferences != nil && !retirement.isReleased }
+    /// Of an object that survives its runtime.
+    var keptType: ObjectType?
+    public init() {}
+
+    func forEachInjectedValue(_ body: (Value) -> Void) {
+        for value in injected { body(value) }
+        for value in injectedProperties.values { body(value) }
+    }
+}
+
+/// What the steps of one object injected, by the step's name, in the order in which that came.
+public struct InjectedValues {
+    private var entries: [(name: String, value: Value)] = []
+
+    public subscript(name: String) -> Value? {
+        get { entries.first { $0.name.isSameName(as: name) }?.value }
+        set {
+            entries.removeAll { $0.name.isSameName(as: name) }
+            if let newValue { entries.append((name, newValue)) }
+        }
+    }
+
+    public var values: some Sequence<Value> { entries.lazy.map(\.value) }
+
+    mutating func removeValue(forKey name: String) -> Value? { updateValue(nil, forKey: name) }
+
+    mutating func updateValue(_ value: Value?, forKey name: String) -> Value? {
+        defer { self[name] = value }
+        return self[name]
+    }
+
+    /// The last that came; nil when none is left.
+    mutating func popLast() -> Value? { entries.popLast()?.value }
+}

@@ -1,0 +1,95 @@
+import CInvivo
+import Glibc
+import InvivoBase
+import InvivoConfig
+@testable import InvivoGraph
+
+/// Definitions and types in dictionaries: everything that the compiler needs, without a runtime.
+final class Definitions {
+    let names = KeyNames()
+    private(set) var all: [UInt32: Definition] = [:]
+    private(set) var index = TypeIndex()
+    private var types: [String: ObjectType] = [:]
+    private let owner = KeyTable(owner: 1)
+    private var order: UInt64 = 0
+    var config = ConfigTree()
+    var blocked: [String: [String]] = [:]
+
+    /// Registers a type whose initializer takes the parameters.
+    @discardableResult
+    func type(
+        _ name: String, _ parameters: [(name: String, kind: Int, type: String?)] = [], supertypes: [String] = []
+    ) throws -> ObjectType {
+        var strings: [UnsafeMutablePointer<CChar>] = []
+        func string(_ text: String) -> UnsafePointer<CChar>? {
+            guard let copy = strdup(text) else { return nil }
+            strings.append(copy)
+            return UnsafePointer(copy)
+        }
+        defer { for each in strings { free(each) } }
+        let listed = parameters.map {
+            invivo_parameter(
+                name: string($0.name), kind: invivo_kind($0.kind), flags: 0, type_name: $0.type.flatMap(string))
+        }
+        let others = supertypes.map(string)
+        let type = try listed.withUnsafeBufferPointer { listed in
+            try others.withUnsafeBufferPointer { others in
+                var options = invivo_type_options()
+                options.struct_size = MemoryLayout<invivo_type_options>.size
+                options.name = string(name)
+                (options.size, options.alignment) = (8, 8)
+                options.concurrency = UInt32(INVIVO_SHARED)
+                (options.parameters, options.parameter_count) = (listed.baseAddress, UInt64(listed.count))
+                (options.supertypes, options.supertype_count) = (others.baseAddress, UInt64(others.count))
+                return ObjectType(try TypeDescription(options: &options), owner: owner, keys: names, access: nil)
+            }
+        }
+        types[name] = type
+        return type
+    }
+
+    /// Adds a definition that `line` of the file "app.yaml" declares.
+    @discardableResult
+    func define(
+        _ key: String, _ type: String? = nil, line: UInt32 = 0, _ change: (inout Definition.Body) -> Void = { _ in }
+    ) throws -> Definition {
+        var body = Definition.Body()
+        body.scope = .singleton
+        body.type = type.flatMap { types[$0] }
+        if line > 0 { body.place = Place(file: "app.yaml", line: line, column: 3) }
+        order += 1
+        body.order = DefinitionOrder(number: order)
+        change(&body)
+        let definition = Definition(id: try names.intern(key), key: key, body)
+        let former = all.updateValue(definition, forKey: definition.id)
+        _ = index.set([TypeIndex.Change(id: definition.id, definition: definition, former: former)])
+        return definition
+    }
+
+    func compiler() -> RecipeCompiler {
+        let (all, names, blocked, config) = (all, names, blocked, config)
+        var compiler = RecipeCompiler(
+            types: index, described: { all[$0] }, identify: names.id(of:), knownKeys: { all.values.map(\.key).sorted() }
+        )
+        compiler.asleep = { blocked[names.name($0)] }
+        compiler.config = ConfigLookup(
+            tree: config, placeOfNull: { _ in nil }, intern: { (try? names.intern(config: $0)) ?? .max },
+            converter: { _ in nil }, converters: { [] })
+        return compiler
+    }
+
+    /// Compiles one definition. Returns its compiled form and the errors.
+    func compile(_ key: String, former: Recipe? = nil) -> (recipe: Recipe?, failures: [Failure]) {
+        var compiler = compiler()
+        guard let id = names.id(of: key), let definition = all[id] else { return (nil, []) }
+        let recipe = compiler.compile(definition, former: former)
+        return (recipe, compiler.ownFailures)
+    }
+
+    func id(_ key: String) -> UInt32 { names.id(of: key) ?? .max }
+}
+
+extension Failure {
+    /// The error as a tool prints it: location, key and message.
+    var line: String { "\(place.text): \(path): \(message)" }
+}
