@@ -1,5 +1,6 @@
 /* Close ends the loading of documents, including a document that is written continuously. A refused close loses no
  * edit. */
+/* sanitize: no, it measures how long a close takes */
 #include "check.h"
 
 static invivo_runtime runtime;

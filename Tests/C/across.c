@@ -1,5 +1,6 @@
 /* Cycles across several runtimes are errors, on one thread and on several, and never block. Gates control the threads;
  * no test depends on timing. */
+/* sanitize: yes */
 #include "check.h"
 
 enum { RUNTIMES = 3 };

@@ -1,5 +1,6 @@
 /* Two ways to the same result agree: types, dependencies with and without a definition, single and joined sets,
  * spellings of names, reports in several domains. */
+/* sanitize: no, each thread serves a domain of its own */
 #include "check.h"
 
 typedef struct { int number; } thing;

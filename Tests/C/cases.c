@@ -1,5 +1,6 @@
 /* Runs the text cases of Tests/Cases through the public C API: `c_cases FILE.case... [CASE...]`.
  * Each statement of a case is one call, or a few, with its expectation. Tests/Cases/README.md describes the format. */
+/* sanitize: yes */
 #include "cases/expectations.h"
 
 /* ---- running ------------------------------------------------------------------------------------------- */

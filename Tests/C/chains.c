@@ -1,4 +1,5 @@
 /* Long dependency chains: endless wirings, and chains longer than a stack. */
+/* sanitize: yes */
 #include "nodes.h"
 
 /* A sanitizer build needs more stack than the usual 8 MiB for the maximum chain. */

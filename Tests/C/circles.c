@@ -1,5 +1,6 @@
 /* Objects in cycles, used by several threads: resolves, releases, traversals, and reloads. Nothing is disposed of twice
  * or while it is held, and no unreferenced cycle remains. */
+/* sanitize: yes */
 #include "check.h"
 
 enum { THREADS = 3, HELD = 6 };

@@ -1,5 +1,6 @@
 /* Close waits at most 5 s for running work, and is then refused. A refused close loses nothing. Calls that race with
  * close get a status, and nothing remains. */
+/* sanitize: yes */
 #include "check.h"
 
 #include <semaphore.h>

@@ -1,5 +1,6 @@
 /* Components in a manifest: scopes, visibility, dependencies and life cycle. Each word has the meaning of the same word
  * in a definition. */
+/* sanitize: no, its thread makes one call while the main thread waits */
 #include "check.h"
 
 typedef struct part {

@@ -1,5 +1,6 @@
 /* The configuration: precedence, merging, search order, effects of a change, typed targets and their errors, views,
  * observers, runtime settings. */
+/* sanitize: no, its readers are like those of views.c and consistency.c */
 #include "check.h"
 
 /* Records its arguments and counts its creations. */

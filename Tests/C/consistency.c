@@ -1,6 +1,7 @@
 /* One generation, never a mix. Each reload changes two shared objects (by new definitions), a block (by a document) and
  * an alias, all with one stamp. Readers compare the four in one view. Every third reload fails. The same checker finds
  * mixes where the publication is split on purpose. */
+/* sanitize: yes */
 #include "check.h"
 
 typedef struct { uint64_t stamp; uint64_t again; } part; /* `again` is the complement: it shows torn or freed memory */

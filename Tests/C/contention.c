@@ -1,6 +1,7 @@
 /* Several threads define, override, reset, resolve and release the same few keys while one of them closes the runtime.
  * Each call succeeds or returns CLOSED; no false cycle is reported, nothing blocks, each object ends once, and nothing
  * remains. Usage: contention [ROUNDS [SEED]] */
+/* sanitize: yes */
 #include "check.h"
 
 enum { KEYS = 8, THREADS = 4, HELD = 6 };

@@ -13,6 +13,7 @@
  *   differential ... --on                  continues after a failure and prints all failing seeds
  *
  * A failing sequence is shortened while it fails in the same way, each attempt in a child process. */
+/* sanitize: yes */
 #include "differential/operations.h"
 
 #include <sys/mman.h>

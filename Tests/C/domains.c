@@ -1,4 +1,5 @@
 /* Domains: where objects live and changes are applied; jobs that run once; waits, refusals and undo. */
+/* sanitize: yes */
 #include "check.h"
 
 #include <poll.h>

@@ -1,6 +1,7 @@
 /* Objects that end during a build: their disposal may resolve objects that the same thread is creating, or created.
  * Weak singletons with host reference counts are examined one at a time: host code, and disposals, may resolve the
  * others. */
+/* sanitize: yes */
 #include "check.h"
 
 enum { MANY = 16 }; /* the number of argument sets after which the next resolve removes the ended ones */

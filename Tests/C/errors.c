@@ -1,5 +1,6 @@
 /* Errors as values: contents, combined errors, copies, causes. An endless chain of causes costs no more than its links,
  * keeps the first cause, and does not overflow the stack. */
+/* sanitize: no, its threads only read one immutable error */
 #include "check.h"
 
 static void every_part_of_an_error_can_be_read(void) {

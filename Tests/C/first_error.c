@@ -1,5 +1,6 @@
 /* A forked child creates the first error of a process while other threads use the runtime for the first time: it never
  * blocks on a lock of the parent. Each round is a new process without errors. Usage: first_error [ROUNDS] */
+/* sanitize: no, a sanitizer does not survive its forks */
 #include "check.h"
 
 enum { PROCESSES = 40, CHILDREN = 8, WORKERS = 2, CHILD_SECONDS = 30 };

@@ -1,6 +1,7 @@
 /* A forked child reads configuration, blocks and built shared objects of one generation, by key, name, type and path.
  * Everything else returns INVIVO_E_FORKED, no callback of the parent runs, and close does nothing. A child never waits
  * and never sees half of a commit. Usage: forked [FORKS] */
+/* sanitize: no, a sanitizer does not survive its forks */
 #include "check.h"
 
 #include <sched.h>

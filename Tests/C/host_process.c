@@ -1,6 +1,7 @@
 /* The library changes no signal handler or mask, working directory, umask, locale, environment or stdio. A forked child
  * reads its parent's runtime, gets errors instead of deadlocks, and may open its own runtime. Exit without close does
  * not hang. */
+/* sanitize: no, a sanitizer does not survive its forks */
 #include "check.h"
 
 #include <locale.h>

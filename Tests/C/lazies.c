@@ -1,5 +1,6 @@
 /* Objects of lazies and arguments of providers belong to the holder of the callable: cycles through them end, replaced
  * objects are not kept alive, and close leaves nothing. */
+/* sanitize: no, the sanitizers have not been tried on it */
 #include "check.h"
 
 typedef struct node {

@@ -1,5 +1,6 @@
 /* Life cycle: prepare, start and stop in dependency order, in parallel if independent; failures and timeouts; disposal
  * in reverse order of creation, once, over many commits; states. */
+/* sanitize: yes */
 #include "check.h"
 
 typedef struct service {

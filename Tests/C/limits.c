@@ -1,4 +1,5 @@
 /* Limits of loading, and of waiting for a reload that does not end: slow work is abandoned, or its operation is named. */
+/* sanitize: no, it measures how long calls take */
 #include "check.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,5 @@
 /* Lookups by type, injection into objects of the host, and precedence of declarations. */
+/* sanitize: yes */
 #include "nodes.h"
 
 /* ---- lookups ----------------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 /* Creation of objects from definitions: scopes, cycles, arguments, parents, injections. */
+/* sanitize: yes */
 #include "nodes.h"
 
 static void graph_scope_is_one_for_each_outermost_resolve(void) {

@@ -11,6 +11,7 @@
  *   model ... --on                  prints the seeds of all failures
  *
  * A failing sequence is shortened while it fails, and then printed. */
+/* sanitize: no, its thread only has a larger stack */
 #include "model/operations.h"
 
 /* ---- the shortest failing sequence --------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
  *
  *   model_threads                                                    the default run
  *   model_threads --seed N --rounds N --threads N --commits N */
+/* sanitize: yes */
 #include "check.h"
 
 enum { KEYS = 10, GIVEN = 3, MOST_THREADS = 8, MOST_HELD = 12, MOST_OBJECTS = 4 << 20 };

@@ -1,4 +1,5 @@
 /* Overrides: another definition, or an object, for a key. */
+/* sanitize: yes */
 #include "nodes.h"
 
 static int64_t number_of(const char *key) {

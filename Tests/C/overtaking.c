@@ -1,5 +1,6 @@
 /* A change set that waits for a domain does not block others. Not built yet (docs/rules/wiring.md, W-R11): this program
  * is expected to fail. */
+/* sanitize: no, it is expected to fail */
 #include "check.h"
 
 typedef struct { double depth; } voice;

@@ -1,4 +1,5 @@
 /* Weak pools: keys, lifetimes, single creation, and a comparison with a simple model by several threads. */
+/* sanitize: yes */
 #include "check.h"
 
 #include <malloc.h>

@@ -1,4 +1,5 @@
 /* Build plans: frequently created graphs in one pass, without leaks. */
+/* sanitize: yes */
 #include "nodes.h"
 
 /* Its init resolves `asked`. */

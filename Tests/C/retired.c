@@ -1,5 +1,6 @@
 /* Retired objects of a language with reference counts: each is stopped when no lease and no reference of its language
  * remains, and not before; after a grace time, at close, and for exclusive objects in any case. */
+/* sanitize: yes */
 #include "check.h"
 
 /* Counted by its language: the runtime's reference, and those of `hold`. */

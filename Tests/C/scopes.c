@@ -1,4 +1,5 @@
 /* Scopes with several instances: threads, and host scopes. */
+/* sanitize: yes */
 #include "check.h"
 
 typedef struct thing { int64_t number; } thing;

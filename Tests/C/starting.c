@@ -1,5 +1,6 @@
 /* Start and stop in domains: confined objects one after the other on the thread of their domain, in dependency order;
  * shared objects on other threads. */
+/* sanitize: yes */
 #include "check.h"
 
 /* A domain with a thread of its own. */

@@ -1,4 +1,5 @@
 /* The steps of a creation: hooks in their order, and the state after a failure. */
+/* sanitize: yes */
 #include "nodes.h"
 
 static invivo_status inject_by_code(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,

@@ -1,5 +1,6 @@
 /* Threads: shared objects are built once, no thread waits for an unrelated constructor, asynchronous resolves. Barriers
  * control the threads; no test depends on timing. */
+/* sanitize: yes */
 #include "parts.h"
 
 enum { MANY = 64 };

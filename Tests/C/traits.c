@@ -1,5 +1,6 @@
 /* Traits are layers over a base value: layers can be removed in any order, and the last removal restores the exact
  * former value. */
+/* sanitize: no, the sanitizers have not been tried on it */
 #include "check.h"
 
 typedef struct { double x, y; } point;

@@ -1,4 +1,5 @@
 /* Injection into objects of the host: one that becomes shared, and whole trees. */
+/* sanitize: no, its thread only has a larger stack */
 #include "parts.h"
 
 static invivo_type plain, view, strange;

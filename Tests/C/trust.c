@@ -1,4 +1,5 @@
 /* Limits of documents, contents of errors, and permitted files. */
+/* sanitize: no, its thread makes one call while the main thread waits */
 #include "check.h"
 
 typedef struct { double gain; } voice;

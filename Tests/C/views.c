@@ -1,5 +1,6 @@
 /* Views of keys whose objects other threads build, replace and release. A view shows a built object of its key, or
  * nothing. ThreadSanitizer runs this program too, so it covers every word that a view reads. Usage: views [ROUNDS] */
+/* sanitize: yes */
 #include "check.h"
 
 enum { KEYS = 6, READERS = 3, ROUNDS = 60 };

@@ -1,5 +1,6 @@
 /* Files of a change set: their content is part of the same reload; afterwards they are followed; an uncommitted set
  * leaves nothing. */
+/* sanitize: yes */
 #include "check.h"
 
 typedef struct { int64_t count; double gain; } voice;

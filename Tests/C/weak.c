@@ -1,4 +1,5 @@
 /* Weak singletons in each memory model: an object lives exactly as long as it has a holder. */
+/* sanitize: yes */
 #include "nodes.h"
 
 static void a_weak_singleton_lives_as_long_as_it_is_held(void) {

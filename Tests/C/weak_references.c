@@ -1,5 +1,6 @@
 /* Weak references: callables that return the existing instance. They create and hold nothing, and set no order. During
  * the last release, a call returns a live object or null. */
+/* sanitize: yes */
 #include "nodes.h"
 #include <sched.h>
 

@@ -1,5 +1,6 @@
 /* Wiring: building, injection, rebuilding, updates in place; failing constructors; cycles; builds under many threads;
  * disposal once and in order. */
+/* sanitize: yes */
 #include "check.h"
 
 /* A part records its arguments. Shared types: any thread resolves them. */

@@ -1,5 +1,6 @@
 /* Files that are read during a save: a file that is open for writing is not read until it is closed, and content from
  * the middle of a save is never reported. */
+/* sanitize: no, its thread only writes files */
 #include "check.h"
 
 #include <sys/mman.h>

@@ -4,7 +4,12 @@ import Testing
 
 /// The suites about the C boundary run one after the other, because each compares the process-wide counts of live
 /// errors, callables and types before and after.
-@Suite(.serialized) enum Border {}
+@Suite(.serialized, .tags(.concurrent)) enum Border {}
+
+extension Tag {
+    /// Suites in which several threads meet: the sanitizers run them (scripts/tagged).
+    @Tag static var concurrent: Self
+}
 
 /// Runs a test and checks that nothing remains. The counts belong to the whole process, where other suites may run: a
 /// remainder counts only if every attempt shows it.

@@ -7,7 +7,7 @@ import Testing
 @testable import InvivoBase
 
 /// An object that ends under a monitor ends when the thread holds no monitor any more.
-@Suite struct MonitorTests {
+@Suite(.tags(.concurrent)) struct MonitorTests {
     private final class Ended: @unchecked Sendable {
         var names: [String] = []
     }

@@ -6,7 +6,12 @@ import Testing
 @testable import InvivoLoop
 
 /// These tests run one after the other, because they examine times, threads and descriptors.
-@Suite(.serialized) struct LoopRoom {}
+@Suite(.serialized, .tags(.concurrent)) struct LoopRoom {}
+
+extension Tag {
+    /// Suites in which several threads meet: the sanitizers run them (scripts/tagged).
+    @Tag static var concurrent: Self
+}
 
 /// A temporary directory, removed with the last reference.
 final class Workshop: Sendable {

@@ -7,7 +7,7 @@ import InvivoReload
 import InvivoWiring
 import Testing
 
-@Suite(.serialized) struct AffectedSetTests {
+@Suite(.serialized, .tags(.concurrent)) struct AffectedSetTests {
     /// An object that records its dependencies, from the initializer or properties.
     private func nodeType(in container: Container) throws -> ObjectType {
         let names = (0..<3).map { strdup("in\($0)") } + (0..<3).map { strdup("set\($0)") }

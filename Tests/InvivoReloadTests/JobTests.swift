@@ -5,7 +5,7 @@ import InvivoWiring
 import Synchronization
 import Testing
 
-@Suite(.serialized) struct JobTests {
+@Suite(.serialized, .tags(.concurrent)) struct JobTests {
     private final class Resource: Sendable {}
 
     private final class WeakResource: @unchecked Sendable {

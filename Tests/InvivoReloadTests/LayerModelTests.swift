@@ -47,7 +47,7 @@ func numbersType(_ name: String, inBlock: Bool, in container: Container) throws 
     }
 }
 
-@Suite(.serialized) struct LayerModelTests {
+@Suite(.serialized, .tags(.concurrent)) struct LayerModelTests {
     /// Documents are added, changed, removed and fail in random order. After each step an object and a block equal a
     /// model: the base, then every document in order; a later layer wins.
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func layersAlwaysShowTheBasePlusTheDocuments(seed: UInt64) throws {

@@ -8,7 +8,7 @@ import Testing
 @testable import InvivoWiring
 
 /// Plans are pure functions: these tests have no runtime, no lock, no thread and no file.
-struct PlannerTests {
+@Suite(.tags(.rawMemory)) struct PlannerTests {
     /// Answers about instances from dictionaries.
     private struct Instances: Observed {
         var held: Set<UInt32> = []

@@ -5,7 +5,7 @@ import InvivoWiring
 import Testing
 
 /// Generations end by who reads them, compared with a model that keeps for each object the list of generations that show it.
-@Suite struct RetiredGenerationsTests {
+@Suite(.tags(.rawMemory)) struct RetiredGenerationsTests {
     private final class Graph {
         let number: UInt64
         let address = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)

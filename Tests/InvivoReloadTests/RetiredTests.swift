@@ -7,7 +7,7 @@ import InvivoWiring
 import Synchronization
 import Testing
 
-@Suite(.serialized) struct RetiredTests {
+@Suite(.serialized, .tags(.concurrent)) struct RetiredTests {
     /// A type with one number, whose language refers to each instance twice: one reference more than at first.
     private func referredType(in container: Container) throws -> ObjectType {
         try "Referred".withCString { name in

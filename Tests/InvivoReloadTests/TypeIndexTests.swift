@@ -6,7 +6,7 @@ import InvivoWiring
 import Testing
 
 /// The lists of the definitions of a type, long enough to be stored in several parts, compared with sorted arrays.
-@Suite(.serialized) struct TypeIndexTests {
+@Suite(.serialized, .tags(.rawMemory)) struct TypeIndexTests {
     private func type(_ name: String, in container: Container) throws -> ObjectType {
         try name.withCString { name in
             var options = invivo_type_options()
@@ -37,12 +37,11 @@ import Testing
         for round in 0..<120 {
             var changes: [TypeIndex.Change] = []
             var seen: Set<UInt32> = []
+            let known = model.keys.sorted()
             for _ in 0..<(dice.next(5) == 0 ? 400 : 1 + dice.next(6)) {
                 var id = next
-                if !model.isEmpty && dice.next(3) > 0,
-                    let known = model.keys.sorted().dropFirst(dice.next(model.count)).first
-                {
-                    id = known
+                if !known.isEmpty && dice.next(3) > 0 {
+                    id = known[dice.next(known.count)]
                 } else {
                     next += 1
                 }

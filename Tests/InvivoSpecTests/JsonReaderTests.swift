@@ -2,7 +2,7 @@ import InvivoBase
 import InvivoSpec
 import Testing
 
-@Suite struct JsonReaderTests {
+@Suite(.tags(.rawMemory)) struct JsonReaderTests {
     @Test(arguments: [
         ("null", "null"), ("true", "bool true"), ("false", "bool false"), ("0", "int 0"), ("-0", "int 0"),
         ("-12", "int -12"), ("9223372036854775808", "uint 9223372036854775808"),

@@ -2,7 +2,7 @@ import InvivoBase
 import InvivoSpec
 import Testing
 
-@Suite struct YamlReaderTests {
+@Suite(.tags(.rawMemory)) struct YamlReaderTests {
     @Test(arguments: [
         ("null", "null"), ("~", "null"), ("Null", "null"), ("NULL", "null"), ("nUll", "text"), ("''", "text"),
         ("true", "bool true"), ("True", "bool true"), ("FALSE", "bool false"), ("tRue", "text"),

@@ -5,7 +5,7 @@ import Testing
 
 extension SwiftAPI {
     /// A forked child with the Swift API reads the objects of its parent, whatever the parent's threads do.
-    @Suite struct ForkTests {
+    @Suite(.tags(.forks)) struct ForkTests {
         final class Station: Sendable {}
         final class Visit {
             let station: Station

@@ -7,7 +7,7 @@ final class PooledTexture: Sendable {
     init(_ name: String) { self.name = name }
 }
 
-@Suite struct PoolTests {
+@Suite(.tags(.concurrent)) struct PoolTests {
     @Test func anEntryLivesAsLongAsItIsHeld() throws {
         let runtime = try Runtime()
         let pool = try runtime.pool("textures", of: PooledTexture.self)
@@ -60,7 +60,7 @@ final class PlacedServer: Assembly {
     let worker = lazySingleton { PooledTexture("worker") }.perThread()
 }
 
-@Suite struct PlacedScopeTests {
+@Suite(.tags(.concurrent)) struct PlacedScopeTests {
     @Test func eachScopeInstanceHasItsOwn() throws {
         let place = Locked<UInt64?>(nil)
         let runtime = try Runtime()

@@ -5,7 +5,14 @@ import Synchronization
 import Testing
 
 /// All tests of the Swift API run one after the other: each compares the live counts of the process before and after.
-@Suite(.serialized) struct SwiftAPI {}
+@Suite(.serialized, .tags(.concurrent)) struct SwiftAPI {}
+
+extension Tag {
+    /// Suites in which several threads meet: the sanitizers run them (scripts/tagged).
+    @Tag static var concurrent: Self
+    /// Suites that fork the process, which ThreadSanitizer does not survive.
+    @Tag static var forks: Self
+}
 
 struct Live: Equatable, CustomStringConvertible {
     var counts: [UInt64]
