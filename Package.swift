@@ -67,6 +67,9 @@ let package = Package(
         .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
         .testTarget(name: "InvivoGraphTests", dependencies: ["CInvivo", "InvivoBase", "InvivoConfig", "InvivoGraph"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
+        .testTarget(
+            name: "InvivoTraitsTests",
+            dependencies: ["CInvivo", "InvivoBase", "InvivoSpec", "InvivoTraits", "InvivoWiring"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
