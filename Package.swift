@@ -29,13 +29,16 @@ let package = Package(
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
         .target(name: "InvivoGraph", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoConfig"]),
         .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig", "InvivoGraph"]),
+        .target(
+            name: "InvivoPools", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoGraph", "InvivoWiring"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoGraph", "InvivoWiring", "InvivoSpec"]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
             name: "InvivoReload",
             dependencies: [
-                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoWiring", "InvivoTraits", "InvivoLoop",
+                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoWiring", "InvivoPools", "InvivoTraits",
+                "InvivoLoop",
                 "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         .target(
@@ -46,7 +49,8 @@ let package = Package(
         .target(
             name: "InvivoABI",
             dependencies: [
-                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoGraph", "InvivoReload", "InvivoTable", "InvivoTools",
+                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoGraph", "InvivoPools", "InvivoReload", "InvivoTable",
+                "InvivoTools",
             ]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
@@ -67,6 +71,8 @@ let package = Package(
         .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
         .testTarget(name: "InvivoGraphTests", dependencies: ["CInvivo", "InvivoBase", "InvivoConfig", "InvivoGraph"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
+        .testTarget(
+            name: "InvivoPoolsTests", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoPools"]),
         .testTarget(
             name: "InvivoTraitsTests",
             dependencies: ["CInvivo", "InvivoBase", "InvivoSpec", "InvivoTraits", "InvivoWiring"]),

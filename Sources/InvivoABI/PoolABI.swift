@@ -1,12 +1,13 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoPools
 internal import InvivoReload
 internal import InvivoWiring
 
 // pool.h: weak pools.
 
-private func maker(_ function: invivo_pool_make?, _ userData: UnsafeMutableRawPointer?) -> Pool.Maker? {
-    function.map { Pool.Maker($0, userData) }
+private func factory(_ function: invivo_pool_make?, _ userData: UnsafeMutableRawPointer?) -> Pool.Factory? {
+    function.map { Pool.Factory($0, userData) }
 }
 
 @c @implementation
@@ -18,9 +19,9 @@ public func invivo_pool_open(
     out?.pointee = invivo_pool()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let container = try Container.find(runtime.bits, .runtime)
+        let pools = try Engine.find(runtime.bits).pools
         guard let options else {
-            out.pointee.bits = try container.openPool(name: nil, maker: nil, destroy: nil)
+            out.pointee.bits = try pools.open(name: nil, factory: nil, destroy: nil)
             return
         }
         let least = MemoryLayout<invivo_pool_options>.offset(of: \.make) ?? 8
@@ -28,8 +29,9 @@ public func invivo_pool_open(
         nonisolated(unsafe) let userData = given.user_data
         var destroy: (() -> Void)?
         if let function = given.destroy { destroy = { function(userData) } }
-        out.pointee.bits = try container.openPool(
-            name: try optionalText(given.name, "options.name"), maker: maker(given.make, userData), destroy: destroy)
+        out.pointee.bits = try pools.open(
+            name: try optionalText(given.name, "options.name"), factory: factory(given.make, userData), destroy: destroy
+        )
     }
 }
 
@@ -41,7 +43,7 @@ public func invivo_pool_find(
     out?.pointee = invivo_pool()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee.bits = try Container.find(runtime.bits, .runtime).pool(named: try text(name, "name"))
+        out.pointee.bits = try Engine.find(runtime.bits).pools.find(try text(name, "name"))
     }
 }
 
@@ -49,7 +51,7 @@ public func invivo_pool_find(
 public func invivo_pool_close(_ pool: invivo_pool, _ error: UnsafeMutablePointer<OpaquePointer?>!) -> invivo_status {
     answering(error) { () throws(Failure) in
         let pool = try Pool.find(pool.bits)
-        pool.container.close(pool)
+        try Engine.find(pool.container.handle).pools.close(pool)
     }
 }
 
@@ -65,7 +67,7 @@ public func invivo_pool_get(
     return object != 0 ? 0 : getOtherwise(pool, key, isMissing, make, user_data, out, error_out)
 }
 
-// Colder ways stand apart, so that the hot one needs no room for them.
+// Slower paths are functions of their own, so that the fast one has a small frame.
 @inline(never)
 private func nullOutOrKey(_ error: UnsafeMutablePointer<OpaquePointer?>?) -> invivo_status {
     report(Failure(.argument, "out or key is NULL"), error)
@@ -77,26 +79,26 @@ private func getOtherwise(
     _ userData: UnsafeMutableRawPointer?, _ out: UnsafeMutablePointer<invivo_object>,
     _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
-    let maker = maker(make, userData)
+    let factory = factory(make, userData)
     var made: UInt64 = 0
     if isMissing {
-        do throws(Failure) { made = try PoolSearch.make(pool.bits, key, maker) } catch let failure {
+        do throws(Failure) { made = try PoolSearch.create(pool.bits, key, factory) } catch let failure {
             return report(failure, error)
         }
     }
-    guard made != 0 else { return getSlowly(pool, key, maker, out, error) }
+    guard made != 0 else { return getSlowly(pool, key, factory, out, error) }
     out.pointee.bits = made
     return 0
 }
 
 @inline(never)
 private func getSlowly(
-    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>, _ maker: Pool.Maker?,
+    _ pool: invivo_pool, _ key: UnsafePointer<invivo_value>, _ factory: Pool.Factory?,
     _ out: UnsafeMutablePointer<invivo_object>, _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let pool = try Pool.find(pool.bits)
-        guard let object = try pool.get(key, maker) else { throw try nothing(pool, key) }
+        guard let object = try pool.get(key, factory) else { throw try nothing(pool, key) }
         out.pointee.bits = object
     }
 }

@@ -101,7 +101,7 @@ public enum ObjectTable {
         guard generation < lastGeneration else { return retire(slot) }
         let owner = iv_load_relaxed_u64(iv_slot_owner(slot))
         iv_store_u64(iv_slot_state(slot), (generation &+ 1) << UInt64(IV_GENERATION_SHIFT))
-        if owner >> 63 != 0 { tellOfEnd(owner) }
+        if owner >> 63 != 0 { reportEnd(owner) }
         let thread = iv_thread()!
         let count = thread.pointee.magazine_count
         if count < UInt32(IV_MAGAZINE), thread.pointee.prepared != 0 {
@@ -112,16 +112,20 @@ public enum ObjectTable {
         }
     }
 
-    /// Has the end of an object told to `tellOfEnd`, with `place` (35 bits), which the first that is entered keeps. The caller
-    /// has a lease.
+    /// Marks an object, so that its end is reported with its owner word to `object_ended` of the runtime's core. The first mark
+    /// (35 bits) is kept. The caller has a lease.
     @inlinable @inline(__always)
-    public static func tellEnd(of bits: UInt64, to place: UInt64) {
+    public static func mark(_ bits: UInt64, _ mark: UInt64) {
         guard let slot = slot(bits), iv_load_relaxed_u64(iv_slot_owner(slot)) >> 63 == 0 else { return }
-        _ = iv_or_u64(iv_slot_owner(slot), 1 << 63 | place << 28)
+        _ = iv_or_u64(iv_slot_owner(slot), 1 << 63 | mark << 28)
     }
 
-    /// Called with a slot's owner and place when its object has ended; set as `dispose` is.
-    nonisolated(unsafe) public static var tellOfEnd: @Sendable (UInt64) -> Void = { _ in }
+    /// Cores outlive their runtimes: the function checks whether the one of the owner word is still open.
+    @inlinable @inline(__always)
+    static func reportEnd(_ owner: UInt64) {
+        guard let core = iv_core_at(UInt32(truncatingIfNeeded: owner >> 16) & 0xfff) else { return }
+        iv_core_object_ended(core, owner)
+    }
 
     /// A slot that has used all its generations is given up, so that no handle is ever of two objects.
     @usableFromInline @inline(never)

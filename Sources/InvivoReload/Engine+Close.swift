@@ -294,6 +294,8 @@ extension Engine {
         for override in snapshot.overrides.values.joined() { override.closeHandle() }
         snapshot = Snapshot()
         targets = [:]
+        // Before the types of their objects.
+        pools.closeAll()
         container.forget()
         if let token { token.deallocate() }
         token = nil

@@ -35,6 +35,9 @@ extension Engine {
         var isReclaiming = false
         /// That thread is to look again when it has done so.
         var isReclaimDue = false
+        /// Since when the loop thread has been asked to end generations and has not done so, or 0; and how often it was asked.
+        var handedOver: UInt64 = 0
+        var handedOverCount: UInt64 = 0
         var barrierCredit = BarrierCredit()
     }
 
@@ -96,24 +99,24 @@ extension Engine {
         guard isAsked else { return }
         do throws(Failure) { loop = try self.loop() } catch { return noteThreadFailure(error) }
         let (since, mayWait) = container.monitor.locked { () -> (UInt64, Bool) in
-            if handedOver == 0 { handedOver = monotonicNow() }
-            handedOverCount += 1
-            return (handedOver, !Container.isInCallback && !loop.isCurrent)
+            if retirement.handedOver == 0 { retirement.handedOver = monotonicNow() }
+            retirement.handedOverCount += 1
+            return (retirement.handedOver, !Container.isInCallback && !loop.isCurrent)
         }
         let isPosted = loop.post { [weak self] in
             guard let self else { return }
-            let count = container.monitor.locked { handedOverCount }
+            let count = container.monitor.locked { retirement.handedOverCount }
             // Not waiting for another thread that ends generations: files are followed here.
             reclaim(.now, inCallback: true)
             container.monitor.locked {
-                if handedOverCount == count { handedOver = 0 }
+                if retirement.handedOverCount == count { retirement.handedOver = 0 }
                 container.monitor.broadcast()
             }
         }
         guard isPosted, mayWait else { return }
         container.monitor.locked {
             let deadline = since + Self.handOverPatience
-            while handedOver != 0 || retirement.isReclaiming, monotonicNow() < deadline {
+            while retirement.handedOver != 0 || retirement.isReclaiming, monotonicNow() < deadline {
                 _ = container.monitor.wait(until: deadline)
             }
         }

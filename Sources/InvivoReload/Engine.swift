@@ -4,6 +4,7 @@ public import InvivoBase
 internal import InvivoConfig
 internal import InvivoGraph
 internal import InvivoLoop
+public import InvivoPools
 public import InvivoSpec
 internal import InvivoTraits
 public import InvivoWiring
@@ -15,6 +16,7 @@ public import InvivoWiring
 /// when first needed.
 public final class Engine: @unchecked Sendable {
     public let container: Container
+    public let pools: Pools
     let options: EngineOptions
     let traits = TraitTable()
 
@@ -41,9 +43,6 @@ public final class Engine: @unchecked Sendable {
     var nextLook = UInt64.max
     /// The number of the timer for `nextLook`. Timers with other numbers do nothing.
     var lookNumber: UInt64 = 0
-    /// Since when the loop thread has been asked to end generations and has not done so, or 0; and how often it was asked.
-    var handedOver: UInt64 = 0
-    var handedOverCount: UInt64 = 0
     var lastFailure: Failure?
     /// The messages that were logged, so as not to repeat them.
     var logged = LoggedReloads()
@@ -83,6 +82,7 @@ public final class Engine: @unchecked Sendable {
 
     private init(_ container: Container, _ options: EngineOptions) {
         self.container = container
+        pools = Pools(container)
         self.options = options
     }
 

@@ -107,21 +107,21 @@ public final class Build: @unchecked Sendable {
         case cell(Cell)
         /// A slot whose weak singleton may still be alive, which is being asked.
         case revival(Cell)
-        /// An entry of a pool.
-        case ticket(Ticket)
+        /// A creation that no definition describes.
+        case creation(PendingCreation)
 
         /// The build that creates it; nil if it has ended or waits for no other build.
         var builder: Build? {
             switch self {
             case .cell(let cell), .revival(let cell):
                 if case .building(let builder) = cell.state { builder } else { nil }
-            case .ticket(let ticket): ticket.chain?.root
+            case .creation(let creation): creation.build?.root
             }
         }
         var name: String {
             switch self {
             case .cell(let cell), .revival(let cell): cell.definition.key
-            case .ticket(let ticket): ticket.name
+            case .creation(let creation): creation.name
             }
         }
     }
@@ -132,10 +132,10 @@ public final class Build: @unchecked Sendable {
     public let graph: Graph
     /// Whether the build belongs to a reload and sees the next graph.
     let isReload: Bool
-    /// The build whose hook, or whose entry of a pool, this one runs for.
+    /// The build whose hook, or whose creation without a definition, this one runs for.
     let parent: Build?
-    /// The pool for whose entry it runs.
-    var pool: String?
+    /// The creation without a definition that it runs for, in messages: "the pool 'textures'".
+    var origin: String?
     var frames: [Frame] = []
     /// How long the creation of objects took that other builds do not see yet, by slot. Guarded by the monitor.
     var buildTimes: [ObjectIdentifier: UInt64] = [:]
@@ -267,7 +267,7 @@ public final class Build: @unchecked Sendable {
         var next: Build? = self
         while let here = next {
             way = here.frames.map(\.recipe.key) + way
-            if let pool = here.pool { way.insert("the pool '\(pool)'", at: 0) }
+            if let origin = here.origin { way.insert(origin, at: 0) }
             next = here.parent ?? here.beneath ?? here.outer
         }
         return way.joined(separator: " -> ")

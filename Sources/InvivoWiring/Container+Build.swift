@@ -110,7 +110,7 @@ extension Container {
     }
 
     /// Begins a build that is not part of another: close waits until `Readers.endBuild`.
-    func beginBuild() throws(Failure) -> Reader {
+    public func beginBuild() throws(Failure) -> Reader {
         if let build = Readers.beginBuild(core, tag: tag) { return build }
         guard home.isHere else { throw .forked() }
         throw Failure(.closed, "the runtime is closing")
@@ -221,7 +221,7 @@ extension Container {
         else { return nil }
         if let known = running.pointee.build { return Unmanaged<Build>.fromOpaque(known).takeUnretainedValue() }
         Readers.pin(core)
-        let build = Build(self, graph: currentGraph(), parent: makingChain())
+        let build = Build(self, graph: currentGraph(), parent: creationBuild())
         build.depth = 1
         let current = Int(running.pointee.made)
         for index in 0..<current {

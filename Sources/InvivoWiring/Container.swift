@@ -46,10 +46,6 @@ public final class Container: @unchecked Sendable {
     public internal(set) var builds = BuildRecords()
     /// Scopes with places, by name.
     var scopes: NameTable<PlacedScope> = ["thread": PlacedScope("thread", nil)]
-    /// By the index in their handles; nil when closed.
-    var pools: [Pool?] = []
-    /// Lists of pools that readers may have seen; freed at the end.
-    var outgrownPools: [UnsafeMutableRawPointer] = []
     /// Set by close: no new cold build, job or reload is begun.
     public var isClosing = false
     /// Calls of close that wait for a reload: what that loads is abandoned.
@@ -115,7 +111,6 @@ public final class Container: @unchecked Sendable {
     private static let seams: Void = {
         ObjectTable.dispose = { Container.dispose($0) }
         ObjectTable.lookForCircle = { Container.lookForCircle($0) }
-        ObjectTable.tellOfEnd = { Pool.ended($0) }
         ThreadEnd.hear = { ThreadPlaces.end($0) }
     }()
 
@@ -275,7 +270,6 @@ public final class Container: @unchecked Sendable {
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
-        forgetPools()
         let scopes = monitor.locked { forgetScopes() }
         defer { withExtendedLifetime(scopes) {} }
         let former = monitor.locked {

@@ -32,10 +32,10 @@ struct Standing {
             add(Build.at(here.pointee.threadBuild))
             around = here.pointee.outer
         }
-        var making = state.pointee.making
-        while let here = making {
-            add(Build.at(ThreadBuild(object: here.pointee.chain)))
-            making = here.pointee.outer
+        var creation = state.pointee.creation
+        while let here = creation {
+            add(here.build)
+            creation = here.pointee.outer
         }
         chains = seen
         keys = found.reversed().flatMap { $0.frames.map(\.recipe.key) }
@@ -60,7 +60,7 @@ struct Standing {
 enum WaitsAcross {
     private struct Wait {
         let standing: Standing
-        /// The cell or ticket.
+        /// The cell or pending creation.
         let awaited: ObjectIdentifier
         let name: String
         /// The chain that makes it; nil while it has none.

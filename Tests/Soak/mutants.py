@@ -86,19 +86,23 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoTraits/Trait.swift": [
         Mutant("never", "found.formerName", "traits"),
     ],
-    "InvivoWiring/PoolTable.swift": [
-        Mutant("always", "iv_load_u64(iv_pool_weak_ended(weak)) == 0", "pools"),
-        Mutant("pass", "return ObjectTable.isClaimed(value)", "pools"),
+    "InvivoPools/WeakReferences.swift": [
+        Mutant("skip", "for weak in claims { drop(weak) }", "pools"),
     ],
-    "InvivoWiring/Pool+Making.swift": [
-        Mutant("skip", "ticket.failure = failure?.code == .cycle ? nil : failure", "pools"),
+    "InvivoPools/EntryWord.swift": [
+        Mutant("always", "iv_load_u64(iv_pool_weak_ended(weak)) == 0", "pools"),
+        Mutant("pass", "return ObjectTable.isClaimed(object)", "pools"),
+    ],
+    "InvivoPools/Pool.swift": [
         Mutant(
             "never",
             "record.pointee.type.pointee.has_weak == 0",
             "pools",
-            "a shortcut: value(for:) answers the same for a type without weak references",
+            "a shortcut: word(for:) answers the same for a type without weak references",
         ),
-        Mutant("skip", "if let former { drop(former) }", "pools"),
+    ],
+    "InvivoWiring/Container+Creations.swift": [
+        Mutant("skip", "pending.failure = failure?.code == .cycle ? nil : failure", "pools"),
     ],
     "InvivoWiring/Build+Shared.swift": [
         Mutant("never", "awaited == cell.attempt", "threads"),
@@ -132,7 +136,11 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "arguments.isEmpty", "validation wiring cases"),
     ],
     "InvivoWiring/Build+Create.swift": [
-        Mutant("skip", "if recipe.isTracked { container.track(object, record, recipe, arguments, self) }", "following cases"),
+        Mutant(
+            "skip",
+            "if recipe.isTracked { container.track(object, record, recipe, arguments, self) }",
+            "following cases",
+        ),
         Mutant("never", "recipe.isAbstract", "making"),
         Mutant("never", "located.path.isEmpty", "cases"),
         Mutant("never", "!values.injected.isEmpty", "graph wiring following"),

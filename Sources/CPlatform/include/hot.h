@@ -24,7 +24,7 @@ struct iv_reader {
 /* One for each open runtime, never freed, taken again with another tag. `tag` is the upper half of the runtime's
  * handle while it is open and 0 otherwise. Order of a commit: current, then epoch (release); a membarrier before anything is freed. */
 struct iv_pool_list;
-struct iv_pool_making;
+struct iv_creation;
 struct iv_core {
     uint64_t tag;
     const void *current;
@@ -36,6 +36,7 @@ struct iv_core {
     uint64_t closing; /* IV_CLOSING_... */
     struct iv_pool_list *pools; /* of this runtime's weak pools, or NULL */
     uint64_t pool_epoch;        /* counted up whenever something that readers of pools may see is taken away */
+    void (*object_ended)(uint64_t owner); /* called with the owner word of a slot with a mark (ObjectTable.mark), or NULL */
 };
 
 enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_CLOSING = 2, IV_CORE_FORKED = 3 };
@@ -260,6 +261,13 @@ struct iv_around {
     void *build, *engine; /* as in iv_thread */
     struct iv_around *outer;
 };
+/* A creation that no definition describes (an entry of a pool), on the stack of the thread that runs its function. */
+struct iv_creation {
+    struct iv_creation *outer; /* first: see iv_reader */
+    void *pending;   /* the Swift PendingCreation of the threads that wait for it, retained, or NULL */
+    void *build;     /* the Build of what its function resolves, retained; created when first needed */
+    void *container; /* unretained */
+};
 
 struct iv_thread {
     struct iv_core *core;     /* the last one read, and its slot */
@@ -273,7 +281,7 @@ struct iv_thread {
     struct iv_block *block;   /* of which objects are being disposed of further up, and how many were meanwhile */
     uint64_t block_gone;
     struct iv_ending ending;
-    struct iv_pool_making *making; /* the innermost entry of a pool that this thread makes */
+    struct iv_creation *creation; /* the innermost one on this thread that no definition describes (an entry of a pool) */
     uint32_t magazine_count;  /* free object slots kept by this thread */
     uint32_t prepared;
     uint32_t magazine[IV_MAGAZINE];
@@ -353,6 +361,13 @@ static inline uint64_t *iv_core_closing(struct iv_core *core) { return &core->cl
 static inline uint32_t *iv_core_state(struct iv_core *core) { return &core->state; }
 static inline uint64_t *iv_core_tag(struct iv_core *core) { return &core->tag; }
 static inline uint64_t *iv_core_epoch(struct iv_core *core) { return &core->epoch; }
+static inline void iv_core_set_object_ended(struct iv_core *core, void (*function)(uint64_t)) {
+    __atomic_store_n(&core->object_ended, function, __ATOMIC_RELEASE);
+}
+static inline void iv_core_object_ended(struct iv_core *core, uint64_t owner) {
+    void (*function)(uint64_t) = __atomic_load_n(&core->object_ended, __ATOMIC_ACQUIRE);
+    if (function) function(owner);
+}
 static inline void **iv_record_extra(struct iv_record *record) { return &record->extra; }
 static inline uint64_t *iv_slot_owner(struct iv_slot *slot) { return &slot->owner; }
 static inline uint64_t *iv_slot_state(struct iv_slot *slot) { return &slot->state; }

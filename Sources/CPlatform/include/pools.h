@@ -1,20 +1,17 @@
-/* pools.h: weak pools as several threads see them. Tables are read without locks and replaced whole; what is taken away is freed
- * when no reader can see it any more (Pool+Retire.swift). */
+/* pools.h: weak pools as several threads see them. Tables are read without locks and replaced as a whole; the memory of a replaced
+ * table is freed when no reader can see it anymore (RetiredMemory.swift). */
 #ifndef INVIVO_POOLS_H
 #define INVIVO_POOLS_H
 
 #include "hot.h"
 
-/* One entry. A slot has one key for as long as its table lives: head and word are written before the head is published, and
- * never change. */
+/* One entry. A slot keeps its key as long as its table lives: the word is written before the head is published, and neither
+ * changes. */
 struct iv_pool_slot {
-    uint64_t head;  /* 0 = free; hash in the low 32 bits, what the key is and its length in the others */
-    uint64_t word;  /* a number or up to 8 bytes themselves; otherwise where the bytes are */
-    uint64_t value; /* 0 = nobody; an object's handle; or by its top 4 bits a struct of below */
+    uint64_t head;  /* 0 = free; the hash in the low 32 bits, kind and length of the key in the others (PoolKey.swift) */
+    uint64_t word;  /* a number or up to 8 bytes; otherwise the address of the bytes */
+    uint64_t value; /* as EntryWord.swift packs it */
 };
-#define IV_POOL_WEAK (0xfull << 60)
-#define IV_POOL_MAKING (0xeull << 60)
-#define IV_POOL_POINTER ((1ull << 60) - 1)
 
 /* Bytes of keys, freed with the table. */
 struct iv_pool_text { struct iv_pool_text *next; uint32_t size, used; };
@@ -28,7 +25,7 @@ struct iv_pool_table {
 static inline struct iv_pool_slot *iv_pool_slots(struct iv_pool_table *table) { return (struct iv_pool_slot *)(table + 1); }
 static inline char *iv_pool_bytes(struct iv_pool_text *text) { return (char *)(text + 1); }
 
-/* Shards keep writers out of each other's way; the lock is a leaf, and held for no host code. */
+/* Writers of different shards do not wait for each other. The lock is a leaf, and never held while host code runs. */
 struct iv_pool_shard {
     struct iv_pool_table *table;
     pthread_mutex_t mutex;
@@ -38,31 +35,23 @@ enum { IV_POOL_SHARDS = 64 };
 
 struct iv_pool {
     uint64_t seed;
-    void *owner; /* the Swift Pool, unretained: the container holds it */
+    void *owner; /* the Swift Pool, unretained: its runtime's Pools hold it */
     struct iv_pool_shard *shards;
-    /* How many entries of each shard have ended since it was last looked through, about. */
+    /* About how many entries of each shard have ended since its table was rebuilt. */
     uint64_t ended[IV_POOL_SHARDS];
 };
-/* Replaced whole when it grows; a closed pool's place stays empty. */
+/* By the index in the pools' handles; NULL for a closed pool. Replaced as a whole when it grows. */
 struct iv_pool_list { uint64_t count; };
 static inline struct iv_pool **iv_pool_items(struct iv_pool_list *list) { return (struct iv_pool **)(list + 1); }
 
-/* An entry whose instance is counted elsewhere. */
+/* A weak reference to an instance whose type counts references itself. */
 struct iv_pool_weak {
-    uint64_t references; /* the table's, and of who is asking for the instance; at 0 the weak reference is freed */
-    uint64_t object;     /* the handle by which it was last known, which may be stale */
+    uint64_t references; /* of the table and of threads that use it; at 0 it is freed */
+    uint64_t object;     /* the last handle of the instance, which may be stale */
     uint64_t ended;      /* 1 when the instance was found gone */
-    uint64_t thread;     /* whose the object is, as in its record */
+    uint64_t thread;     /* the owner of the object, as in its record */
     void *weak;
     void *type; /* the ObjectType, retained */
-};
-
-/* An entry being made, on the stack of who makes it. */
-struct iv_pool_making {
-    struct iv_pool_making *outer; /* first: see iv_reader */
-    void *ticket;    /* the Swift Ticket of those who wait, retained; under the monitor and the shard's lock */
-    void *chain;     /* the Build of what is resolved meanwhile, retained; made when first needed */
-    void *container; /* unretained */
 };
 
 static inline struct iv_pool_list *iv_core_pools(const struct iv_core *core) { return __atomic_load_n(&core->pools, __ATOMIC_ACQUIRE); }

@@ -1,0 +1,177 @@
+public import CPlatform
+public import InvivoBase
+
+/// A creation that no definition describes, such as an entry of a pool. Its memory is on the stack of the thread that runs it.
+///
+/// It gets a build when one is needed: when its function resolves something or waits, or at once inside of another build.
+public typealias Creation = UnsafeMutablePointer<iv_creation>
+
+/// The end of a creation that other threads wait for. Guarded by the runtime's monitor.
+public final class PendingCreation: @unchecked Sendable {
+    /// For messages.
+    let name: String
+    /// The build of the creation. A creation without a build waits for nothing.
+    fileprivate(set) var build: Build?
+    fileprivate var isDone = false
+    /// The error of a failed creation; nil also when it backed off.
+    fileprivate var failure: Failure?
+
+    private init(name: String) { self.name = name }
+
+    /// The one of `creation`, created when it has none. Under the runtime's monitor, while the creation cannot end.
+    public static func of(_ creation: Creation, named name: String) -> PendingCreation {
+        if let known = known(creation) { return known }
+        let pending = PendingCreation(name: name)
+        pending.build = creation.build
+        creation.pointee.pending = Unmanaged.passRetained(pending).toOpaque()
+        return pending
+    }
+
+    fileprivate static func known(_ creation: Creation) -> PendingCreation? {
+        creation.pointee.pending.map { Unmanaged<PendingCreation>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension Creation {
+    var build: Build? { pointee.build.map { Unmanaged<Build>.fromOpaque($0).takeUnretainedValue() } }
+}
+
+extension Container {
+    /// Runs the function of a creation, which may be any host code, without locks. Its resolves form their own object graphs.
+    ///
+    /// `origin` describes the creation in messages.
+    public func run(_ creation: Creation, origin: @autoclosure () -> String, _ function: () -> Int32) -> Int32 {
+        let thread = iv_thread()!
+        creation.pointee.container = Unmanaged.passUnretained(self).toOpaque()
+        creation.pointee.outer = thread.pointee.creation
+        if !thread.build.isNone {
+            giveBuild(creation, parent: currentChain).origin = origin()
+        }
+        thread.pointee.creation = creation
+        defer { thread.pointee.creation = creation.pointee.outer }
+        return thread.inside(
+            ThreadBuild(object: creation.pointee.build), engine: creation.pointee.container, function)
+    }
+
+    /// Ends a creation that no other thread can find anymore, and resumes the threads that wait for it. They throw `failure`;
+    /// those that waited for a creation that backed off (`cycle`) try to create it themselves.
+    @inlinable @inline(__always)
+    public func end(_ creation: Creation, _ failure: Failure?) {
+        if creation.pointee.pending != nil || creation.pointee.build != nil { release(creation, failure) }
+    }
+
+    @usableFromInline @inline(never)
+    func release(_ creation: Creation, _ failure: Failure?) {
+        if let known = creation.pointee.pending {
+            let pending = Unmanaged<PendingCreation>.fromOpaque(known).takeRetainedValue()
+            monitor.locked {
+                pending.isDone = true
+                WaitsAcross.over(pending)
+                pending.failure = failure?.code == .cycle ? nil : failure
+                pending.build = nil
+                monitor.broadcast()
+            }
+            creation.pointee.pending = nil
+        }
+        if let build = creation.pointee.build {
+            Unmanaged<Build>.fromOpaque(build).release()
+            creation.pointee.build = nil
+        }
+    }
+
+    /// Waits until a creation has ended, serving the calling thread's domain meanwhile. Throws its error, and `cycle` where the
+    /// creation waits for the caller.
+    public func wait(for pending: PendingCreation) throws(Failure) {
+        let build = chainForWaiting().root
+        let thread = currentThread().identity
+        let standing = Standing(build)
+        var wait = LongWait()
+        defer { wait.end(self) }
+        monitor.lock()
+        while !pending.isDone {
+            // The start of an object that the creation has built waits for the creation.
+            let isOwn = pending.build.map { build.isInside($0.root) } ?? false
+            let circle = pending.build.flatMap { waits.circle(from: $0.root, to: build, on: thread, pending.name) }
+            var cycle = isOwn ? [pending.name] : circle?.path
+            if cycle == nil {
+                cycle = WaitsAcross.begin(standing, for: pending, pending.name, of: pending.build?.root)
+            }
+            if let cycle {
+                monitor.unlock()
+                let path = (build.frames.map(\.recipe.key) + cycle).joined(separator: " -> ")
+                throw Failure(.cycle, "the wiring goes round in a circle: \(path)", path: pending.name)
+            }
+            build.waitingOn = .creation(pending)
+            waits.begin(build, thread)
+            wait.once(self, for: pending.name, of: pending.build?.root)
+            waits.end(build, thread)
+            WaitsAcross.end(standing, for: pending)
+            build.waitingOn = nil
+        }
+        let failure = pending.failure
+        monitor.unlock()
+        if let failure { throw failure }
+    }
+
+    // MARK: builds
+
+    /// The build of the calling thread. Where it has none: a new one, inside of the creation that the thread runs.
+    func chainForWaiting() -> Build {
+        if let build = currentChain { return build }
+        let thread = currentThread()
+        let isNested = thread.pointee.around != nil || thread.pointee.creation != nil
+        let outer = chainBeneath ?? (isNested ? chainAround : nil)
+        if isNested { giveBuildsToOtherRuntimes(thread) }
+        return Build(
+            self, graph: currentGraph(), parent: outer == nil ? creationBuild() : nil, outer: outer,
+            isApart: outer != nil,
+            beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() ? nil : Build.at(thread.build))
+    }
+
+    /// Gives builds to this thread's creations of other runtimes, so that other threads see what they wait for.
+    private func giveBuildsToOtherRuntimes(_ thread: ThreadState) {
+        var next = thread.pointee.creation
+        while let creation = next {
+            next = creation.pointee.outer
+            guard creation.pointee.build == nil, let owner = creation.pointee.container,
+                owner != Unmanaged.passUnretained(self).toOpaque()
+            else { continue }
+            Unmanaged<Container>.fromOpaque(owner).takeUnretainedValue().giveBuild(creation, parent: nil)
+        }
+    }
+
+    /// The build of the innermost creation of this runtime that the calling thread runs; nil when it runs none.
+    func creationBuild() -> Build? {
+        var innermost = iv_thread()!.pointee.creation
+        while let creation = innermost, creation.pointee.container != Unmanaged.passUnretained(self).toOpaque() {
+            innermost = creation.pointee.outer
+        }
+        return innermost.map(ensuredBuild)
+    }
+
+    /// The build of a creation, inside of the build of the creation around it.
+    private func ensuredBuild(_ creation: Creation) -> Build {
+        if let build = creation.build { return build }
+        var parent: Build?
+        if let outer = creation.pointee.outer, outer.pointee.container == creation.pointee.container {
+            parent = ensuredBuild(outer)
+        }
+        return giveBuild(creation, parent: parent)
+    }
+
+    @discardableResult
+    private func giveBuild(_ creation: Creation, parent: Build?) -> Build {
+        let around = parent == nil ? chainAround : nil
+        let build = Build(
+            self, graph: parent?.graph ?? currentGraph(), parent: parent, outer: around, isApart: around != nil,
+            beneath: around == nil ? nil : Build.at(currentThread().build))
+        monitor.locked {
+            creation.pointee.build = Unmanaged.passRetained(build).toOpaque()
+            if let pending = PendingCreation.known(creation) {
+                pending.build = build
+                WaitsAcross.known(build.root, for: pending)
+            }
+        }
+        return build
+    }
+}
