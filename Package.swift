@@ -37,7 +37,8 @@ let package = Package(
         .target(
             name: "InvivoReload",
             dependencies: [
-                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoWiring", "InvivoPools", "InvivoTraits",
+                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoWiring", "InvivoPools",
+                "InvivoTraits",
                 "InvivoLoop",
                 "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),

@@ -1,6 +1,7 @@
 public import CInvivo
 internal import CPlatform
 public import InvivoBase
+public import InvivoGraph
 public import InvivoWiring
 
 /// A weak pool: finds living objects by a key, and keeps none alive. Any thread.

@@ -1,6 +1,7 @@
 internal import CPlatform
 internal import Glibc
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoWiring
 
 /// The weak references in the entries of one pool, for types that count references to their instances themselves.

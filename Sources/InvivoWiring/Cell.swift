@@ -314,6 +314,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         former.birth = birth
         former.isRetired = true
         if let place { former.place = place }
+        if isOver { former.isOver = true }
         if let weakReference {
             former.weakReference = weakReference
             self.weakReference = nil

@@ -1,0 +1,119 @@
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoGraph
+
+/// Shared instances become visible when they are complete, unless a commit has overtaken them.
+extension Build {
+    /// Makes shared instances visible. Host code runs meanwhile (a scope's `keep`, weak references, the log): its resolves form a
+    /// graph of their own, which sees the objects of this build.
+    func hand(_ entries: ArraySlice<Entry>) {
+        guard entries.contains(where: { $0.cell != nil }) else { return }
+        // A commit has started its objects; objects that are resolved now are started at once, as by its start hooks.
+        let isOver = isCommit
+        let hooks = Build(
+            container, graph: graph, isReload: isReload, parent: isOver ? nil : self, outer: isOver ? self : nil)
+        container.inside(hooks) { for entry in entries where entry.cell != nil { hand(entry) } }
+    }
+
+    private func hand(_ entry: Entry) {
+        guard let cell = entry.cell else { return }
+        let id = entry.id
+        watchWeakly(cell, entry.made)
+        if let of = cell.place {
+            of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { container.extra(entry.made.record) }
+        }
+        // Let go of without the monitor.
+        var apart: Cell?
+        defer { withExtendedLifetime(apart) {} }
+        let (overtaken, isOver) = container.monitor.locked { () -> (Bool, Bool) in
+            let isOver = cell.isOver && !entry.made.isForeign
+            if isOutdated(entry, cell) {
+                let former = cell.leave(entry.object, of: graph.generation, container.monitor)
+                publish(former, entry.made)
+                apart = former
+                return (false, isOver)
+            }
+            publish(cell, entry.made)
+            container.show(cell, graph)
+            return (!isReload && container.graph.configuration(id) !== graph.configuration(id), isOver)
+        }
+        // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
+        _ = ObjectTable.release(entry.object)
+        // Its scope instance has ended meanwhile and has released what existed by then.
+        if isOver { ObjectTable.dropHold(entry.object) }
+        container.log(.debug, "'\(cell.definition.key)' is built")
+        if overtaken { container.onLateBuild?(id) }
+    }
+
+    /// Under the monitor: whether a commit that ended during the build has changed the definition of a new object, or replaced what
+    /// the object received. The commit could not know: the object was no dependent yet. Such an object is not shared. It belongs to
+    /// whoever waited for it, and the next resolve builds another one.
+    private func isOutdated(_ entry: Entry, _ cell: Cell) -> Bool {
+        let current = container.graph
+        guard !isReload, !cell.isRetired, current !== graph else { return false }
+        if current.ownRecipe(entry.id) !== graph.ownRecipe(entry.id) { return true }
+        func isReplaced(_ id: UInt32) -> Bool { current.cell(id) !== graph.cell(id) }
+        return entry.made.dependencies.contains(where: isReplaced)
+            || graph.recipe(entry.id)?.injectedKeys.contains(where: isReplaced) == true
+    }
+
+    /// Under the monitor: the instance becomes visible.
+    private func publish(_ cell: Cell, _ made: Made) {
+        let (id, scope) = (cell.id, cell.scope)
+        if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }
+        cell.failure = nil
+        cell.undecorated = made.undecorated
+        if made.undecorated != 0 || scope == .weakSingleton || made.isForeign {
+            cell.sequence = iv_record_order(made.record)
+        }
+        if cell.isVariant && !cell.isRetired {
+            // The instances for other arguments or scope instances may have resolved other keys.
+            container.builds.dependencies.add(made.dependencies, to: id)
+        } else if !cell.isRetired {
+            container.builds.dependencies.replace(of: id, by: made.dependencies)
+        }
+        let type = Container.type(made.record)
+        let domain = type.domain
+        // The instance of a thread belongs to it, whatever the domain of its type.
+        if !made.isForeign && scope != .thread { made.record.pointee.thread = type.raw.pointee.thread }
+        if scope == .weakSingleton {
+            cell.weakObject = made.object
+            cell.weakExtra = type.raw.pointee.has_stop == 0 ? nil : Container.knownExtra(of: made.record)
+            if !made.isForeign { cell.weakExtra?.retirement.isCurrent = !cell.isRetired }
+            cell.state = .built
+            container.monitor.broadcast()
+            return
+        }
+        if made.isForeign {
+            _ = ObjectTable.leaseKnownAlive(made.object)
+            cell.claim = ObjectLease(owning: made.object)
+        } else {
+            ObjectTable.hold(made.object)
+        }
+        if type !== cell.shownType {
+            // A decorator or a factory returned an object of another type. Readers look at the type after the instance.
+            cell.shownType = type
+            graph.show(cell)
+        }
+        cell.show(made.object, made.record.pointee.instance, in: domain)
+        cell.state = .built
+        container.monitor.broadcast()
+        // A graph that is gone does not hold it: it belongs to the requester.
+        if cell.isRetired && !cell.isOver && !made.isForeign {
+            container.retiredWhileBuilding.append((made.object, cell.birth(before: container.graph.generation)))
+        }
+    }
+
+    /// A weak singleton whose language counts references outlives its handles: a weak reference finds it again. Not if its type
+    /// has a stop function, which runs when the last claim goes.
+    private func watchWeakly(_ cell: Cell, _ made: Made) {
+        guard cell.scope == .weakSingleton else { return }
+        // No lock is held while host code runs.
+        let weak = WeakInstance(to: made.record)
+        let former = container.monitor.locked { () -> WeakInstance? in
+            defer { cell.weakReference = weak }
+            return cell.weakReference
+        }
+        former?.free()
+    }
+}
