@@ -1,5 +1,6 @@
 /* Commits that end while a shared object is being built. The object is not shared if the commit has changed its definition or
  * replaced what it received: whoever waited for it receives it, and the next resolve builds another one. */
+/* sanitize: yes */
 #include "check.h"
 
 typedef struct part {

@@ -16,6 +16,7 @@ extension Tag {
     /// An instance of the type "Numbers". Its properties a, b and c have the range 0 to 100 and the initial values 1, 2 and 3.
     private final class Instance {
         static let names = ["a", "b", "c"]
+        private let container: Container
         let type: ObjectType
         let memory: UnsafeMutablePointer<Double>
         let tuning = Tuning()
@@ -39,6 +40,7 @@ extension Tag {
                 core: core, tag: tag, name: "test",
                 defaultDomain: Domain(name: "test", kind: .thread(identity: currentThread().identity)),
                 log: Log(level: 0, sink: nil))
+            self.container = container
             type = try properties.enumerated().map { index, property in
                 var property = property
                 property.offset = UInt64(index * 8)
@@ -59,7 +61,11 @@ extension Tag {
             for index in 0..<3 { memory[index] = Double(index + 1) }
         }
 
-        deinit { memory.deallocate() }
+        deinit {
+            memory.deallocate()
+            // A container and its types refer to each other.
+            container.forget()
+        }
 
         var values: [Double] { (0..<3).map { memory[$0] } }
 
