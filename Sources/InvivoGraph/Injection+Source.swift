@@ -7,8 +7,9 @@ extension Injection {
     /// Keys and types are names; they are looked up when the definition is compiled. A new kind of source is one case of `Kind`,
     /// a function that builds it, and its meaning in `RecipeCompiler`. Comparing, renaming and searching need no change.
     public struct Source: Equatable, Sendable {
-        /// The source's own data, without the nested sources.
-        public enum Kind: Equatable, Sendable {
+        /// The source's own data, without the nested sources. Indirect, because a runtime keeps the sources of every definition: most
+        /// are much smaller than the largest kind.
+        public indirect enum Kind: Equatable, Sendable {
             case value(Constant)
             /// The object of a key. The parts are the runtime arguments.
             case reference(Name, isOptional: Bool)
