@@ -76,7 +76,7 @@ let package = Package(
             name: "InvivoPoolsTests", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoPools"]),
         .testTarget(
             name: "InvivoTraitsTests",
-            dependencies: ["CInvivo", "InvivoBase", "InvivoSpec", "InvivoTraits", "InvivoWiring"]),
+            dependencies: ["CInvivo", "InvivoBase", "InvivoGraph", "InvivoSpec", "InvivoTraits", "InvivoWiring"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(

@@ -1,6 +1,7 @@
 import CInvivo
 import Glibc
 import InvivoBase
+import InvivoGraph
 import InvivoSpec
 import InvivoTraits
 import InvivoWiring
