@@ -105,7 +105,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "pending.failure = failure?.code == .cycle ? nil : failure", "pools"),
     ],
     "InvivoWiring/Build+Shared.swift": [
-        Mutant("never", "awaited == cell.attempt", "threads"),
+        Mutant("never", "awaited == cell.attempt, let failure = cell.failure", "threads"),
         Mutant("never", "other === root || isInside(other)", "threads wiring reentry lookups"),
         Mutant(
             "skip",
@@ -116,10 +116,13 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "cell.makeCold(cell.failure, container.monitor)", "life starting threads"),
         Mutant("never", "deferrals > mark.deferred", "steps"),
         Mutant("never", "completed.count > mark.completed", "steps"),
-        Mutant("never", "overtaken", "traits"),
-        Mutant("skip", "if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }", "reset cases"),
         Mutant("never", "frame.low < index", "cases"),
         Mutant("never", "!entry.made.isForeign", "domains"),
+    ],
+    "InvivoWiring/Build+Publish.swift": [
+        Mutant("never", "isOutdated(entry, cell)", "outdated"),
+        Mutant("never", "overtaken", "traits"),
+        Mutant("skip", "if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }", "reset cases"),
     ],
     "InvivoWiring/Build+Resolve.swift": [
         Mutant("never", "frames[index].awaitsDecoration", "cases"),
@@ -182,15 +185,15 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Document.swift": [
         Mutant("never", "document.phase != .open", "watched"),
     ],
-    "InvivoReload/Engine+Affected.swift": [
+    "InvivoReload/Planner+Affected.swift": [
         Mutant("skip", "if !isHeld { cold.insert(holder) }", "reset following graph"),
         Mutant("never", "definition.alias != nil", "reset choice reports"),
         Mutant("never", "seen.insert(target).inserted", "reset graph"),
     ],
-    "InvivoReload/Engine+Plan.swift": [
+    "InvivoReload/Planner+Definitions.swift": [
         Mutant("never", "plan.definitions[child] == nil", "making differential"),
     ],
-    "InvivoReload/Engine+Layers.swift": [
+    "InvivoReload/Planner+Layers.swift": [
         Mutant("never", "!property.isInBlock", "wiring"),
     ],
     "InvivoReload/Engine+Config.swift": [
@@ -206,7 +209,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Engine+Targets.swift": [
         Mutant("never", "attachments[target.object] === target", "exactness"),
     ],
-    "InvivoReload/Engine+Reset.swift": [
+    "InvivoReload/Planner+Reset.swift": [
         Mutant("never", "withDependencies", "reset"),
     ],
     "InvivoWiring/Container+Retired.swift": [
@@ -220,7 +223,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if monitor.locked({ hasLingering }) { onLingering?() }", "retired"),
         Mutant("never", "stopGrace != .max && now - idleSince >= stopGrace", "retired"),
     ],
-    "InvivoReload/Engine+Unread.swift": [
+    "InvivoReload/Planner+Unread.swift": [
         Mutant("skip", "if plan.recipes[holder] != nil { return false }", "unread"),
         Mutant("skip", "if let planned = plan.definitions[holder], planned == nil { return false }", "unread"),
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
@@ -239,13 +242,13 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "refused?.read == now.read", "standard_error"),
         Mutant("always", "!attempt.set.heard.isEmpty", "standard_error"),
     ],
-    "InvivoReload/Engine+Each.swift": [
+    "InvivoReload/Planner+Each.swift": [
         Mutant("never", "live.isSame(as: definition)", "each"),
         Mutant("never", "isTouched == true", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
         Mutant("never", "other.body.entry == nil", "each"),
         Mutant("skip", "if plan.definitions[child.id] != nil { plan.definitions[child.id] = .some(marked) }", "each"),
-        Mutant("never", "entries.count <= options.maxEachEntries", "each"),
+        Mutant("never", "entries.count <= limits.maxEachEntries", "each"),
     ],
     "InvivoWiring/ForkedRuntime.swift": [
         Mutant("always", "wanted == nil || $0.id == wanted", "forked"),
