@@ -27,15 +27,16 @@ let package = Package(
             name: "InvivoConfig",
             dependencies: ["InvivoBase", .product(name: "HashTreeCollections", package: "swift-collections")]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
-        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig"]),
+        .target(name: "InvivoObjects", dependencies: ["InvivoBase", "CPlatform"]),
+        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoObjects", "InvivoConfig"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoWiring", "InvivoSpec"]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
             name: "InvivoReload",
             dependencies: [
-                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoTraits", "InvivoLoop",
-                "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
+                "InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoSpec", "InvivoWiring", "InvivoTraits",
+                "InvivoLoop", "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         .target(
             name: "InvivoApp",
@@ -44,7 +45,9 @@ let package = Package(
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
             name: "InvivoABI",
-            dependencies: ["CInvivo", "InvivoApp", "InvivoConfig", "InvivoReload", "InvivoTable", "InvivoTools"]),
+            dependencies: [
+                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoObjects", "InvivoReload", "InvivoTable", "InvivoTools",
+            ]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
         .executableTarget(
@@ -60,13 +63,15 @@ let package = Package(
 
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
         .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
+        .testTarget(name: "InvivoObjectsTests", dependencies: ["InvivoBase", "InvivoObjects"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
             name: "InvivoReloadTests",
             dependencies: [
-                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoReload", "InvivoTraits", "InvivoWiring",
+                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoObjects", "InvivoReload", "InvivoTraits",
+                "InvivoWiring",
             ]),
         .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),

@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
@@ -76,7 +77,7 @@ extension Engine {
             }
             do throws(Failure) {
                 if let domain = Container.type(record).domain {
-                    try container.run(in: domain, timeout: 2_000_000_000) { _ throws(Failure) in try restore() }
+                    try container.domains.run(in: domain, timeout: 2_000_000_000) { _ throws(Failure) in try restore() }
                 } else {
                     try restore()
                 }

@@ -1,5 +1,6 @@
 public import CPlatform
 public import InvivoBase
+internal import InvivoObjects
 
 /// Where the shared instance of one definition is; with runtime arguments, one for each set of them. What it is made by never
 /// changes; all the rest is guarded by the container's monitor, and is there only when something was made or tried.

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoObjects
 
 /// A registered type in one runtime: its description and the domain of its confined objects.
 public final class ObjectType: @unchecked Sendable {

@@ -2,6 +2,7 @@ public import CInvivo
 internal import CPlatform
 internal import Glibc
 public import InvivoBase
+internal import InvivoObjects
 
 /// What those wait for who ask for an entry that is being made. Guarded by the container's monitor.
 final class Ticket: @unchecked Sendable {
@@ -145,13 +146,13 @@ extension Pool {
         let thread = currentThread().identity
         let standing = Standing(chain)
         var wait = LongWait()
-        defer { wait.end(container) }
+        defer { wait.end(container.domains) }
         container.monitor.lock()
         while !ticket.isDone {
             // What starts an object that the maker made waits for the maker.
             let isOwn = ticket.chain.map { chain.isInside($0.root) } ?? false
             let circle = ticket.chain.flatMap {
-                container.waits.circle(from: $0.root, to: chain, on: thread, ticket.name)
+                container.waits.cycle(from: $0.root, to: chain, on: thread, ticket.name)
             }
             var way = isOwn ? [ticket.name] : circle?.path
             if way == nil {
@@ -164,7 +165,7 @@ extension Pool {
             }
             chain.waitingOn = .ticket(ticket)
             container.waits.begin(chain, thread)
-            wait.once(container, for: ticket.name, of: ticket.chain?.root)
+            wait.once(container.domains, for: ticket.name, of: ticket.chain?.root)
             container.waits.end(chain, thread)
             WaitsAcross.end(standing, for: ticket)
             chain.waitingOn = nil

@@ -132,7 +132,11 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "arguments.isEmpty", "validation wiring cases"),
     ],
     "InvivoWiring/Build+Create.swift": [
-        Mutant("skip", "if recipe.isTracked { container.track(object, record, recipe, arguments, self) }", "following cases"),
+        Mutant(
+            "skip",
+            "if recipe.isTracked { container.track(object, record, recipe, arguments, self) }",
+            "following cases",
+        ),
         Mutant("never", "recipe.isAbstract", "making"),
         Mutant("never", "located.path.isEmpty", "cases"),
         Mutant("never", "!values.injected.isEmpty", "graph wiring following"),

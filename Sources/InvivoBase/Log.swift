@@ -1,5 +1,4 @@
 internal import CPlatform
-public import InvivoBase
 
 /// Where messages go, until the runtime is closed.
 public final class Log: @unchecked Sendable {
