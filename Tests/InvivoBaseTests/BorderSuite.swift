@@ -9,6 +9,8 @@ import Testing
 extension Tag {
     /// Suites in which several threads meet: the sanitizers run them (scripts/tagged).
     @Tag static var concurrent: Self
+    /// Forks: not under ThreadSanitizer.
+    @Tag static var forks: Self
 }
 
 /// Runs a test and checks that nothing remains. The counts belong to the whole process, where other suites may run: a

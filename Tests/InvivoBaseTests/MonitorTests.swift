@@ -60,6 +60,14 @@ import Testing
         #expect(held.ends == 1)
     }
 
+    private final class Held: @unchecked Sendable {
+        let monitor = Monitor()
+        var ends = 0
+    }
+}
+
+/// Not under ThreadSanitizer: each use of a Swift static takes a lock of the Swift runtime, which a fork does not survive.
+@Suite(.tags(.concurrent, .forks)) struct MonitorForkTests {
     /// Regardless of their number: a table of 16 once held only the first.
     @Test func aForkedChildFindsNoProcessWideMonitorLocked() async {
         await #expect(processExitsWith: .success) {
@@ -98,10 +106,5 @@ import Testing
             isOver.store(true, ordering: .releasing)
             await other.value
         }
-    }
-
-    private final class Held: @unchecked Sendable {
-        let monitor = Monitor()
-        var ends = 0
     }
 }
