@@ -46,8 +46,9 @@ public protocol Configuration: AnyObject, Sendable {
 
 let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)
 
-/// 128 entries of a graph. Immutable once its graph is published, but for slots that come to be shown; shared by all
-/// generations in which it is the same.
+/// 128 entries of a graph. Shared by all generations in which it is the same.
+///
+/// Unchecked: immutable once its graph is published, except for slots that are shown later, under the monitor.
 public final class Chunk: @unchecked Sendable {
     let entries: UnsafeMutablePointer<invivo_entry>
     private(set) var slots: [GraphSlot?]

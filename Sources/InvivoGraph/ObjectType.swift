@@ -2,6 +2,8 @@ public import CPlatform
 public import InvivoBase
 
 /// A registered type of one runtime: its description and the domain of its confined objects. Immutable.
+///
+/// Unchecked: the owner is a runtime, which any thread may have, and `raw` points to memory that does not change.
 public final class ObjectType: @unchecked Sendable {
     public let description: TypeDescription
     /// The owner of the type's objects, which is their runtime. It holds the types, and objects that survive a deferred close

@@ -72,13 +72,14 @@ public final class Recipe: Sendable {
     public let asks: Bool
     /// Keys that must be defined before it can make anything.
     public let awaits: Set<String>
-    /// What its lazies resolve, and keep then. Nothing to follow, but part of circles.
+    // Unchecked: the compiler and the planner set these before other threads have the recipe.
+    /// The keys that its lazies resolve and then keep. They are no dependencies, but part of circles.
     public internal(set) nonisolated(unsafe) var keeps: Set<UInt32> = []
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
     /// The places of lists whose holder hears when a candidate comes or goes.
     public internal(set) nonisolated(unsafe) var hearing: NameSet = []
-    /// How many of the first steps are what its type needs, whatever definition there is.
+    /// The number of first steps that come from the needs of its type.
     public internal(set) nonisolated(unsafe) var needCount = 0
     /// What takes the place of its objects when they are made, in order.
     public private(set) nonisolated(unsafe) var decorators: [Processor] = []

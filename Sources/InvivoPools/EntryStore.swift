@@ -8,7 +8,7 @@ internal import InvivoWiring
 /// A weak reference in an entry counts as one claim on it. Functions that remove entries append their weak references to
 /// `dropped`, and the caller gives the claims back: that may run host code.
 struct EntryStore: ~Copyable {
-    /// What readers without a lock see.
+    /// The raw pool that readers without a lock use.
     let raw: RawPool
     private let retired: RetiredMemory
     /// Finds out of each reference whether its instance lives. Runs host code.
@@ -49,7 +49,7 @@ struct EntryStore: ~Copyable {
 
     // MARK: reading
 
-    /// What the entry of a key holds; `none` for an unknown key. In a reading section.
+    /// Returns the content of a key's entry, or `none` for an unknown key. In a reading section.
     @inline(__always)
     static func find(_ raw: RawPool, _ key: PoolKey) -> EntryWord {
         guard let table = iv_pool_table_of(raw.pointee.shards + Int(truncatingIfNeeded: key.shard)),

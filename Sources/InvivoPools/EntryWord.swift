@@ -4,7 +4,7 @@ internal import InvivoWiring
 
 typealias RawWeak = UnsafeMutablePointer<iv_pool_weak>
 
-/// What an entry leads to: nothing, an object, a weak reference, or the creation that is under way for it.
+/// The content of an entry: nothing, an object, a weak reference, or the creation that is under way for it.
 struct EntryWord: Equatable {
     /// As in `iv_pool_slot.value`.
     let bits: UInt64
@@ -38,7 +38,7 @@ struct EntryWord: Equatable {
     @inline(__always)
     private var address: UInt { UInt(bits & ~(0xf << 60)) }
 
-    /// What lives under the key of an entry.
+    /// The content under the key of an entry.
     enum Living {
         /// With a lease for the caller.
         case object(UInt64)

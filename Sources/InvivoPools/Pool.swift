@@ -8,7 +8,8 @@ public import InvivoWiring
 ///
 /// Lookups take no lock. Host code (factories, weak references) runs without locks.
 ///
-/// Unchecked: the stored properties are set before other threads have the pool, and what they refer to has locks of its own.
+/// Unchecked: the stored properties are set before the pool is shared. Entries, weak references and retired memory have their
+/// own locks.
 public final class Pool: @unchecked Sendable {
     /// Creates the object of a key that has none.
     public struct Factory {
@@ -210,7 +211,7 @@ public final class Pool: @unchecked Sendable {
         }
     }
 
-    /// What an entry holds of the object that a factory returned, which is released when it cannot be used.
+    /// Returns the entry's content for the object that a factory returned. Releases the object if it cannot be used.
     private func checked(_ object: UInt64) throws(Failure) -> EntryWord {
         guard object != 0 else {
             throw Failure(.null, "what makes an entry of the pool '\(name)' answered success without an object")

@@ -37,11 +37,9 @@ public final class Pools: @unchecked Sendable {
 
     /// The handle of a named pool.
     public func find(_ name: String) throws(Failure) -> UInt64 {
-        let (found, known) = monitor.locked {
-            (index(of: name), pools.compactMap { $0?.isNamed == true ? $0?.name : nil })
-        }
-        if let found { return handle(found) }
+        if let found = monitor.locked({ index(of: name) }) { return handle(found) }
         if isClosing { throw Failure(.closed, "the runtime is closed") }
+        let known = monitor.locked { pools.compactMap { $0?.isNamed == true ? $0?.name : nil } }
         throw Failure(.notFound, "no pool '\(name)' is open\(suggestion(for: name, among: known))")
     }
 

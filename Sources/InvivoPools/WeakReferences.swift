@@ -46,7 +46,7 @@ final class WeakReferences {
 
     // MARK: instances
 
-    /// What an entry holds of an object: a weak reference where its type has them, otherwise its handle. The caller has a lease.
+    /// Returns the entry's content for an object: a weak reference if its type has them, otherwise its handle. The caller has a lease.
     func word(for object: UInt64) throws(Failure) -> EntryWord {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         guard record.pointee.type.pointee.has_weak != 0 else { return EntryWord(object: object) }

@@ -312,7 +312,7 @@ extension Engine {
             changesObjects: !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty
                 || !plan.replaced.isEmpty)
         defer { endPublishing(caches) }
-        container.monitor.locked {
+        let late = container.monitor.locked { () -> [(id: UInt32, late: Container.LateBuild)] in
             // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
             // the old graph in between is not kept for the new version.
             for id in touched { container.keys.bumpVersion(id) }
@@ -326,7 +326,9 @@ extension Engine {
             retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
             container.forgetBuilt(plan.replaced)
             container.monitor.broadcast()
+            return container.endNotingBuilds(former, next)
         }
+        for (id, what) in late { container.onLateBuild?(id, what) }
     }
 
     /// Calls the observers that keep resolved objects, before the new generation is visible. Returns those to call after it.

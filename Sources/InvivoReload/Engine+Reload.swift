@@ -180,6 +180,7 @@ extension Engine {
                     let staged = try stage(set, prepared)
                     prepared.clock.end(INVIVO_PHASE_STAGE)
                     guard let staged else { return }
+                    container.beginNotingBuilds()
                     var plan = try planner().plan(staged, &prepared.warnings)
                     // Assemblies that were active already.
                     if plan.isNothing && unsettled.isEmpty { return }

@@ -139,10 +139,14 @@ public final class Engine: @unchecked Sendable {
         container.onLingering = { [weak engine] in engine?.scheduleLook() }
         Self.seams
         container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
-        container.onLateBuild = { [weak engine] id in
+        container.onLateBuild = { [weak engine] id, what in
+            guard let engine else { return }
             var set = ChangeSet(cause: "a build that a reload overtook")
-            set.retuned = [id]
-            engine?.submitUnasked(set)
+            switch what {
+            case .tuned: set.retuned = [id]
+            case .outdated: set.resets = [(id, engine.container.keyName(id), false)]
+            }
+            engine.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
         engine.keepAlive()
@@ -208,6 +212,7 @@ public final class Engine: @unchecked Sendable {
     func endTurn() {
         container.monitor.locked {
             isReloading = false
+            container.stopNotingBuilds()
             container.monitor.broadcast()
         }
     }

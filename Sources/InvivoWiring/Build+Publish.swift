@@ -1,6 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
-internal import InvivoGraph
+public import InvivoGraph
 
 /// Shared instances become visible when they are complete, unless a commit has overtaken them.
 extension Build {
@@ -19,42 +19,34 @@ extension Build {
         guard let cell = entry.cell else { return }
         let id = entry.id
         watchWeakly(cell, entry.made)
+        // The host hears of an outdated object too, and of its end.
         if let of = cell.place {
             of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { container.extra(entry.made.record) }
         }
-        // Let go of without the monitor.
-        var apart: Cell?
-        defer { withExtendedLifetime(apart) {} }
-        let (overtaken, isOver) = container.monitor.locked { () -> (Bool, Bool) in
+        // Released after the monitor is unlocked.
+        var detached: Cell?
+        defer { withExtendedLifetime(detached) {} }
+        let (late, isOver) = container.monitor.locked { () -> (Container.LateBuild?, Bool) in
             let isOver = cell.isOver && !entry.made.isForeign
-            if isOutdated(entry, cell) {
+            let late = isReload ? nil : container.lateness(of: entry.id, entry.made.dependencies, graph, container.graph)
+            // A second exclusive object must not exist beside this one: a commit of its own replaces it.
+            if late == .outdated, !cell.isRetired, !cell.recipe.isExclusive {
                 let former = cell.leave(entry.object, of: graph.generation, container.monitor)
                 publish(former, entry.made)
-                apart = former
-                return (false, isOver)
+                detached = former
+                return (nil, isOver)
             }
             publish(cell, entry.made)
             container.show(cell, graph)
-            return (!isReload && container.graph.configuration(id) !== graph.configuration(id), isOver)
+            if !isReload { container.builds.sincePlan?.insert(entry.id) }
+            return (cell.isRetired ? nil : late, isOver)
         }
         // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
         _ = ObjectTable.release(entry.object)
         // Its scope instance has ended meanwhile and has released what existed by then.
         if isOver { ObjectTable.dropHold(entry.object) }
         container.log(.debug, "'\(cell.definition.key)' is built")
-        if overtaken { container.onLateBuild?(id) }
-    }
-
-    /// Under the monitor: whether a commit that ended during the build has changed the definition of a new object, or replaced what
-    /// the object received. The commit could not know: the object was no dependent yet. Such an object is not shared. It belongs to
-    /// whoever waited for it, and the next resolve builds another one.
-    private func isOutdated(_ entry: Entry, _ cell: Cell) -> Bool {
-        let current = container.graph
-        guard !isReload, !cell.isRetired, current !== graph else { return false }
-        if current.ownRecipe(entry.id) !== graph.ownRecipe(entry.id) { return true }
-        func isReplaced(_ id: UInt32) -> Bool { current.cell(id) !== graph.cell(id) }
-        return entry.made.dependencies.contains(where: isReplaced)
-            || graph.recipe(entry.id)?.injectedKeys.contains(where: isReplaced) == true
+        if let late { container.onLateBuild?(id, late) }
     }
 
     /// Under the monitor: the instance becomes visible.
@@ -115,5 +107,43 @@ extension Build {
             return cell.weakReference
         }
         former?.free()
+    }
+}
+
+extension Container {
+    /// How a commit concerns an object that was built for the former graph and that its plan did not know.
+    public enum LateBuild: Sendable {
+        /// What documents say for its key has changed.
+        case tuned
+        /// Its definition has changed, or something that it received was replaced.
+        case outdated
+    }
+
+    /// Under the monitor: how the change from one graph to another concerns an object that received `dependencies` while it was
+    /// created. Nil if it does not.
+    func lateness(of id: UInt32, _ dependencies: Set<UInt32>, _ former: Graph, _ next: Graph) -> LateBuild? {
+        guard former !== next else { return nil }
+        func isReplaced(_ id: UInt32) -> Bool { next.cell(id) !== former.cell(id) }
+        if next.ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)
+            || former.recipe(id)?.injectedKeys.contains(where: isReplaced) == true
+        {
+            return .outdated
+        }
+        return next.configuration(id) !== former.configuration(id) ? .tuned : nil
+    }
+
+    /// By the thread that has the turn, before it plans: notes the keys of the objects that become visible from here on.
+    public func beginNotingBuilds() { monitor.locked { builds.sincePlan = [] } }
+
+    /// Under the monitor: the turn ends.
+    public func stopNotingBuilds() { builds.sincePlan = nil }
+
+    /// Under the monitor, with the store of the next graph: the noted keys that it concerns.
+    public func endNotingBuilds(_ former: Graph, _ next: Graph) -> [(id: UInt32, late: LateBuild)] {
+        defer { stopNotingBuilds() }
+        return (builds.sincePlan ?? []).sorted().compactMap { id in
+            guard former.cell(id) === next.cell(id) else { return nil }
+            return lateness(of: id, builds.dependencies.dependencies(of: id), former, next).map { (id, $0) }
+        }
     }
 }

@@ -87,11 +87,8 @@ extension Build {
                     container.monitor.unlock()
                     throw failure
                 }
-                // Whoever has waited for an object that a commit outdated receives it, in the generation for which it was built.
-                if awaited == cell.attempt, !isReload, let outdated = cell.outdated,
-                    graph.generation <= outdated.generation, ObjectTable.retain(outdated.object)
-                {
-                    let bits = outdated.object
+                // A thread that waited for an outdated object receives it, if its graph is not newer than the object's.
+                if !isReload, let bits = cell.outdated(of: awaited, for: graph.generation), ObjectTable.retain(bits) {
                     container.monitor.unlock()
                     do throws(Failure) { try checkDomain(definition) } catch {
                         _ = ObjectTable.release(bits)

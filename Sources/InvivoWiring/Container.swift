@@ -54,8 +54,8 @@ public final class Container: @unchecked Sendable {
     public var retiredWhileBuilding: [(object: UInt64, birth: UInt64)] = []
     /// After close: objects that are still leased are disposed wherever their last lease goes.
     public internal(set) var isDetached = false
-    /// Called with the monitor not held, when an object was built while a reload changed what documents say for its key.
-    public var onLateBuild: (@Sendable (UInt32) -> Void)?
+    /// Called with the monitor not held, when a commit concerns an object that its plan did not know.
+    public var onLateBuild: (@Sendable (UInt32, LateBuild) -> Void)?
     var waits = Waits()
     let resolvers: ResolveThreads
     /// What providers and lazies claim.

@@ -1,7 +1,7 @@
 public import InvivoBase
 internal import InvivoGraph
 
-/// What few objects need besides their record. Touched in the object's domain, or under the container's monitor.
+/// Data that only few objects have besides their record. Touched in the object's domain, or under the container's monitor.
 public final class ObjectExtra: @unchecked Sendable {
     /// Leases on what was injected, given back after the object is disposed.
     public var injected: [Value] = []
@@ -39,7 +39,7 @@ public final class ObjectExtra: @unchecked Sendable {
     }
 }
 
-/// What the steps of one object injected, by the step's name, in the order in which that came.
+/// The injected values of one object by the name of their step, in the order of injection.
 public struct InjectedValues {
     private var entries: [(name: String, value: Value)] = []
 

@@ -46,6 +46,8 @@ public struct BuiltKeys {
 public struct BuildRecords {
     public internal(set) var dependencies = RecordedDependencies()
     public internal(set) var built = BuiltKeys()
+    /// The keys of shared objects that became visible since the change set that has the turn was planned; nil without one.
+    var sincePlan: Set<UInt32>?
 
     /// A key of a scope has no instance any more.
     mutating func forget(_ id: UInt32, _ scope: Scope) {

@@ -55,6 +55,7 @@ def test_a_module_concerns_its_tests_and_those_of_the_modules_above() -> None:
         ["shape"],
         ["quick_swift", "InvivoConfigTests", "InvivoReloadTests"],
         ["quick_c"],
+        ["quick_python"],
     ]
     assert ["quick_swift", "InvivoBaseTests", "InvivoConfigTests", "InvivoReloadTests", "InvivoSpecTests"] in steps(
         "Sources/InvivoBase/Value.swift"
@@ -97,6 +98,7 @@ def test_several_paths_are_joined() -> None:
         ["shape"],
         ["quick_swift", "InvivoConfigTests", "InvivoReloadTests", "InvivoSpecTests"],
         ["quick_c"],
+        ["quick_python"],
         ["samples"],
     ]
 

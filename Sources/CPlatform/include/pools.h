@@ -25,7 +25,7 @@ struct iv_pool_table {
 static inline struct iv_pool_slot *iv_pool_slots(struct iv_pool_table *table) { return (struct iv_pool_slot *)(table + 1); }
 static inline char *iv_pool_bytes(struct iv_pool_text *text) { return (char *)(text + 1); }
 
-/* Writers of different shards do not wait for each other. The lock is a leaf, and never held while host code runs. */
+/* Writers of different shards do not wait for each other. Only the lock of retired memory is taken inside it. It is never held while host code runs. */
 struct iv_pool_shard {
     struct iv_pool_table *table;
     pthread_mutex_t mutex;
