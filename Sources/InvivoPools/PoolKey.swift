@@ -1,5 +1,4 @@
 internal import CInvivo
-internal import CPlatform
 internal import InvivoBase
 
 /// A key in the form in which tables look for it. Equal keys have equal kinds, and equal numbers or bytes.

@@ -1,5 +1,4 @@
 internal import CInvivo
-internal import CPlatform
 internal import InvivoBase
 
 /// A key of any kind as a number or as bytes.
@@ -30,7 +29,7 @@ struct PoolKeyBytes {
         case UInt32(INVIVO_KIND_LIST):
             guard depth < 16 else { throw Failure(.tooLarge, "a key's lists lie deeper in each other than 16") }
             guard value.as.list.count == 0 || value.as.list.items != nil else {
-                throw Failure(.argument, "a key's list has items, and where they are is NULL")
+                throw Failure(.argument, "a list in a key has items, but its pointer is NULL")
             }
             kind = .list
             for index in 0..<Int(clamping: value.as.list.count) {
@@ -65,7 +64,7 @@ struct PoolKeyBytes {
     private mutating func take(_ data: UnsafeRawPointer?, _ length: UInt64, as what: PoolKey.Kind) throws(Failure) {
         kind = what
         guard length > 0 else { return }
-        guard let data else { throw Failure(.argument, "a key has \(length) bytes, and where they are is NULL") }
+        guard let data else { throw Failure(.argument, "a key has \(length) bytes, but its pointer is NULL") }
         guard length <= UInt64(PoolKey.mostBytes) else { throw Self.tooLong(Int(clamping: length)) }
         bytes = Array(UnsafeRawBufferPointer(start: data, count: Int(length)))
     }

@@ -54,6 +54,7 @@ public final class Pools: @unchecked Sendable {
         guard isOpen else { return }
         let epochs = ReadEpochs(container.core)
         let epoch = epochs.advance()
+        epochs.barrier()
         while epochs.oldestOpen() <= epoch &+ 1 { sched_yield() }
     }
 

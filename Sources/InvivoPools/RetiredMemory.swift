@@ -6,20 +6,21 @@ internal import InvivoBase
 struct ReadEpochs {
     /// Ends the current epoch, and returns it.
     let advance: () -> UInt64
+    /// After it, `oldestOpen` knows every section that began before.
+    let barrier: () -> Void
     /// The first epoch without a section that began in it or before it; `.max` when no section is open.
     let oldestOpen: () -> UInt64
 
-    init(advance: @escaping () -> UInt64, oldestOpen: @escaping () -> UInt64) {
+    init(advance: @escaping () -> UInt64, barrier: @escaping () -> Void = {}, oldestOpen: @escaping () -> UInt64) {
         self.advance = advance
+        self.barrier = barrier
         self.oldestOpen = oldestOpen
     }
 
     init(_ core: Core) {
         advance = { iv_add_u64(iv_core_pool_epoch(core), 1) }
-        oldestOpen = {
-            Readers.barrier()
-            return Readers.oldestPooling(core)
-        }
+        barrier = { Readers.barrier() }
+        oldestOpen = { Readers.oldestPooling(core) }
     }
 }
 
@@ -33,7 +34,7 @@ final class RetiredMemory {
     private var entries: [(epoch: UInt64, pointer: UnsafeMutableRawPointer)] = []
     private var bytes = 0
 
-    /// It is looked for memory to free when this much has been removed since the last time.
+    /// Freeing is attempted after this much memory was added since the last attempt.
     static let mostBytes = 64 << 10
     static let mostEntries = 1024
 
@@ -59,11 +60,12 @@ final class RetiredMemory {
     }
 
     private func freeUnseen() {
+        epochs.barrier()
         let oldest = epochs.oldestOpen()
         monitor.locked {
             bytes = 0
             entries.removeAll { entry in
-                // A section notes the epoch plus 1, and it may have begun in the very epoch that the removal ended.
+                // A section stores the epoch plus 1. It may have begun in the epoch that the removal ended.
                 guard entry.epoch &+ 1 < oldest else { return false }
                 free(entry.pointer)
                 return true

@@ -28,7 +28,8 @@ extension Build {
         defer { withExtendedLifetime(detached) {} }
         let (late, isOver) = container.monitor.locked { () -> (Container.LateBuild?, Bool) in
             let isOver = cell.isOver && !entry.made.isForeign
-            let late = isReload ? nil : container.lateness(of: entry.id, entry.made.dependencies, graph, container.graph)
+            let late =
+                isReload ? nil : container.lateness(of: entry.id, entry.made.dependencies, graph, container.graph)
             // A second exclusive object must not exist beside this one: a commit of its own replaces it.
             if late == .outdated, !cell.isRetired, !cell.recipe.isExclusive {
                 let former = cell.leave(entry.object, of: graph.generation, container.monitor)

@@ -325,7 +325,9 @@ public final class Cell: GraphSlot, @unchecked Sendable {
 
     /// Under the monitor: the object of an attempt that a commit outdated, for a build of that generation or an older one.
     func outdated(of attempt: Int, for generation: UInt64) -> UInt64? {
-        guard let outdated = knownRest?.outdated, outdated.attempt == attempt, generation <= outdated.generation else { return nil }
+        guard let outdated = knownRest?.outdated, outdated.attempt == attempt, generation <= outdated.generation else {
+            return nil
+        }
         return outdated.object
     }
 
