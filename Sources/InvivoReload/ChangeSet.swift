@@ -53,6 +53,8 @@ public struct ChangeSet: Sendable {
     /// Keys whose shared instances are let go; with all that they got, or alone.
     public var resets: [(id: UInt32, key: String, withDependencies: Bool)] = []
     public var resetScopes: Set<Scope> = []
+    /// Keys whose shared objects a commit outdated while they were built, with their slots; reset if they still have those.
+    var outdated: [UInt32: Cell] = [:]
     /// Pools whose entries are forgotten.
     var cleared: [PoolClearing] = []
     /// Whether definitions that wait for types are looked at again: one was registered.
@@ -174,6 +176,7 @@ public struct ChangeSet: Sendable {
         removedProcessors += later.removedProcessors
         resets += later.resets
         resetScopes.formUnion(later.resetScopes)
+        outdated.merge(later.outdated) { $1 }
         cleared += later.cleared
         if later.looksForTypes { looksForTypes = true }
         attached += later.attached

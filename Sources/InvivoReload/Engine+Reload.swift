@@ -279,6 +279,7 @@ extension Engine {
             let others = former.all.filter { other in !failure.all.contains { $0.isSame(as: other) } }
             prepared.failure = Failure.gathered(failure.all + others)
         }
+        if let failure = prepared.failure, failure.code != .closed { container.tryAgain(prepared.set.outdated) }
         letGo(of: prepared.set.detached)
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
@@ -315,7 +316,8 @@ extension Engine {
         for (message, place) in warnings { container.log(.warning, Failure(.ok, message, at: place).text) }
         let fields = [("reload", Value.string(report.cause))]
         if let failure = report.failure {
-            let level: Log.Level = isRepeated ? .debug : attempt.set.isAnswered ? .info : .error
+            let isExpected = isRepeated || failure.code == .closed && !attempt.set.isAnswered
+            let level: Log.Level = isExpected ? .debug : attempt.set.isAnswered ? .info : .error
             container.log(level, report.text, path: failure.path, fields)
         } else {
             container.log(.info, report.text, fields)

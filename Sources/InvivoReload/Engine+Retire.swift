@@ -245,7 +245,8 @@ extension Engine {
             _ = try loop().schedule(after: delay) { [weak self] in
                 guard let self else { return }
                 self.container.monitor.locked { self.retirement.isReclaimScheduled = false }
-                self.reclaim(.now)
+                // Not waiting for another thread that ends generations: it may wait for a job of this one.
+                self.reclaim(.now, inCallback: true)
             }
         } catch {
             container.monitor.locked { retirement.isReclaimScheduled = false }

@@ -140,13 +140,12 @@ public final class Engine: @unchecked Sendable {
         Self.seams
         container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
         container.onLateBuild = { [weak engine] id, what in
-            guard let engine else { return }
             var set = ChangeSet(cause: "a build that a reload overtook")
             switch what {
             case .tuned: set.retuned = [id]
-            case .outdated: set.resets = [(id, engine.container.keyName(id), false)]
+            case .outdated(let cell): set.outdated = [id: cell]
             }
-            engine.submitUnasked(set)
+            engine?.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
         engine.keepAlive()

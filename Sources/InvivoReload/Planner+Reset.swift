@@ -21,7 +21,9 @@ extension Planner {
                 queue += (recipe.edges.map(\.id) + resolved).filter { seen.insert($0).inserted }
             }
         }
-        return found.filter { isHeldShared($0) }.sorted()
+        // A weak reference may find an outdated object that nothing holds.
+        let outdated = set.outdated.filter { graph.cell($0.key) === $0.value }.keys
+        return Set(found.filter { isHeldShared($0) }).union(outdated).sorted()
     }
 
     /// Every key that is to be reset is one.

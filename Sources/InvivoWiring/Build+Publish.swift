@@ -2,7 +2,7 @@ internal import CPlatform
 internal import InvivoBase
 public import InvivoGraph
 
-/// Shared instances become visible when they are complete, unless a commit has overtaken them.
+/// Shared instances become visible when they are complete. A commit that has overtaken one is followed by another that replaces it.
 extension Build {
     /// Makes shared instances visible. Host code runs meanwhile (a scope's `keep`, weak references, the log): its resolves form a
     /// graph of their own, which sees the objects of this build.
@@ -19,28 +19,16 @@ extension Build {
         guard let cell = entry.cell else { return }
         let id = entry.id
         watchWeakly(cell, entry.made)
-        // The host hears of an outdated object too, and of its end.
         if let of = cell.place {
             of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { container.extra(entry.made.record) }
         }
-        // Released after the monitor is unlocked.
-        var detached: Cell?
-        defer { withExtendedLifetime(detached) {} }
         let (late, isOver) = container.monitor.locked { () -> (Container.LateBuild?, Bool) in
-            let isOver = cell.isOver && !entry.made.isForeign
-            let late =
-                isReload ? nil : container.lateness(of: entry.id, entry.made.dependencies, graph, container.graph)
-            // A second exclusive object must not exist beside this one: a commit of its own replaces it.
-            if late == .outdated, !cell.isRetired, !cell.recipe.isExclusive {
-                let former = cell.leave(entry.object, of: graph.generation, container.monitor)
-                publish(former, entry.made)
-                detached = former
-                return (nil, isOver)
-            }
             publish(cell, entry.made)
             container.show(cell, graph)
-            if !isReload { container.builds.sincePlan?.insert(entry.id) }
-            return (cell.isRetired ? nil : late, isOver)
+            let isOver = cell.isOver && !entry.made.isForeign
+            guard !isReload, !cell.isRetired else { return (nil, isOver) }
+            container.builds.sincePlan?.insert(id)
+            return (container.lateness(of: id, entry.made.dependencies, graph, container.graph), isOver)
         }
         // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
         _ = ObjectTable.release(entry.object)
@@ -116,19 +104,19 @@ extension Container {
     public enum LateBuild: Sendable {
         /// What documents say for its key has changed.
         case tuned
-        /// Its definition has changed, or something that it received was replaced.
-        case outdated
+        /// Its definition has changed, or something that it received was replaced. With the slot of its key.
+        case outdated(Cell)
     }
 
     /// Under the monitor: how the change from one graph to another concerns an object that received `dependencies` while it was
     /// created. Nil if it does not.
     func lateness(of id: UInt32, _ dependencies: Set<UInt32>, _ former: Graph, _ next: Graph) -> LateBuild? {
-        guard former !== next else { return nil }
+        guard former !== next, let cell = next.cell(id) else { return nil }
         func isReplaced(_ id: UInt32) -> Bool { next.cell(id) !== former.cell(id) }
         if next.ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)
             || former.recipe(id)?.injectedKeys.contains(where: isReplaced) == true
         {
-            return .outdated
+            return .outdated(cell)
         }
         return next.configuration(id) !== former.configuration(id) ? .tuned : nil
     }
@@ -139,12 +127,23 @@ extension Container {
     /// Under the monitor: the turn ends.
     public func stopNotingBuilds() { builds.sincePlan = nil }
 
+    /// Outdated shared objects could not be replaced: that is tried again after the next commit.
+    public func tryAgain(_ outdated: [UInt32: Cell]) {
+        guard !outdated.isEmpty else { return }
+        monitor.locked { builds.outdated.merge(outdated) { $1 } }
+    }
+
     /// Under the monitor, with the store of the next graph: the noted keys that it concerns.
     public func endNotingBuilds(_ former: Graph, _ next: Graph) -> [(id: UInt32, late: LateBuild)] {
-        defer { stopNotingBuilds() }
-        return (builds.sincePlan ?? []).sorted().compactMap { id in
-            guard former.cell(id) === next.cell(id) else { return nil }
-            return lateness(of: id, builds.dependencies.dependencies(of: id), former, next).map { (id, $0) }
+        defer {
+            stopNotingBuilds()
+            builds.outdated = [:]
         }
+        let again = builds.outdated.map { (id: $0.key, late: LateBuild.outdated($0.value)) }
+        return again
+            + (builds.sincePlan ?? []).sorted().compactMap { id in
+                guard former.cell(id) === next.cell(id) else { return nil }
+                return lateness(of: id, builds.dependencies.dependencies(of: id), former, next).map { (id, $0) }
+            }
     }
 }

@@ -87,15 +87,6 @@ extension Build {
                     container.monitor.unlock()
                     throw failure
                 }
-                // A thread that waited for an outdated object receives it, if its graph is not newer than the object's.
-                if !isReload, let bits = cell.outdated(of: awaited, for: graph.generation), ObjectTable.retain(bits) {
-                    container.monitor.unlock()
-                    do throws(Failure) { try checkDomain(definition) } catch {
-                        _ = ObjectTable.release(bits)
-                        throw error
-                    }
-                    return bits
-                }
                 // Before it is built: host code that runs meanwhile may resolve it.
                 let asked = base.dueToAsk()
                 guard !asked.isEmpty else { break waiting }

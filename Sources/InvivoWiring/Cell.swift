@@ -36,8 +36,6 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         /// One for each set of runtime arguments; in scopes with places the place comes first.
         var variants: [ArgumentsKey: Cell] = [:]
         var mostVariants = 16
-        /// An object that a commit outdated during its build: its attempt, and the generation of the build. It may be gone.
-        var outdated: (attempt: Int, object: UInt64, generation: UInt64)?
         /// Those of which only a weak reference knows are to be asked for.
         var isAskDue = false
         /// Of a tracked definition: objects that it made, some of which may be gone.
@@ -305,30 +303,6 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         weakExtra?.retirement.retire()
         if let place { place.scope.forget(self, at: place.place) }
         for cell in variants.values { cell.markRetired() }
-    }
-
-    /// Makes the cell cold and returns a retired cell that holds the outdated object. Under the monitor.
-    func leave(_ object: UInt64, of generation: UInt64, _ monitor: Monitor) -> Cell {
-        let former = Cell(recipe, arguments: arguments)
-        former.birth = birth
-        former.isRetired = true
-        if let place { former.place = place }
-        if isOver { former.isOver = true }
-        if let weakReference {
-            former.weakReference = weakReference
-            self.weakReference = nil
-        }
-        makeCold(nil, monitor)
-        rest.outdated = (attempt, object, generation)
-        return former
-    }
-
-    /// Under the monitor: the object of an attempt that a commit outdated, for a build of that generation or an older one.
-    func outdated(of attempt: Int, for generation: UInt64) -> UInt64? {
-        guard let outdated = knownRest?.outdated, outdated.attempt == attempt, generation <= outdated.generation else {
-            return nil
-        }
-        return outdated.object
     }
 
     /// Under the monitor: whether somebody may hold what it makes, or is making it.

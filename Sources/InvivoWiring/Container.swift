@@ -275,9 +275,10 @@ public final class Container: @unchecked Sendable {
         let former = monitor.locked {
             () -> (
                 Graph, NameTable<ObjectType>, [Domain], [NameTable<AssemblyDescription>], NameTable<TextConverter>,
-                [Recipe]
+                [Recipe], BuildRecords
             ) in
             defer {
+                builds = BuildRecords()
                 converters = [:]
                 graph = Graph(generation: graph.generation, keys: keys)
                 types = [:]
@@ -289,7 +290,7 @@ public final class Container: @unchecked Sendable {
             // A recipe leads back to its type.
             let recipes = ownRecipes.values.map(\.recipe)
             ownRecipes = [:]
-            return (graph, types, domains, [described, active], converters, recipes)
+            return (graph, types, domains, [described, active], converters, recipes, builds)
         }
         withExtendedLifetime(former) {}
     }
