@@ -312,7 +312,7 @@ extension Engine {
             changesObjects: !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty
                 || !plan.replaced.isEmpty)
         defer { endPublishing(caches) }
-        let late = container.monitor.locked { () -> [(id: UInt32, late: Container.LateBuild)] in
+        let late = container.monitor.locked { () -> [(id: UInt32, late: LateBuild)] in
             // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
             // the old graph in between is not kept for the new version.
             for id in touched { container.keys.bumpVersion(id) }
@@ -326,7 +326,7 @@ extension Engine {
             retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
             container.forgetBuilt(plan.replaced)
             container.monitor.broadcast()
-            return container.endNotingBuilds(former, next)
+            return container.builds.endNoting(former, next)
         }
         for (id, what) in late { container.onLateBuild?(id, what) }
     }

@@ -180,7 +180,7 @@ extension Engine {
                     let staged = try stage(set, prepared)
                     prepared.clock.end(INVIVO_PHASE_STAGE)
                     guard let staged else { return }
-                    container.beginNotingBuilds()
+                    container.monitor.locked { container.builds.beginNoting() }
                     var plan = try planner().plan(staged, &prepared.warnings)
                     // Assemblies that were active already.
                     if plan.isNothing && unsettled.isEmpty { return }
@@ -279,7 +279,9 @@ extension Engine {
             let others = former.all.filter { other in !failure.all.contains { $0.isSame(as: other) } }
             prepared.failure = Failure.gathered(failure.all + others)
         }
-        if let failure = prepared.failure, failure.code != .closed { container.tryAgain(prepared.set.outdated) }
+        if let failure = prepared.failure, failure.code != .closed, !prepared.set.outdated.isEmpty {
+            container.monitor.locked { container.builds.tryAgain(prepared.set.outdated) }
+        }
         letGo(of: prepared.set.detached)
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),

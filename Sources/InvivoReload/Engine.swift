@@ -211,7 +211,7 @@ public final class Engine: @unchecked Sendable {
     func endTurn() {
         container.monitor.locked {
             isReloading = false
-            container.stopNotingBuilds()
+            container.builds.stopNoting()
             container.monitor.broadcast()
         }
     }

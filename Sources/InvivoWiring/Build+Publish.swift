@@ -22,13 +22,13 @@ extension Build {
         if let of = cell.place {
             of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { container.extra(entry.made.record) }
         }
-        let (late, isOver) = container.monitor.locked { () -> (Container.LateBuild?, Bool) in
+        let (late, isOver) = container.monitor.locked { () -> (LateBuild?, Bool) in
             publish(cell, entry.made)
             container.show(cell, graph)
             let isOver = cell.isOver && !entry.made.isForeign
             guard !isReload, !cell.isRetired else { return (nil, isOver) }
             container.builds.sincePlan?.insert(id)
-            return (container.lateness(of: id, entry.made.dependencies, graph, container.graph), isOver)
+            return (container.graph.lateness(of: id, entry.made.dependencies, since: graph), isOver)
         }
         // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
         _ = ObjectTable.release(entry.object)
@@ -96,54 +96,5 @@ extension Build {
             return cell.weakReference
         }
         former?.free()
-    }
-}
-
-extension Container {
-    /// How a commit concerns an object that was built for the former graph and that its plan did not know.
-    public enum LateBuild: Sendable {
-        /// What documents say for its key has changed.
-        case tuned
-        /// Its definition has changed, or something that it received was replaced. With the slot of its key.
-        case outdated(Cell)
-    }
-
-    /// Under the monitor: how the change from one graph to another concerns an object that received `dependencies` while it was
-    /// created. Nil if it does not.
-    func lateness(of id: UInt32, _ dependencies: Set<UInt32>, _ former: Graph, _ next: Graph) -> LateBuild? {
-        guard former !== next, let cell = next.cell(id) else { return nil }
-        func isReplaced(_ id: UInt32) -> Bool { next.cell(id) !== former.cell(id) }
-        if next.ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)
-            || former.recipe(id)?.injectedKeys.contains(where: isReplaced) == true
-        {
-            return .outdated(cell)
-        }
-        return next.configuration(id) !== former.configuration(id) ? .tuned : nil
-    }
-
-    /// By the thread that has the turn, before it plans: notes the keys of the objects that become visible from here on.
-    public func beginNotingBuilds() { monitor.locked { builds.sincePlan = [] } }
-
-    /// Under the monitor: the turn ends.
-    public func stopNotingBuilds() { builds.sincePlan = nil }
-
-    /// Outdated shared objects could not be replaced: that is tried again after the next commit.
-    public func tryAgain(_ outdated: [UInt32: Cell]) {
-        guard !outdated.isEmpty else { return }
-        monitor.locked { builds.outdated.merge(outdated) { $1 } }
-    }
-
-    /// Under the monitor, with the store of the next graph: the noted keys that it concerns.
-    public func endNotingBuilds(_ former: Graph, _ next: Graph) -> [(id: UInt32, late: LateBuild)] {
-        defer {
-            stopNotingBuilds()
-            builds.outdated = [:]
-        }
-        let again = builds.outdated.map { (id: $0.key, late: LateBuild.outdated($0.value)) }
-        return again
-            + (builds.sincePlan ?? []).sorted().compactMap { id in
-                guard former.cell(id) === next.cell(id) else { return nil }
-                return lateness(of: id, builds.dependencies.dependencies(of: id), former, next).map { (id, $0) }
-            }
     }
 }

@@ -43,7 +43,7 @@ public final class Container: @unchecked Sendable {
     public private(set) var graph: Graph
     /// Jobs posted that nobody waits for (disposals, notifications) and that have not ended.
     public internal(set) var unawaitedJobs = 0
-    public internal(set) var builds = BuildRecords()
+    public var builds = BuildRecords()
     /// Scopes with places, by name.
     var scopes: NameTable<PlacedScope> = ["thread": PlacedScope("thread", nil)]
     /// Set by close: no new cold build, job or reload is begun.

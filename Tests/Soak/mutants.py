@@ -119,13 +119,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "frame.low < index", "cases"),
         Mutant("never", "!entry.made.isForeign", "domains"),
     ],
-    "InvivoWiring/Cell.swift": [
-        Mutant("never", "outdated.attempt == attempt", "outdated"),
-    ],
     "InvivoWiring/Build+Publish.swift": [
-        Mutant("never", "late == .outdated", "outdated"),
-        Mutant("never", "!cell.recipe.isExclusive", "outdated"),
-        Mutant("skip", "if !isReload { container.builds.sincePlan?.insert(entry.id) }", "outdated"),
+        Mutant("skip", "container.builds.sincePlan?.insert(id)", "outdated"),
         Mutant("skip", "if let late { container.onLateBuild?(id, late) }", "traits outdated"),
         Mutant("skip", "if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }", "reset cases"),
     ],

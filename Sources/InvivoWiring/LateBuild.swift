@@ -1,0 +1,47 @@
+public import InvivoGraph
+
+/// How a commit concerns a shared object that was built for the former graph, and that the commit's plan did not know.
+public enum LateBuild: Sendable {
+    /// What documents say for its key has changed.
+    case tuned
+    /// Its definition has changed, or something that it received was replaced. With the slot of its key.
+    case outdated(Cell)
+}
+
+extension Graph {
+    /// How the change from `former` to this graph concerns an object that received `dependencies` while it was created. Nil if it
+    /// does not.
+    func lateness(of id: UInt32, _ dependencies: Set<UInt32>, since former: Graph) -> LateBuild? {
+        guard former !== self, let cell = cell(id) else { return nil }
+        func isReplaced(_ id: UInt32) -> Bool { self.cell(id) !== former.cell(id) }
+        if ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)
+            || former.recipe(id)?.injectedKeys.contains(where: isReplaced) == true
+        {
+            return .outdated(cell)
+        }
+        return configuration(id) !== former.configuration(id) ? .tuned : nil
+    }
+}
+
+/// The shared objects that become visible between the plan of a change set and the store of the next graph.
+extension BuildRecords {
+    /// Before a change set is planned: the keys of the objects that become visible from here on are noted.
+    public mutating func beginNoting() { sincePlan = [] }
+
+    /// The change set's turn ends.
+    public mutating func stopNoting() { sincePlan = nil }
+
+    /// Outdated shared objects could not be replaced: that is tried again after the next commit.
+    public mutating func tryAgain(_ late: [UInt32: Cell]) { outdated.merge(late) { $1 } }
+
+    /// With the store of the next graph: the keys that it concerns, and those to try again.
+    public mutating func endNoting(_ former: Graph, _ next: Graph) -> [(id: UInt32, late: LateBuild)] {
+        let noted = (sincePlan ?? []).sorted().filter { former.cell($0) === next.cell($0) }
+        let again = outdated.map { (id: $0.key, late: LateBuild.outdated($0.value)) }
+        (sincePlan, outdated) = (nil, [:])
+        return again
+            + noted.compactMap { id in
+                next.lateness(of: id, dependencies.dependencies(of: id), since: former).map { (id, $0) }
+            }
+    }
+}
