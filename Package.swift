@@ -27,8 +27,10 @@ let package = Package(
             name: "InvivoConfig",
             dependencies: ["InvivoBase", .product(name: "HashTreeCollections", package: "swift-collections")]),
         .target(name: "InvivoSpec", dependencies: ["InvivoBase", "CYaml"]),
+        .target(name: "InvivoObjects", dependencies: ["InvivoBase", "CPlatform"]),
         .target(name: "InvivoGraph", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoConfig"]),
-        .target(name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoConfig", "InvivoGraph"]),
+        .target(
+            name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoGraph"]),
         .target(
             name: "InvivoPools", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoGraph", "InvivoWiring"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoGraph", "InvivoWiring", "InvivoSpec"]),
@@ -37,10 +39,10 @@ let package = Package(
         .target(
             name: "InvivoReload",
             dependencies: [
-                "InvivoBase", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoWiring", "InvivoPools",
-                "InvivoTraits",
-                "InvivoLoop",
-                "InvivoModules", .product(name: "HashTreeCollections", package: "swift-collections"),
+                "InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoSpec", "InvivoGraph", "InvivoWiring",
+                "InvivoPools",
+                "InvivoTraits", "InvivoLoop", "InvivoModules",
+                .product(name: "HashTreeCollections", package: "swift-collections"),
             ]),
         .target(
             name: "InvivoApp",
@@ -50,8 +52,8 @@ let package = Package(
         .target(
             name: "InvivoABI",
             dependencies: [
-                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoGraph", "InvivoPools", "InvivoReload", "InvivoTable",
-                "InvivoTools",
+                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoGraph", "InvivoObjects", "InvivoPools", "InvivoReload",
+                "InvivoTable", "InvivoTools",
             ]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
@@ -71,18 +73,22 @@ let package = Package(
         .testTarget(name: "InvivoBaseTests", dependencies: ["InvivoBase"]),
         .testTarget(name: "InvivoConfigTests", dependencies: ["InvivoBase", "InvivoConfig"]),
         .testTarget(name: "InvivoGraphTests", dependencies: ["CInvivo", "InvivoBase", "InvivoConfig", "InvivoGraph"]),
+        .testTarget(name: "InvivoObjectsTests", dependencies: ["InvivoBase", "InvivoObjects"]),
         .testTarget(name: "InvivoSpecTests", dependencies: ["InvivoSpec"]),
         .testTarget(
             name: "InvivoPoolsTests", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoPools"]),
         .testTarget(
             name: "InvivoTraitsTests",
-            dependencies: ["CInvivo", "InvivoBase", "InvivoGraph", "InvivoSpec", "InvivoTraits", "InvivoWiring"]),
+            dependencies: [
+                "CInvivo", "InvivoBase", "InvivoGraph", "InvivoObjects", "InvivoSpec", "InvivoTraits", "InvivoWiring",
+            ]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
             name: "InvivoReloadTests",
             dependencies: [
-                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoGraph", "InvivoReload", "InvivoTraits",
+                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoGraph", "InvivoObjects", "InvivoReload",
+                "InvivoTraits",
                 "InvivoWiring",
             ]),
         .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),

@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoObjects
 internal import InvivoWiring
 
 // wiring.h: resolving without waiting.
@@ -13,7 +14,7 @@ public func invivo_resolve_async(
     answering(error) { () throws(Failure) in
         guard let resolved else { throw Failure(.argument, "resolved is NULL") }
         let (container, id) = try keyed(runtime, key)
-        let domain = deliver.bits == 0 ? nil : try container.domain(deliver.bits)
+        let domain = deliver.bits == 0 ? nil : try container.domains.domain(deliver.bits)
         let data = user_data
         try container.resolveLater(id, try Value.borrowed(arguments, count), deliver: domain) { result in
             switch result {

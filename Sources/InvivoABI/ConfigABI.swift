@@ -1,6 +1,7 @@
 public import CInvivo
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoObjects
 internal import InvivoReload
 internal import InvivoWiring
 
@@ -69,7 +70,7 @@ public func invivo_config_observe(
         let given = try versioned(options, "options", least: least, as: invivo_config_observer_options.self)
         guard let changed = given.changed else { throw Failure(.argument, "options.changed is NULL") }
         let engine = try Engine.find(runtime.bits)
-        let domain = given.domain.bits == 0 ? nil : try engine.container.domain(given.domain.bits)
+        let domain = given.domain.bits == 0 ? nil : try engine.container.domains.domain(given.domain.bits)
         nonisolated(unsafe) let userData = given.user_data
         let destroy = given.destroy
         let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData) } }

@@ -33,7 +33,9 @@ struct HeldObject: ~Copyable {
     /// The instance, if the calling thread may touch it.
     func instance() throws(Failure) -> UnsafeMutableRawPointer? {
         let thread = record.pointee.thread
-        if thread != 0, thread != currentThread().identity, let domain = type.domain, !type.container.isDetached {
+        if thread != 0, thread != currentThread().identity, let domain = type.domain,
+            !type.container.pendingDisposals.isDetached
+        {
             let isDomains = thread == domain.thread
             guard isDomains && domain.isCurrent else {
                 throw Failure(

@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoObjects
 internal import InvivoReload
 internal import InvivoWiring
 
@@ -95,7 +96,7 @@ public func invivo_observe(
             throw Failure(.argument, "options.reloaded and options.publishing are NULL: one of them is needed")
         }
         let engine = try Engine.find(runtime.bits)
-        let domain = given.domain.bits == 0 ? nil : try engine.container.domain(given.domain.bits)
+        let domain = given.domain.bits == 0 ? nil : try engine.container.domains.domain(given.domain.bits)
         nonisolated(unsafe) let userData = given.user_data
         let destroy = given.destroy
         let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData) } }

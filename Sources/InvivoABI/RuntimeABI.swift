@@ -2,6 +2,7 @@ public import CInvivo
 internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
+internal import InvivoObjects
 internal import InvivoReload
 internal import InvivoWiring
 
@@ -187,7 +188,7 @@ public func invivo_runtime_descriptor(
     out?.pointee = -1
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee = try Engine.find(runtime.bits).container.descriptor()
+        out.pointee = try Engine.find(runtime.bits).container.domains.descriptor()
     }
 }
 
@@ -234,7 +235,7 @@ public func invivo_domain_register(
                 }
             },
             isHere: isHere, destroy: destroy.map { destroy in { destroy(userData) } })
-        try engine.container.add(domain, asDefault: given.flags & UInt32(INVIVO_DOMAIN_DEFAULT) != 0)
+        try engine.container.domains.add(domain, asDefault: given.flags & UInt32(INVIVO_DOMAIN_DEFAULT) != 0)
         out.pointee.bits = domain.register()
     }
 }

@@ -57,6 +57,10 @@ public final class Monitor: @unchecked Sendable {
         return pthread_cond_timedwait(condition, mutex, &time) != ETIMEDOUT
     }
 
+    /// In debug builds: fails when the calling thread holds no monitor.
+    @inlinable @inline(__always)
+    public func assertHeld() { assert(currentThread().isLocked, "the monitor is not held") }
+
     @inline(__always)
     public func locked<Result, E: Error>(_ body: () throws(E) -> Result) throws(E) -> Result {
         lock()
@@ -72,4 +76,9 @@ public func monotonicNow() -> UInt64 { iv_now_ns() }
 public func deadline(_ limit: UInt64, after moment: UInt64 = monotonicNow()) -> UInt64 {
     let (sum, isBeyond) = moment.addingReportingOverflow(limit)
     return isBeyond ? .max : sum
+}
+
+/// A duration in nanoseconds, for messages: "1.5 ms".
+public func milliseconds(_ nanoseconds: UInt64) -> String {
+    "\(nanoseconds / 1_000_000).\(nanoseconds / 100_000 % 10) ms"
 }

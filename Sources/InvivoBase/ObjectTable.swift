@@ -220,7 +220,7 @@ public enum ObjectTable {
     }
 
     /// Puts an object on trial that has exactly so many leases and no hold. False when it has others.
-    public static func beginTrial(_ bits: UInt64, leases: UInt64) -> Bool {
+    private static func beginTrial(_ bits: UInt64, leases: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
         while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0x3_ffff_ffff == leases {
@@ -229,13 +229,24 @@ public enum ObjectTable {
         return false
     }
 
-    public static func isOnTrial(_ bits: UInt64) -> Bool {
+    private static func isOnTrial(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         return iv_load_u64(iv_slot_state(slot)) & trial != 0
     }
 
+    /// Ends objects that have exactly these leases and no hold: all of them, or none when a thread takes a lease meanwhile. The
+    /// release of that lease looks again.
+    public static func endTogether(_ objects: [(object: UInt64, leases: UInt64)]) -> Bool {
+        let tried = objects.filter { beginTrial($0.object, leases: $0.leases) }
+        if tried.count == objects.count, tried.allSatisfy({ isOnTrial($0.object) }) {
+            if tried.filter({ end($0.object) }).count == objects.count { return true }
+        }
+        for (object, _) in tried { acquit(object) }
+        return false
+    }
+
     /// Ends an object that is on trial: who ends it disposes of it. False when the trial was called off.
-    public static func end(_ bits: UInt64) -> Bool {
+    private static func end(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
         while state & trial != 0 {
@@ -245,7 +256,7 @@ public enum ObjectTable {
     }
 
     /// It lives on: ended or on trial, or as somebody called the trial off.
-    public static func acquit(_ bits: UInt64) {
+    private static func acquit(_ bits: UInt64) {
         if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(trial | 1 << 33)) }
     }
 

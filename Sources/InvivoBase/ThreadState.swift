@@ -205,6 +205,9 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         postponed.takeUnretainedValue().work.append(work)
     }
 
+    /// Whether the thread holds a monitor.
+    @usableFromInline var isLocked: Bool { pointee.locks > 0 }
+
     /// In debug builds: host code must not run, and nothing may end, under a monitor.
     @inlinable @inline(__always)
     public func assertUnlocked() { assert(pointee.locks == 0, "under a monitor") }

@@ -2,6 +2,7 @@ internal import CPlatform
 public import InvivoBase
 internal import InvivoGraph
 internal import InvivoLoop
+internal import InvivoObjects
 internal import InvivoWiring
 
 extension Engine {
@@ -29,7 +30,7 @@ extension Engine {
             try wait(until: deadline, "objects are still being made") { Readers.building(core) }
             try waitForLeftJobs(until: deadline)
             reclaim(.now, until: deadline)
-            try container.pauseRetired(until: deadline)
+            try container.retiredObjects.pause(until: deadline)
             if !deferring { try refuseLeased(until: deadline) }
             // From here on no reader enters; those inside are waited for.
             Readers.shut(core)
@@ -38,7 +39,7 @@ extension Engine {
             if !deferring { try refuseLeased(until: deadline) }
         } catch {
             Readers.reopen(core, tag: container.tag)
-            container.resumeRetired()
+            container.retiredObjects.resume()
             endTurn()
             throw error
         }
@@ -47,8 +48,7 @@ extension Engine {
                 follower: FileFollower?, worker: OwnThread?, documents: [Document], [ChangeSet], [Target], [Document]
             )
             in
-            container.isClosing = true
-            container.monitor.broadcast()
+            container.beginClosing()
             defer {
                 follower = nil
                 worker = nil
@@ -66,7 +66,7 @@ extension Engine {
         container.stopResolving()
         for document in former.documents { document.closeHandle() }
         restoreTargets()
-        let stopFailures = container.lifecycle.gatheringStops { disposeAll() }
+        let stopFailures = container.lifecycle.stopFailures.gathering { disposeAll() }
         closeHandles()
         container.keys.bumpAllVersions()
         let loop = container.monitor.locked { () -> Loop? in
@@ -75,7 +75,7 @@ extension Engine {
         }
         loop?.stop()
         waitForDisposals()
-        container.joinLeftThreads()
+        container.jobThreads.joinFinished()
         endTurn()
         forgetAll()
         guard !stopFailures.isEmpty else { return }
@@ -101,8 +101,8 @@ extension Engine {
                 guard now < deadline else {
                     throw Failure(.busy, "a reload is still under way after 5 s; the runtime stays open")
                 }
-                if now - begun >= Self.patienceWithDomains { container.withdrawWaitingJobs() }
-                container.wait(until: min(deadline, now + 100_000_000)) { !isReloading }
+                if now - begun >= Self.patienceWithDomains { container.domains.withdrawWaitingJobs() }
+                container.domains.wait(until: min(deadline, now + 100_000_000)) { !isReloading }
             }
             if container.isClosing { return true }
             beginTurn()
@@ -114,8 +114,8 @@ extension Engine {
     /// Waits for jobs that domains have begun and that nobody waits for any more: they use what close would end.
     private func waitForLeftJobs(until deadline: UInt64) throws(Failure) {
         let left = container.monitor.locked { () -> [String] in
-            container.wait(until: deadline) { container.leftJobs.isEmpty }
-            return Set(container.leftJobs.values.map(\.name)).sorted()
+            container.domains.wait(until: deadline) { container.domains.domainsWithLeftJobs.isEmpty }
+            return Set(container.domains.domainsWithLeftJobs.map(\.name)).sorted()
         }
         guard !left.isEmpty else { return }
         throw Failure(
@@ -133,7 +133,7 @@ extension Engine {
                 throw Failure(.busy, "\(what) after 5 s, in thread " + found.map(String.init).joined(separator: ", "))
             }
             // Those who leave tell nobody: that would cost every one of them.
-            container.monitor.locked { container.wait(until: now + 200_000) { false } }
+            container.monitor.locked { container.domains.wait(until: now + 200_000) { false } }
         }
     }
 
@@ -141,7 +141,7 @@ extension Engine {
     private func waitForDisposals() {
         let deadline = monotonicNow() + Self.patience
         while ObjectTable.isDisposing(of: container.tag), monotonicNow() < deadline {
-            container.monitor.locked { container.wait(until: monotonicNow() + 200_000) { false } }
+            container.monitor.locked { container.domains.wait(until: monotonicNow() + 200_000) { false } }
         }
     }
 
@@ -149,9 +149,9 @@ extension Engine {
     private func refuseLeased(until deadline: UInt64) throws(Failure) {
         do throws(Failure) { try refuseLeased() } catch {
             let isUnderWay = container.monitor.locked { () -> Bool in
-                guard container.unawaitedJobs > 0 else { return false }
+                guard container.domains.hasUnawaitedJobs else { return false }
                 let patience = min(deadline, monotonicNow() + Self.patienceWithDomains)
-                container.wait(until: patience) { container.unawaitedJobs == 0 }
+                container.domains.wait(until: patience) { !container.domains.hasUnawaitedJobs }
                 return true
             }
             guard isUnderWay else { throw error }
@@ -187,7 +187,7 @@ extension Engine {
             var queue = leased
             while let record = queue.popLast() {
                 guard found.insert(ObjectTable.handle(record)).inserted else { continue }
-                Container.forEachInjected(record) { object in
+                InjectedReferences.forEach(of: record) { object in
                     if let record = ObjectTable.record(object) { queue.append(record) }
                 }
             }
@@ -223,16 +223,18 @@ extension Engine {
             for lease in retirement.retired.remembered { accounted[lease.bits, default: 0] += 1 }
             // One lease may be kept for the steps back of several domains.
             var kept: Set<ObjectIdentifier> = []
-            for lease in container.restoring.values.flatMap(\.leases)
+            for lease in container.domains.restoringLeases
             where kept.insert(ObjectIdentifier(lease)).inserted {
                 accounted[lease.bits, default: 0] += 1
             }
             for record in records {
                 accounted[ObjectTable.handle(record), default: 0] += 1
-                Container.forEachInjected(record) { accounted[$0, default: 0] += 1 }
+                InjectedReferences.forEach(of: record) { accounted[$0, default: 0] += 1 }
             }
             // What has ended holds them until its domain has disposed of it.
-            for record in container.undisposed { Container.forEachInjected(record) { accounted[$0, default: 0] += 1 } }
+            container.pendingDisposals.forEach { record in
+                InjectedReferences.forEach(of: record) { accounted[$0, default: 0] += 1 }
+            }
             let leased = records.filter { record in
                 let object = ObjectTable.handle(record)
                 return ObjectTable.leases(object) > accounted[object] ?? 0
@@ -252,30 +254,30 @@ extension Engine {
             (cells.values.flatMap { $0.heldObjects() }, cells.values.flatMap { $0.claims() })
         }
         let (former, late) = container.monitor.locked { (retirement.retired.takeAll(), container.retiredWhileBuilding) }
-        objects += sequenced(former.objects.map(\.object) + late.map(\.object) + container.takeLingering())
+        objects += sequenced(former.objects.map(\.object) + late.map(\.object) + container.retiredObjects.takeAll())
         objects.sort { $0.sequence > $1.sequence }
         let leased = leasedWithAll()
         // What was not made here is stopped with the rest, and ends with the last claim on it.
         let ending = Set(objects.map(\.object) + claims.map(\.bits)).subtracting(leased).compactMap(ObjectTable.record)
-        for failure in container.lifecycle.stopTogether(ending) { container.lifecycle.noteStopFailure(failure) }
+        for failure in container.lifecycle.stopTogether(ending) { container.lifecycle.stopFailures.note(failure) }
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
         container.endLates()
         withExtendedLifetime(former) {}
         // What was posted to this thread's domain is run here; other domains run theirs before the loop ends.
-        container.finishJobs(timeout: Self.patienceWithDomains)
+        container.domains.finishJobs(timeout: Self.patienceWithDomains)
         container.detach()
         // What hosts still lease survives: it keeps its type, and through it what disposal needs.
         for object in ObjectTable.all(of: container.tag) { Container.keepType(of: object) }
     }
 
     private func closeHandles() {
-        let (observers, attachments, domains) = container.monitor.locked { () -> ([Observer], [Target], [Domain]) in
+        let (observers, attachments) = container.monitor.locked { () -> ([Observer], [Target]) in
             defer {
                 self.observers = []
                 self.attachments = [:]
             }
-            return (self.observers, Array(self.attachments.values), container.domains)
+            return (self.observers, Array(self.attachments.values))
         }
         for changes in container.monitor.locked({ () -> Set<UInt64> in
             defer { openChanges = [] }
@@ -286,7 +288,7 @@ extension Engine {
             observer.closeHandle()
         }
         for target in attachments { target.closeHandle() }
-        for domain in domains { domain.closeHandle() }
+        for domain in container.domains.all { domain.closeHandle() }
     }
 
     /// Lets go of everything that refers back, and of the core.

@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
+internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
@@ -19,7 +20,7 @@ extension Engine {
         let outage = Outage(self)
         do throws(Failure) {
             state.beforeExclusive = { [container, abandonment = state.abandonment] (id) throws(Failure) in
-                guard !container.isAbandoned(abandonment) else {
+                guard !abandonment.isBegun else {
                     throw Failure(.timeout, "the change set has failed meanwhile", path: container.keyName(id))
                 }
                 try outage.begin(id, former, next)
@@ -35,13 +36,13 @@ extension Engine {
             var failure = error
             failure.others += work.undoAll()
             // A domain still works on what this commit made: nobody else touches that before it returns.
-            let isAbandoned = container.isAbandoned(state.abandonment)
+            let isAbandoned = state.abandonment.isBegun
             if isAbandoned || work.isStuck { unsettled.formUnion(plan.tuned.map(\.id)) }
             if isAbandoned { chain.releaseBuilds(in: former) }
             failure.others += chain.stopStarted(isApart: isAbandoned)
             let cells = plan.created
             container.monitor.locked { work.isOver = true }
-            container.whenOver(state.abandonment) { [self] in
+            state.abandonment.whenOver { [self] in
                 chain.abandonCommit()
                 dropNew(cells)
                 work.leases = []
@@ -89,8 +90,9 @@ extension Engine {
                 _ = ObjectTable.release(object)
             }
             if let domain = cell.type?.domain {
-                let overdue = Container.Overdue.withdrawn(work.commit.abandonment)
-                try container.run(in: domain, timeout: options.commitTimeout, overdue: overdue) { _ throws(Failure) in
+                let overdue = Job.Overdue.withdrawn(work.commit.abandonment)
+                try container.domains.run(in: domain, timeout: options.commitTimeout, overdue: overdue) {
+                    _ throws(Failure) in
                     try body()
                 }
             } else {
@@ -157,8 +159,9 @@ extension Engine {
                 if let domain {
                     do throws(Failure) {
                         let timeout = engine.options.commitTimeout
-                        let overdue = Container.Overdue.left(leases, commit.abandonment)
-                        try container.run(in: domain, timeout: timeout, overdue: overdue) { [self] _ throws(Failure) in
+                        let overdue = Job.Overdue.left(leases, commit.abandonment)
+                        try container.domains.run(in: domain, timeout: timeout, overdue: overdue) {
+                            [self] _ throws(Failure) in
                             found = container.apart(over: visible) { undo.run() }
                         }
                         failures += found
@@ -173,7 +176,7 @@ extension Engine {
         /// What steps back may see of what the commit made: nothing while a domain still works on that, or when all is over.
         private var visible: Build? {
             let isOver = engine.container.monitor.locked { () -> Bool in self.isOver }
-            return isOver || engine.container.isAbandoned(commit.abandonment) ? nil : chain
+            return isOver || commit.abandonment.isBegun ? nil : chain
         }
 
         func notUndone(_ failures: [Failure]) -> [Failure] {
@@ -203,7 +206,7 @@ extension Engine {
             guard let recipe = work.chain.graph.recipe(id), let former = work.former.recipe(id) else { continue }
             let changed = plan.rebound.contains(id) ? nil : plan.remade
             for (object, arguments, instance) in container.monitor.locked({ cell.inOrder() }) {
-                guard let lease = container.leaseForChange(object) else { continue }
+                guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
                 work.leases.append(lease)
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { undo throws(Failure) in
@@ -236,7 +239,7 @@ extension Engine {
         for (object, index, value) in plan.based { bases[object, default: []].append((index, value)) }
         for (id, object, layers) in plan.tuned {
             // A target may be on its way out: it is kept while it is worked on, or left alone.
-            guard let lease = container.leaseForChange(object) else { continue }
+            guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
             work.leases.append(lease)
             let bases = bases[object] ?? []
             guard let record = ObjectTable.record(object), needsTuning(record, layers) || !bases.isEmpty else {
@@ -271,8 +274,8 @@ extension Engine {
                 }.get()
             }
             if let domain {
-                let overdue = Container.Overdue.withdrawn(work.commit.abandonment)
-                try container.run(in: domain, timeout: options.commitTimeout, overdue: overdue, body)
+                let overdue = Job.Overdue.withdrawn(work.commit.abandonment)
+                try container.domains.run(in: domain, timeout: options.commitTimeout, overdue: overdue, body)
             } else {
                 try body(nil)
             }
@@ -318,7 +321,7 @@ extension Engine {
             for id in touched { container.keys.bumpVersion(id) }
             let former = container.publish(next)
             for id in touched { container.keys.bumpVersion(id) }
-            container.noteRetired(plan.replaced)
+            container.retiredObjects.noteRetired(plan.replaced)
             for cell in plan.replaced {
                 cell.markRetired()
                 next.cell(cell.id)?.adoptTracked(of: cell)

@@ -2,9 +2,10 @@ internal import CInvivo
 public import InvivoBase
 public import InvivoConfig
 internal import InvivoGraph
+public import InvivoObjects
 public import InvivoSpec
 internal import InvivoTraits
-public import InvivoWiring
+internal import InvivoWiring
 
 extension Engine {
     /// The id of a path, for reading in views as a value of a kind.

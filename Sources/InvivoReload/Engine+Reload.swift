@@ -2,6 +2,7 @@ internal import CInvivo
 public import InvivoBase
 internal import InvivoConfig
 internal import InvivoLoop
+internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
@@ -243,7 +244,7 @@ extension Engine {
         let lease = ObjectLease(owning: object)
         defer { withExtendedLifetime(lease) {} }
         guard let record = ObjectTable.record(object), let domain = Container.type(record).domain else { return false }
-        return container.needsRestore(domain)
+        return container.domains.needsRestore(domain)
     }
 
     /// Commit, by the same thread or another that took the turn over.
@@ -265,11 +266,11 @@ extension Engine {
                     changes = plan.changes
                     for change in plan.settings { settings[change.path] = .some(change.node) }
                     if plan.stops {
-                        stopFailures = container.lifecycle.gatheringStops {
+                        stopFailures = container.lifecycle.stopFailures.gathering {
                             reclaim(.now, inCallback: false)
-                            container.waitForEnding(until: monotonicNow() + Self.reclaimPatience)
+                            container.retiredObjects.waitForEnding(until: monotonicNow() + Self.reclaimPatience)
                         }
-                        referred = container.takeReferred()
+                        referred = container.retiredObjects.takeReferred()
                     }
                 } catch { prepared.failure = error }
                 prepared.clock.note(INVIVO_PHASE_OUTAGE, plan.outage)
@@ -287,7 +288,7 @@ extension Engine {
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
             failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,
             phases: prepared.clock.finish(), warnings: prepared.warnings, settings: settings, formerly: formerly,
-            referred: referred, stopGrace: container.stopGrace)
+            referred: referred, stopGrace: container.retiredObjects.grace)
         return Attempt(prepared, report, isNothing: isNothing)
     }
 
@@ -337,7 +338,7 @@ extension Engine {
         }
         for observer in observers {
             if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
-                container.post(to: domain) { observer.tell(report) }
+                container.domains.post(to: domain) { observer.tell(report) }
             } else {
                 let former = container.noteReloadCall(.observer)
                 observer.tell(report)

@@ -2,6 +2,7 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoLoop
+internal import InvivoObjects
 internal import InvivoWiring
 
 /// How often reclaiming may interrupt the process's running threads: a burst at once, then at a steady rate.
@@ -57,14 +58,14 @@ extension Engine {
     ) {
         var isLingering = false
         var next = container.monitor.locked { () -> UInt64? in
-            isLingering = container.hasLingering
+            isLingering = !container.retiredObjects.isEmpty
             guard hasRetired || retirement.isReclaiming, hurry == .now || retirement.barrierCredit.take() else {
                 return nil
             }
             if retirement.isReclaiming {
                 retirement.isReclaimDue = true
                 if hurry == .now && !inCallback {
-                    container.wait(until: deadline ?? monotonicNow() + Self.reclaimPatience) {
+                    container.domains.wait(until: deadline ?? monotonicNow() + Self.reclaimPatience) {
                         !retirement.isReclaiming
                     }
                 }
@@ -85,7 +86,7 @@ extension Engine {
                 return nil
             }
         }
-        if isLingering { container.endRetired() }
+        if isLingering { container.retiredObjects.end() }
         scheduleReclaim()
     }
 
@@ -94,7 +95,7 @@ extension Engine {
     func handOverReclaim() {
         let loop: Loop
         let isAsked = container.monitor.locked { () -> Bool in
-            !container.isClosing && (hasRetired || retirement.isReclaiming || container.hasLingering)
+            !container.isClosing && (hasRetired || retirement.isReclaiming || !container.retiredObjects.isEmpty)
         }
         guard isAsked else { return }
         do throws(Failure) { loop = try self.loop() } catch { return noteThreadFailure(error) }
@@ -179,7 +180,7 @@ extension Engine {
             Readers.barrier()
             newest = later
         }
-        container.endRetired(ended.objects.map { ($0.sequence, $0.object) })
+        container.retiredObjects.end(ended.objects.map { ($0.sequence, $0.object) })
         for (generation, count) in ended.generations {
             container.log(
                 .trace, "generation \(generation.number) has ended; \(count) objects of it are disposed of")
@@ -192,7 +193,9 @@ extension Engine {
     func scheduleLook() {
         let planned = container.monitor.locked { () -> (number: UInt64, delay: UInt64)? in
             let now = monotonicNow()
-            guard !container.isClosing, let next = container.nextLook(now), next < nextLook else { return nil }
+            guard !container.isClosing, let next = container.retiredObjects.nextLook(now), next < nextLook else {
+                return nil
+            }
             nextLook = next
             lookNumber += 1
             return (lookNumber, next > now ? (next - now + 999_999) / 1_000_000 : 0)
@@ -201,7 +204,7 @@ extension Engine {
         do throws(Failure) {
             _ = try loop().schedule(after: planned.delay) { [weak self] in
                 guard let self, beginLook(planned.number) else { return }
-                container.endRetired()
+                container.retiredObjects.end()
             }
         } catch {
             _ = beginLook(planned.number)

@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 internal import InvivoLoop
+public import InvivoObjects
 public import InvivoWiring
 
 extension Engine {
@@ -38,7 +39,7 @@ extension Engine {
             facts.targets = UInt64(attachments.count)
             facts.sources = UInt64(openDocuments.count)
             facts.retiring = UInt64(retirement.retired.generations.count)
-            let waiting = container.waitingJobs()
+            let waiting = container.domains.waitingJobs
             facts.waitingJobs = UInt64(waiting.count)
             facts.waitingSince = waiting.count == 0 ? 0 : monotonicNow() - waiting.since
         }
@@ -51,9 +52,9 @@ extension Engine {
     }
 
     /// Retired objects that have not been stopped, and why.
-    public func retiredObjects() -> [Container.RetiredObject] {
+    public func retiredObjects() -> [RetiredObjects.Facts] {
         handOverReclaim()
-        return container.retiredObjects { Set(retirement.retired.objects.map(\.object)) }
+        return container.retiredObjects.facts { Set(retirement.retired.objects.map(\.object)) }
     }
 
     /// A document, and how its changes are noticed.
@@ -95,7 +96,7 @@ extension Engine {
         guard !Container.isInCallback else {
             throw Failure(.inCallback, "a callback cannot poll: its jobs would run inside each other")
         }
-        let ran = container.poll(timeout: milliseconds == .max ? .max : UInt64(milliseconds) * 1_000_000)
+        let ran = container.domains.poll(timeout: milliseconds == .max ? .max : UInt64(milliseconds) * 1_000_000)
         if ran > 0 { reclaim() }
         return ran
     }
@@ -109,7 +110,7 @@ extension Engine {
         let me = currentThread().identity
         try container.monitor.locked { () throws(Failure) in
             // A commit that is becoming visible has called the others already.
-            if publishing != nil { container.wait { publisher == 0 || publisher == me } }
+            if publishing != nil { container.domains.wait { publisher == 0 || publisher == me } }
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
             observers.append(observer)
             _ = observer.open()

@@ -1,5 +1,6 @@
 public import InvivoBase
 internal import InvivoGraph
+internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
@@ -77,7 +78,7 @@ extension Engine {
             }
             do throws(Failure) {
                 if let domain = Container.type(record).domain {
-                    try container.run(in: domain, timeout: 2_000_000_000) { _ throws(Failure) in try restore() }
+                    try container.domains.run(in: domain, timeout: 2_000_000_000) { _ throws(Failure) in try restore() }
                 } else {
                     try restore()
                 }

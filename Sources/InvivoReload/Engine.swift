@@ -4,6 +4,7 @@ public import InvivoBase
 internal import InvivoConfig
 internal import InvivoGraph
 internal import InvivoLoop
+internal import InvivoObjects
 public import InvivoPools
 public import InvivoSpec
 internal import InvivoTraits
@@ -127,18 +128,18 @@ public final class Engine: @unchecked Sendable {
         container.lifecycle.startTimeout = options.startTimeout
         container.lifecycle.stopTimeout = options.stopTimeout
         container.commitTimeout = options.commitTimeout
-        container.onLongWait = { [weak engine] failure in
+        container.domains.events.longWait = { [weak engine] failure in
             engine?.container.monitor.locked { engine?.lastFailure = failure }
         }
-        container.onLongWaitOver = { [weak engine] message in
+        container.domains.events.longWaitIsOver = { [weak engine] message in
             engine?.container.monitor.locked {
                 if engine?.lastFailure?.message == message { engine?.lastFailure = nil }
             }
         }
-        container.stopGrace = options.stopGrace
-        container.onLingering = { [weak engine] in engine?.scheduleLook() }
+        container.retiredObjects.grace = options.stopGrace
+        container.retiredObjects.onWaiting = { [weak engine] in engine?.scheduleLook() }
         Self.seams
-        container.onWaitingJob = { [weak engine] domain in engine?.noteWaiting(domain) }
+        container.domains.events.jobWaits = { [weak engine] domain in engine?.noteWaiting(domain) }
         container.onLateBuild = { [weak engine] id, what in
             var set = ChangeSet(cause: "a build that a reload overtook")
             switch what {
@@ -178,7 +179,8 @@ public final class Engine: @unchecked Sendable {
             while isReloading {
                 let number = turn.number
                 let limit = deadline(options.commitTimeout)
-                guard container.wait(until: limit, for: turnText, { !isReloading || turn.number != number }) else {
+                guard container.domains.wait(until: limit, for: turnText, { !isReloading || turn.number != number })
+                else {
                     throw Failure(
                         .timeout,
                         "\(turnText), takes longer than commit_timeout_ms permits a change to wait for it")
@@ -329,7 +331,7 @@ public final class Engine: @unchecked Sendable {
                     continue
                 }
                 let number = turn.number
-                _ = container.wait(until: .max, for: turnText) {
+                _ = container.domains.wait(until: .max, for: turnText) {
                     handed != nil || !isReloading || turn.number != number || container.isClosing
                 }
             }

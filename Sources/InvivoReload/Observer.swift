@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoObjects
 internal import InvivoWiring
 
 /// Hears of reloads. `active` and `isOpen` are guarded by the container's monitor.
@@ -73,7 +74,7 @@ public final class Observer: @unchecked Sendable {
         let limit = deadline(container.commitTimeout)
         let isOver = container.monitor.locked { () -> Bool in
             isOpen = false
-            return container.wait(until: limit, for: "an observer's callback") {
+            return container.domains.wait(until: limit, for: "an observer's callback") {
                 active.allSatisfy { $0 == me }
             }
         }

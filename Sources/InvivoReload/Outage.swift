@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoGraph
+internal import InvivoObjects
 internal import InvivoWiring
 
 /// Exclusive objects that a commit replaces: each is stopped before the one that takes its place is made, and started again
@@ -22,7 +23,7 @@ final class Outage {
         let limit = deadline(container.commitTimeout)
         let isThere = container.monitor.locked { () -> Bool in
             let what = "another thread's constructor of the exclusive '\(container.keys.name(id))'"
-            return container.wait(until: limit, for: what) { !cell.isBuilding }
+            return container.domains.wait(until: limit, for: what) { !cell.isBuilding }
         }
         guard isThere else {
             let key = container.keyName(id)

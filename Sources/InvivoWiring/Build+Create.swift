@@ -51,7 +51,7 @@ extension Build {
             return Made(object: object, record: record, dependencies: [], isForeign: true)
         }
         let recipient = Recipient(recipe: recipe, arguments: arguments, object: object, record: record)
-        if cell != nil { container.countFirstReferences(record) }
+        if cell != nil { container.retiredObjects.countFirstReferences(record) }
         if recipe.isInCircle || frames[index].low < index || container.leadsBack(arguments, record) {
             container.markCircle(object, record)
         }
@@ -71,7 +71,7 @@ extension Build {
         let final = try decorate(recipient, index)
         if final.object != object {
             starts.replace(object, by: final.object)
-            if cell != nil { container.countFirstReferences(final.record) }
+            if cell != nil { container.retiredObjects.countFirstReferences(final.record) }
         }
         // Keys that steps inject are recorded, too: the constructor may have used what it resolved.
         let named = Set(recipe.initializing)

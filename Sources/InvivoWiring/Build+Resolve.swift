@@ -1,6 +1,7 @@
 internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
+internal import InvivoObjects
 
 /// Finding the object of a key: through aliases and choices, in its scope, or as a weak reference does.
 extension Build {
@@ -319,7 +320,7 @@ extension Build {
     /// that asks a weak reference whether a weak singleton still exists.
     private func built(_ recipe: Recipe, _ find: () -> Cell?) throws(Failure) -> UInt64 {
         var wait = LongWait()
-        defer { wait.end(container) }
+        defer { wait.end(container.domains) }
         container.monitor.lock()
         while let cell = find() {
             switch cell.state {
@@ -328,7 +329,9 @@ extension Build {
                 return 0
             case .built:
                 let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
-                if recipe.scope == .weakSingleton ? container.receiveWeak(cell) != nil : ObjectTable.retain(bits) {
+                if recipe.scope == .weakSingleton
+                    ? container.retiredObjects.receiveWeak(cell) != nil : ObjectTable.retain(bits)
+                {
                     container.monitor.unlock()
                     return bits
                 }
@@ -354,14 +357,14 @@ extension Build {
                     return madeHere(cell)
                 }
                 let (root, thread) = (root, currentThread().identity)
-                guard cell.isReviving, container.waits.circle(from: other, to: root, on: thread, recipe.key) == nil
+                guard cell.isReviving, container.waits.cycle(from: other, to: root, on: thread, recipe.key) == nil
                 else {
                     container.monitor.unlock()
                     return 0
                 }
                 root.waitingOn = .revival(cell)
                 container.waits.begin(root, thread)
-                wait.once(container, for: recipe.key, of: other)
+                wait.once(container.domains, for: recipe.key, of: other)
                 container.waits.end(root, thread)
                 root.waitingOn = nil
             }

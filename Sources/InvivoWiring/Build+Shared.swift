@@ -2,6 +2,7 @@ internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
 public import InvivoGraph
+internal import InvivoObjects
 
 /// Shared instances: each is built once, whichever builds need it, and becomes visible when it is complete.
 extension Build {
@@ -19,14 +20,16 @@ extension Build {
         var isAsked = false
         var standing: Standing?
         var wait = LongWait()
-        defer { wait.end(container) }
+        defer { wait.end(container.domains) }
         waiting: while true {
             // The caller has found the cell of a scope instance.
             if !recipe.scope.isPlaced { cell = base.variant(arguments, gone: &gone) }
             switch cell.state {
             case .built:
                 let bits = recipe.scope == .weakSingleton ? cell.weakObject : cell.object
-                if recipe.scope == .weakSingleton ? container.receiveWeak(cell) != nil : ObjectTable.retain(bits) {
+                if recipe.scope == .weakSingleton
+                    ? container.retiredObjects.receiveWeak(cell) != nil : ObjectTable.retain(bits)
+                {
                     container.monitor.unlock()
                     do throws(Failure) { try checkDomain(definition) } catch {
                         _ = ObjectTable.release(bits)
@@ -48,9 +51,9 @@ extension Build {
                 }
                 let thread = currentThread().identity
                 let root = root
-                let circle = container.waits.circle(from: other, to: root, on: thread, cell.definition.key)
+                let circle = container.waits.cycle(from: other, to: root, on: thread, cell.definition.key)
                 // A commit goes first: it keeps its objects until it is over. The other build begins again.
-                let goesFirst = circle != nil && root.isCommit && container.waits.mayGiveWay(other)
+                let goesFirst = circle != nil && root.isCommit && container.waits.canBackOff(other)
                 if isAsked || circle != nil && !goesFirst {
                     // A build that holds nothing that others wait for may back off.
                     let isFree =
@@ -58,7 +61,7 @@ extension Build {
                         && !container.waits.hasSuspended(thread)
                     if isAsked || isFree { root.givesWayTo = cell }
                     container.monitor.unlock()
-                    throw root.waitsForCycle(circle ?? Waits.Circle(path: [cell.definition.key]), cell)
+                    throw root.waitsForCycle(circle ?? Waits.Cycle(path: [cell.definition.key]), cell)
                 }
                 awaited = cell.attempt
                 if goesFirst {
@@ -69,12 +72,12 @@ extension Build {
                     if let way = standing.flatMap({ WaitsAcross.begin($0, for: cell, cell.definition.key, of: other) })
                     {
                         container.monitor.unlock()
-                        throw root.waitsForCycle(Waits.Circle(path: way), cell)
+                        throw root.waitsForCycle(Waits.Cycle(path: way), cell)
                     }
                     root.waitingOn = .cell(cell)
                 }
                 container.waits.begin(root, thread)
-                wait.once(container, for: cell.definition.key, of: other)
+                wait.once(container.domains, for: cell.definition.key, of: other)
                 container.waits.end(root, thread)
                 if !goesFirst, let standing { WaitsAcross.end(standing, for: cell) }
                 root.waitingOn = nil
@@ -217,7 +220,7 @@ extension Build {
     // MARK: failures
 
     /// The failure of a wait that would close a cycle.
-    func waitsForCycle(_ circle: Waits.Circle, _ cell: Cell) -> Failure {
+    func waitsForCycle(_ circle: Waits.Cycle, _ cell: Cell) -> Failure {
         let whole = frames.map(\.recipe.key) + circle.path + (circle.isThroughJob ? [cell.definition.key] : [])
         let start = whole.firstIndex(of: cell.definition.key) ?? 0
         let path = whole[start...].joined(separator: " -> ")

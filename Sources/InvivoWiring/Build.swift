@@ -1,5 +1,6 @@
 public import InvivoBase
 public import InvivoGraph
+public import InvivoObjects
 
 /// One build: the resolve from outside, and every resolve that its constructors make, on this thread or in jobs that it posts.
 /// The nodes of wait cycles are builds, not threads.
@@ -177,7 +178,7 @@ public final class Build: @unchecked Sendable {
     /// In a waiting build: a commit needs its objects, and it is to back off. Guarded by the monitor.
     var isAskedToGiveWay = false
     /// A long wait for it has been reported. Guarded by the monitor.
-    var isReportedAsSlow = false
+    public var isReportedAsSlow = false
 
     public init(
         _ container: Container, graph: Graph, isReload: Bool = false, commit: Commit? = nil, parent: Build? = nil,

@@ -1,6 +1,7 @@
 public import CPlatform
 public import InvivoBase
 public import InvivoGraph
+internal import InvivoObjects
 
 /// The shared instance of one definition; with runtime arguments, one for each set of them. Everything here is guarded by the
 /// container's monitor, and exists only if an instance was created or tried.

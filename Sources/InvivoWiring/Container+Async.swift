@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoObjects
 
 /// Resolving where an object belongs, without waiting for it.
 extension Container {
@@ -24,7 +25,7 @@ extension Container {
             arguments.isEmpty && graph.cell(recipe.id).map { cell in monitor.locked { cell.isBuilt } } ?? false
         if isBuilt && domain?.isCurrent ?? true { return work() }
         let workIn = { [self] (domain: Domain) in
-            post(
+            domains.post(
                 to: domain, isPatient: true,
                 onDrop: {
                     hand(.failure(Failure(.host, "the domain '\(domain.name)' dropped its job", path: recipe.key)))
@@ -76,7 +77,7 @@ extension Container {
     private func deliverResolved(_ result: Result<UInt64, Failure>, to domain: Domain?, _ resolved: @escaping Resolved)
     {
         guard let domain else { return callback { resolved(result) } }
-        post(
+        domains.post(
             to: domain,
             onDrop: { [self] in
                 if case .success(let object) = result { _ = ObjectTable.release(object) }

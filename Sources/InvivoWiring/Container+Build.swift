@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
+internal import InvivoObjects
 
 /// Outermost resolves, and the build that the calling thread is in.
 extension Container {
@@ -96,15 +97,15 @@ extension Container {
     private func waitForBuild(of cell: Cell, _ build: Build) throws(Failure) {
         let standing = Standing(build)
         var wait = LongWait()
-        defer { wait.end(self) }
+        defer { wait.end(domains) }
         monitor.lock()
         defer { monitor.unlock() }
         while case .building(let other) = cell.state {
             // Another runtime beneath may hold something.
             if let way = WaitsAcross.begin(standing, for: cell, cell.definition.key, of: other) {
-                throw build.waitsForCycle(Waits.Circle(path: way), cell)
+                throw build.waitsForCycle(Waits.Cycle(path: way), cell)
             }
-            wait.once(self, for: cell.definition.key, of: other)
+            wait.once(domains, for: cell.definition.key, of: other)
             WaitsAcross.end(standing, for: cell)
         }
     }
@@ -250,7 +251,7 @@ extension Container {
     }
 
     /// Whether the calling thread is in a build of this runtime, detached from it or not. Takes no lock.
-    var isBuildingHere: Bool {
+    public var isBuildingHere: Bool {
         let thread = currentThread()
         let build = thread.build
         guard !build.isNone else { return false }

@@ -1,19 +1,10 @@
 internal import CPlatform
-public import InvivoBase
+internal import InvivoBase
+internal import InvivoObjects
 
-/// Objects that were injected into each other in a circle hold each other by leases. When a claim on one of them goes,
-/// and nothing but the circle claims its members, all of them end: trial deletion over the injected references of the
-/// marked objects. Exact, because every lease that an injection holds is listed in its holder.
+/// Objects that were injected into each other in a cycle hold each other by leases. They are marked. When a claim on one of them is
+/// released and only the cycle claims its members, all of them end (`CycleSearch`).
 extension Container {
-    private struct Node {
-        let record: Record
-        let leases: UInt64
-        let isHeld: Bool
-        let targets: [UInt64]
-        var inner: UInt64 = 0
-        var isLive = false
-    }
-
     /// Marks an object as member of a circle. In its domain, by who makes it or injects into it.
     func markCircle(_ object: UInt64, _ record: Record) {
         // Whoever sees the mark sees the table of what was injected.
@@ -59,8 +50,7 @@ extension Container {
         for object in ObjectTable.all(of: tag) where ObjectTable.retain(object) {
             if let record = ObjectTable.record(object) {
                 let key = record.pointee.key
-                let extra = iv_load_pointer(iv_record_extra(record))
-                    .map { Unmanaged<ObjectExtra>.fromOpaque($0).takeUnretainedValue() }
+                let extra = Self.knownExtra(of: record)
                 if key > 0 && keys.contains(key - 1) || key == 0 && extra != nil || extra?.isGivenObjects == true {
                     markCircle(object, record)
                 }
@@ -86,79 +76,24 @@ extension Container {
     private func endCircle(from bits: UInt64, _ record: Record) {
         var lingers = false
         let ended = monitor.locked { () -> [Record] in
-            let garbage = unclaimed(from: bits)
-            lingers = linger(garbage.map(\.value.record))
-            if !lingers, !garbage.isEmpty, end(garbage) { return garbage.map(\.value.record) }
+            let unclaimed = CycleSearch(from: bits, node).unclaimed
+            let records = unclaimed.compactMap { ObjectTable.record($0.object) }
+            lingers = retiredObjects.linger(records)
+            if !lingers, !unclaimed.isEmpty, ObjectTable.endTogether(unclaimed) { return records }
             return ObjectTable.releaseUnseen(bits) ? [record] : []
         }
-        if lingers { endRetired() }
+        if lingers { retiredObjects.end() }
         for record in ended.sorted(by: { iv_record_order($0) > iv_record_order($1) }) { Self.dispose(record) }
     }
 
-    /// Under the monitor: what `start` leads to and nothing else claims. The caller's lease on it does not count.
-    private func unclaimed(from start: UInt64) -> [(key: UInt64, value: Node)] {
-        var nodes = reachable(from: start)
-        nodes[start]?.inner += 1
-        for (object, node) in nodes where node.leases > node.inner || node.isHeld { live(object, &nodes) }
-        return nodes.filter { !$0.value.isLive }
-    }
-
-    /// Under the monitor: ends all of them, or none when somebody took a lease meanwhile; its release looks again.
-    private func end(_ objects: [(key: UInt64, value: Node)]) -> Bool {
-        var tried: [UInt64] = []
-        for (object, node) in objects where ObjectTable.beginTrial(object, leases: node.leases) { tried.append(object) }
-        var ended: [UInt64] = []
-        if tried.count == objects.count, tried.allSatisfy({ ObjectTable.isOnTrial($0) }) {
-            for object in tried where ObjectTable.end(object) { ended.append(object) }
-        }
-        if ended.count == objects.count { return true }
-        for object in tried { ObjectTable.acquit(object) }
-        return false
-    }
-
-    /// Under the monitor: the marked objects that injected references lead to, with how many of their leases those are. The
-    /// caller has a lease on `start`; each of the others is leased by one before it, whose table changes under the monitor.
-    private func reachable(from start: UInt64) -> [UInt64: Node] {
-        var nodes: [UInt64: Node] = [:]
-        var queue = [start]
-        while let object = queue.popLast() {
-            guard nodes[object] == nil, ObjectTable.isInCircle(object), let claims = ObjectTable.claims(object),
-                let record = ObjectTable.record(object), Self.type(record).container === self
-            else { continue }
-            var targets: [UInt64] = []
-            Self.forEachInjected(record) { targets.append($0) }
-            nodes[object] = Node(record: record, leases: claims.leases, isHeld: claims.isHeld, targets: targets)
-            queue += targets
-        }
-        for node in nodes.values { for target in node.targets { nodes[target]?.inner += 1 } }
-        return nodes
-    }
-
-    /// Under the monitor: the objects that a record's injected references lead to, each as often as it holds leases on it, what
-    /// its lazies have resolved included.
-    /// The record's own lease or hold keeps it.
-    public static func forEachInjected(_ record: Record, _ body: (UInt64) -> Void) {
-        if let edges = iv_record_edges(record, record.pointee.type.pointee.size) {
-            for index in 0..<Int(iv_record_edge_count(record)) { body(edges[index]) }
-        }
-        guard let pointer = iv_load_pointer(iv_record_extra(record)) else { return }
-        let extra = Unmanaged<ObjectExtra>.fromOpaque(pointer).takeUnretainedValue()
-        extra.forEachInjectedValue { value in value.forEachLease { body($0.bits) } }
-        guard extra.hasLate else { return }
-        // One callable may be among the values several times.
-        var lates: [ObjectIdentifier: LateClaims] = [:]
-        extra.forEachInjectedValue { value in
-            value.forEachLate { if $0.isHeld(by: extra) { lates[ObjectIdentifier($0)] = $0 } }
-        }
-        for claims in lates.values { claims.forEachLease { body($0.bits) } }
-    }
-
-    private func live(_ start: UInt64, _ nodes: inout [UInt64: Node]) {
-        var queue = [start]
-        while let object = queue.popLast() {
-            guard let node = nodes[object], !node.isLive else { continue }
-            nodes[object]?.isLive = true
-            queue += node.targets
-        }
+    /// A marked object, with the leases on it. With the monitor held: each object is leased by the one that leads to it, whose
+    /// injected references change with the monitor held.
+    private func node(_ object: UInt64) -> CycleSearch.Node? {
+        guard ObjectTable.isInCircle(object), let claims = ObjectTable.claims(object),
+            let record = ObjectTable.record(object), Self.type(record).container === self
+        else { return nil }
+        var targets: [UInt64] = []
+        InjectedReferences.forEach(of: record) { targets.append($0) }
+        return CycleSearch.Node(leases: claims.leases, isHeld: claims.isHeld, targets: targets)
     }
 }

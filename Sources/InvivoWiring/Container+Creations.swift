@@ -1,5 +1,6 @@
 public import CPlatform
 public import InvivoBase
+internal import InvivoObjects
 
 /// A creation that no definition describes, such as an entry of a pool. Its memory is on the stack of the thread that runs it.
 ///
@@ -86,12 +87,12 @@ extension Container {
         let thread = currentThread().identity
         let standing = Standing(build)
         var wait = LongWait()
-        defer { wait.end(self) }
+        defer { wait.end(domains) }
         monitor.lock()
         while !pending.isDone {
             // The start of an object that the creation has built waits for the creation.
             let isOwn = pending.build.map { build.isInside($0.root) } ?? false
-            let circle = pending.build.flatMap { waits.circle(from: $0.root, to: build, on: thread, pending.name) }
+            let circle = pending.build.flatMap { waits.cycle(from: $0.root, to: build, on: thread, pending.name) }
             var cycle = isOwn ? [pending.name] : circle?.path
             if cycle == nil {
                 cycle = WaitsAcross.begin(standing, for: pending, pending.name, of: pending.build?.root)
@@ -103,7 +104,7 @@ extension Container {
             }
             build.waitingOn = .creation(pending)
             waits.begin(build, thread)
-            wait.once(self, for: pending.name, of: pending.build?.root)
+            wait.once(domains, for: pending.name, of: pending.build?.root)
             waits.end(build, thread)
             WaitsAcross.end(standing, for: pending)
             build.waitingOn = nil

@@ -3,6 +3,7 @@ internal import CPlatform
 internal import Glibc
 public import InvivoBase
 public import InvivoGraph
+internal import InvivoObjects
 
 /// How objects end.
 extension Container {
@@ -161,16 +162,15 @@ extension Container {
         let type = type(record)
         let container = type.container
         // What its language still refers to is not stopped yet.
-        if container.linger(record) { return }
+        if container.retiredObjects.linger(record) { return }
         // A prototype that changed hands is disposed of by whoever gives it back last.
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent,
-            container.monitor.locked({ container.leaveToDomain(record) })
+            container.pendingDisposals.add(record)
         {
             nonisolated(unsafe) let record = record
-            container.post(to: domain) {
+            container.domains.post(to: domain) {
                 // Unless close, which waits for it only so long, was first.
-                let isOurs = container.monitor.locked { container.undisposed.remove(record) != nil }
-                if isOurs { finish(record) }
+                if container.pendingDisposals.take(record) { finish(record) }
             }
             return
         }
@@ -186,13 +186,6 @@ extension Container {
             return
         }
         finish(record)
-    }
-
-    /// Under the monitor: its domain disposes of it, and where that gives the job back, close. False after close.
-    private func leaveToDomain(_ record: Record) -> Bool {
-        guard !isDetached else { return false }
-        undisposed.insert(record)
-        return true
     }
 
     /// Lets go of what an ended object held, and of its memory. What has no other claim is disposed of here, one after the

@@ -2,6 +2,7 @@ internal import CPlatform
 public import InvivoBase
 public import InvivoConfig
 public import InvivoGraph
+public import InvivoObjects
 
 /// The engine's wiring: keys, types, domains, the current graph, and resolving.
 ///
@@ -16,48 +17,38 @@ public final class Container: @unchecked Sendable {
     public let name: String
     public let monitor = Monitor()
     public let keys: KeyTable
-    /// Where confined types live that name no domain. Guarded by the monitor.
-    public private(set) var defaultDomain: Domain
+    public let domains: DomainTable
+    /// Runs start and stop hooks of shared objects in a commit.
+    public let jobThreads: JobThreads
     /// Whether what types declare that they need is filled; set once, before the core is opened.
-    public nonisolated(unsafe) var fillsNeeds = true
+    public var fillsNeeds = true
     /// What runs reloads; set once, before the core is opened.
-    public nonisolated(unsafe) weak var owner: AnyObject?
+    public weak var owner: AnyObject?
     public let log: Log
     public let lifecycle: Lifecycle
 
     // Guarded by the monitor.
     var types: NameTable<ObjectType> = [:]
-    public var domains: [Domain] = []
-    /// Jobs that hosts have tokens of.
-    var openJobs: [UInt64: Job] = [:]
     /// Assemblies that were described, active or not.
     public internal(set) var described: NameTable<AssemblyDescription> = [:]
     /// Keys that nothing defines before the assembly here is activated.
     public internal(set) var dormant: NameTable<String> = [:]
     /// By the names under which they are active.
     var active: NameTable<AssemblyDescription> = [:]
-    /// Jobs that a thread waits for.
-    var awaitedJobs: [Job] = []
-    /// Ended objects whose domain has not begun to dispose of them; of what it gives back close disposes.
-    public internal(set) var undisposed: Set<Record> = []
     public private(set) var graph: Graph
-    /// Jobs posted that nobody waits for (disposals, notifications) and that have not ended.
-    public internal(set) var unawaitedJobs = 0
     public var builds = BuildRecords()
     /// Scopes with places, by name.
     var scopes: NameTable<PlacedScope> = ["thread": PlacedScope("thread", nil)]
     /// Set by close: no new cold build, job or reload is begun.
-    public var isClosing = false
+    public private(set) var isClosing = false
     /// Calls of close that wait for a reload: what that loads is abandoned.
     public var waitingCloses = 0
     /// Built for a graph that was gone meanwhile; their holds are dropped by the next reclaim.
     public var retiredWhileBuilding: [(object: UInt64, birth: UInt64)] = []
-    /// After close: objects that are still leased are disposed wherever their last lease goes.
-    public internal(set) var isDetached = false
     /// Called with the monitor not held, when a commit concerns an object that its plan did not know.
     public var onLateBuild: (@Sendable (UInt32, LateBuild) -> Void)?
-    var waits = Waits()
-    let resolvers: ResolveThreads
+    let waits: Waits
+    let resolvers: WorkerThreads
     /// What providers and lazies claim.
     let lates = LateTable()
     /// What reads values from texts, by name.
@@ -66,43 +57,32 @@ public final class Container: @unchecked Sendable {
     public var configKinds: [UInt32: Set<ValueKind>] = [:]
     /// Guarded by the monitor.
     public var soughtPaths = SoughtPaths()
-    /// Retired objects that wait for the references of their language. Guarded by the monitor.
-    var lingering = Lingering()
-    /// Nanoseconds for which an object may; `UInt64.max`: no limit. Set before the core is opened.
-    public nonisolated(unsafe) var stopGrace: UInt64 = 30_000_000_000
-    /// Called with the monitor not held, when there are objects to be looked at again.
-    public var onLingering: (@Sendable () -> Void)?
+    public let retiredObjects: RetiredObjects
+    public let pendingDisposals: PendingDisposals
     /// How long a domain has to do a job of a commit.
-    public nonisolated(unsafe) var commitTimeout: UInt64 = 0
-    /// Called with the monitor not held, when something was waited for longer than 1 s; set once, before the core is opened.
-    public nonisolated(unsafe) var onLongWait: (@Sendable (Failure) -> Void)?
-    /// Called when a wait with this message is over that was no reload's.
-    public nonisolated(unsafe) var onLongWaitOver: (@Sendable (_ message: String) -> Void)?
+    public var commitTimeout: UInt64 = 0
     /// Guarded by the monitor.
     var reloadCall: ReloadCall?
-    /// Domains that have begun a job which nobody waits for any more, by the job. Guarded by the monitor.
-    public internal(set) var leftJobs: [ObjectIdentifier: Domain] = [:]
-    /// Threads that run one job, until it is over. Guarded by the monitor.
-    var leftThreads: [(thread: OwnThread, job: Job)] = []
-    /// What is kept for steps back that a domain has not taken in time, by the job. Guarded by the monitor.
-    public internal(set) var restoring: [ObjectIdentifier: (domain: Domain, leases: [ObjectLease])] = [:]
     /// For types whose objects are created without a definition: the compiled injections in the generation named. Guarded by the
     /// monitor.
     var ownRecipes: [ObjectIdentifier: (generation: UInt64, recipe: Recipe)] = [:]
-    /// Called with the monitor not held, when a queue of jobs gets its first.
-    public var onWaitingJob: (@Sendable (Domain) -> Void)?
 
     public init(core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log) {
         self.core = core
         self.tag = tag
         self.name = name
         self.log = log
-        resolvers = ResolveThreads(name: name)
-        self.defaultDomain = defaultDomain
+        resolvers = WorkerThreads(name: name)
+        waits = Waits(monitor)
+        domains = DomainTable(defaultDomain: defaultDomain, monitor: monitor, waits: waits, log: log)
+        jobThreads = JobThreads(domains, name: name)
+        retiredObjects = RetiredObjects(monitor, tag: tag, domains: domains, log: log)
+        pendingDisposals = PendingDisposals(monitor)
         keys = KeyTable(owner: UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag))
         graph = Graph(generation: 0, keys: keys)
-        domains = [defaultDomain]
-        lifecycle = Lifecycle(monitor)
+        lifecycle = Lifecycle(monitor, log: log)
+        domains.connect(to: self)
+        retiredObjects.connect(to: self)
         lifecycle.container = self
         Self.seams
     }
@@ -146,9 +126,9 @@ public final class Container: @unchecked Sendable {
         if description.isShared {
             domain = nil
         } else if description.domainBits == 0 {
-            domain = monitor.locked { defaultDomain }
+            domain = domains.defaultDomain
         } else {
-            domain = try self.domain(description.domainBits)
+            domain = try domains.domain(description.domainBits)
         }
         let type = ObjectType(
             description, owner: self, keys: KeyNames(keys, guardedBy: monitor),
@@ -170,23 +150,6 @@ public final class Container: @unchecked Sendable {
             if isClosing { throw Failure(.closed, "the runtime is closed") }
             throw Failure(
                 .notFound, "no type '\(name)' is registered\(suggestion(for: name, among: types.keys.sorted()))")
-        }
-    }
-
-    /// The domain of a handle, if it is one of this runtime's.
-    public func domain(_ bits: UInt64) throws(Failure) -> Domain {
-        let found = try HandleTable.require(bits, .domain, as: Domain.self)
-        guard monitor.locked({ domains.contains { $0 === found } }) else {
-            throw Failure(.handle, "the domain '\(found.name)' belongs to another runtime")
-        }
-        return found
-    }
-
-    public func add(_ domain: Domain, asDefault: Bool = false) throws(Failure) {
-        try monitor.locked { () throws(Failure) in
-            guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
-            domains.append(domain)
-            if asDefault { defaultDomain = domain }
         }
     }
 
@@ -250,31 +213,20 @@ public final class Container: @unchecked Sendable {
     /// After close, with no reader left: objects that live on are disposed wherever their last lease goes.
     /// Jobs that no thread took are dropped, and what they were to dispose is disposed here: nothing is left behind.
     public func detach() {
-        let jobs = monitor.locked { () -> [Job] in
-            isDetached = true
-            var jobs = openJobs.values.sorted { $0.postedAt < $1.postedAt }
-            for domain in domains {
-                jobs += domain.queue
-                domain.queue = []
-                domain.lower()
-            }
-            return jobs
-        }
-        for job in jobs { _ = job.drop() }
-        let left = monitor.locked { () -> Set<Record> in
-            defer { undisposed = [] }
-            return undisposed
-        }
-        for record in left.sorted(by: { iv_record_order($0) > iv_record_order($1) }) { Container.finish(record) }
+        pendingDisposals.detach()
+        domains.detach()
+        let records = pendingDisposals.takeAll().sorted { iv_record_order($0) > iv_record_order($1) }
+        for record in records { Container.finish(record) }
     }
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
         let scopes = monitor.locked { forgetScopes() }
         defer { withExtendedLifetime(scopes) {} }
+        domains.forget()
         let former = monitor.locked {
             () -> (
-                Graph, NameTable<ObjectType>, [Domain], [NameTable<AssemblyDescription>], NameTable<TextConverter>,
+                Graph, NameTable<ObjectType>, [NameTable<AssemblyDescription>], NameTable<TextConverter>,
                 [Recipe], BuildRecords
             ) in
             defer {
@@ -285,14 +237,21 @@ public final class Container: @unchecked Sendable {
                 described = [:]
                 active = [:]
                 dormant = [:]
-                domains = []
             }
             // A recipe leads back to its type.
             let recipes = ownRecipes.values.map(\.recipe)
             ownRecipes = [:]
-            return (graph, types, domains, [described, active], converters, recipes, builds)
+            return (graph, types, [described, active], converters, recipes, builds)
         }
         withExtendedLifetime(former) {}
+    }
+
+    /// With the monitor held: no new build, job or reload is begun from now on.
+    public func beginClosing() {
+        isClosing = true
+        domains.close()
+        retiredObjects.close()
+        monitor.broadcast()
     }
 }
 

@@ -1,5 +1,6 @@
 internal import InvivoBase
 public import InvivoGraph
+public import InvivoObjects
 
 /// Every slot of a container's graphs is a cell, and every type belongs to a container.
 extension Graph {

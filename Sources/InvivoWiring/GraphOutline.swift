@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 internal import InvivoGraph
+internal import InvivoObjects
 
 /// What making the object of a key comes to, step by step, for a host that makes the objects of its own language itself.
 ///

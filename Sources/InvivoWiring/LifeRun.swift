@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoObjects
 
 extension Lifecycle {
     /// Starts or stops of many objects: each after those it needs, independent ones of shared types at the same time on threads
@@ -46,7 +47,7 @@ extension Lifecycle {
 
         func run() {
             var wait = LongWait()
-            defer { wait.end(container) }
+            defer { wait.end(container.domains) }
             container.monitor.lock()
             while true {
                 let mayBegin = failures.isEmpty || !endsWithFailure
@@ -62,7 +63,7 @@ extension Lifecycle {
                 let own = confined ?? (running == 0 || shared.count > 1 ? shared.popLast() : nil)
                 for step in shared where running < Self.mostThreads { begin(step) }
                 guard let own else {
-                    wait.once(container) {
+                    wait.once(container.domains) {
                         container.monitor.locked { steps.indices.filter { states[$0] == .running } }.map(what).joined(
                             separator: ", ")
                     }

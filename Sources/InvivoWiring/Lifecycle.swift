@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+public import InvivoObjects
 
 /// Prepares, starts and stops the objects of a runtime, each in its domain.
 public final class Lifecycle: @unchecked Sendable {
@@ -9,10 +10,12 @@ public final class Lifecycle: @unchecked Sendable {
     /// Nanoseconds that a start or stop may take where a definition does not declare it. Set before the core is opened.
     public var startTimeout: UInt64 = 0
     public var stopTimeout: UInt64 = 0
-    /// Failures of stops, while a caller gathers them. Guarded by the monitor.
-    private var stopFailures: [Failure]?
+    public let stopFailures: StopFailures
 
-    init(_ monitor: Monitor) { self.monitor = monitor }
+    init(_ monitor: Monitor, log: Log) {
+        self.monitor = monitor
+        stopFailures = StopFailures(monitor, log: log)
+    }
 
     // MARK: starting
 
@@ -36,7 +39,9 @@ public final class Lifecycle: @unchecked Sendable {
         let begun = monotonicNow()
         do throws(Failure) {
             try run(Call(record, .start, build, limit)) { (description, instance, deadline) throws(Failure) in
-                try self.container.countingStart(of: record) { () throws(Failure) in try description.start(instance) }
+                try self.container.retiredObjects.countingStart(of: record) { () throws(Failure) in
+                    try description.start(instance)
+                }
                 // The caller does not wait any longer, and nothing else would stop it again.
                 do throws(Failure) { try deadline() } catch {
                     try description.stop(instance)
@@ -52,15 +57,11 @@ public final class Lifecycle: @unchecked Sendable {
         guard took > limit else { return }
         var failure = Failure(
             .timeout,
-            "the start of \(Container.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
+            "the start of \(Container.type(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
             path: name, at: place(of: record, build))
         if let other = stop(record, name, build) { failure.others.append(other) }
         set(.failed, record)
         throw failure
-    }
-
-    static func milliseconds(_ nanoseconds: UInt64) -> String {
-        "\(nanoseconds / 1_000_000).\(nanoseconds / 100_000 % 10) ms"
     }
 
     // MARK: stopping
@@ -95,7 +96,7 @@ public final class Lifecycle: @unchecked Sendable {
         guard took > limit else { return nil }
         return Failure(
             .timeout,
-            "the stop of \(Container.type(record).name) took \(Self.milliseconds(took)), and may take \(Self.milliseconds(limit))",
+            "the stop of \(Container.type(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
             path: container.name(of: record), at: place(of: record, nil))
     }
 
@@ -124,39 +125,6 @@ public final class Lifecycle: @unchecked Sendable {
         return run.failures
     }
 
-    /// Of objects that the graph is about to let go of: the started ones that end with that, because nobody leases them but
-    /// others that end.
-    public func endingTogether(_ objects: [UInt64]) -> [Record] { monitor.locked { endingNow(objects) } }
-
-    /// Under the monitor: the same.
-    func endingNow(_ objects: [UInt64]) -> [Record] {
-        var records: [UInt64: Record] = [:]
-        var leases: [UInt64: UInt64] = [:]
-        var isNeeded = false
-        for object in objects {
-            guard let record = ObjectTable.record(object) else { continue }
-            records[object] = record
-            if let extra = iv_load_pointer(iv_record_extra(record)),
-                Unmanaged<ObjectExtra>.fromOpaque(extra).takeUnretainedValue().life == .started
-            {
-                isNeeded = true
-            }
-        }
-        guard isNeeded else { return [] }
-        for object in records.keys { leases[object] = ObjectTable.leases(object) }
-        for record in records.values {
-            Container.forEachInjected(record) { object in if let count = leases[object] { leases[object] = count &- 1 }
-            }
-        }
-        // Whoever stays keeps what was injected into it.
-        var staying = leases.filter { $0.value != 0 }.map(\.key)
-        while let object = staying.popLast() {
-            guard let record = records.removeValue(forKey: object) else { continue }
-            Container.forEachInjected(record) { if records[$0] != nil { staying.append($0) } }
-        }
-        return Array(records.values)
-    }
-
     /// Under the monitor: which of `places` an object uses, through what was injected and what it resolved while it was made.
     private func used(by record: Record, _ places: [UInt64: Int]) -> Set<Int> {
         var found: Set<Int> = []
@@ -164,7 +132,7 @@ public final class Lifecycle: @unchecked Sendable {
         var queue = [record]
         while let next = queue.popLast() {
             var objects: [UInt64] = []
-            Container.forEachInjected(next) { objects.append($0) }
+            InjectedReferences.forEach(of: next) { objects.append($0) }
             if next.pointee.key > 0 {
                 for key in container.builds.dependencies.dependencies(of: next.pointee.key - 1) {
                     if let object = container.graph.cell(key)?.object, object != 0 { objects.append(object) }
@@ -257,24 +225,10 @@ public final class Lifecycle: @unchecked Sendable {
         guard isStarted, let instance = record.pointee.instance else { return }
         let begun = monotonicNow()
         do throws(Failure) { try Container.type(record).description.stop(instance) } catch {
-            return noteStopFailure(error.named(container.name(of: record), place(of: record, nil)))
+            return stopFailures.note(error.named(container.name(of: record), place(of: record, nil)))
         }
-        if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) { noteStopFailure(failure) }
-    }
-
-    /// Logs the failure of a stop without a waiting caller, and adds it to the gathered failures.
-    public func noteStopFailure(_ failure: Failure) {
-        container.log(.error, failure.text)
-        monitor.locked { stopFailures?.append(failure) }
-    }
-
-    /// Runs `body`, and answers what failed in stops meanwhile.
-    public func gatheringStops(_ body: () -> Void) -> [Failure] {
-        monitor.locked { stopFailures = [] }
-        body()
-        return monitor.locked { () -> [Failure] in
-            defer { stopFailures = nil }
-            return stopFailures ?? []
+        if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) {
+            stopFailures.note(failure)
         }
     }
 
@@ -338,25 +292,25 @@ public final class Lifecycle: @unchecked Sendable {
         let job = { (deadline: Deadline) throws(Failure) in try body(type.description, instance, deadline) }
         // Nothing undoes a stop, and a late one is reported by the caller.
         let isStop = call.step == .stop
-        let work = Container.Work(
+        let label = Job.Label(
             name: "the \(call.step.rawValue) of '\(container.name(of: record))'",
             whenLeft: isStop ? "it is not waited for any longer" : "what it does is undone when it returns")
         // A prototype belongs to the thread that creates it.
         if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
             try withOverdue(call) { (overdue) throws(Failure) in
-                try container.run(
-                    in: domain, timeout: call.timeout, overdue: overdue, failsLate: !isStop, work: work, job)
+                try container.domains.run(
+                    in: domain, timeout: call.timeout, overdue: overdue, failsLate: !isStop, label: label, job)
             }
         } else if type.domain == nil, call.inRun || call.build?.root.isCommit == true, call.timeout != .max {
             try withOverdue(call) { (overdue) throws(Failure) in
-                try container.runApart(timeout: call.timeout, overdue: overdue, work: work, job)
+                try container.jobThreads.run(timeout: call.timeout, overdue: overdue, label: label, job)
             }
         } else {
             try job(.none)
         }
     }
 
-    private func withOverdue(_ call: Call, _ run: (Container.Overdue) throws(Failure) -> Void) throws(Failure) {
+    private func withOverdue(_ call: Call, _ run: (Job.Overdue) throws(Failure) -> Void) throws(Failure) {
         // A build outside of a commit cannot leave its work to a domain.
         let abandonment = call.build.map { $0.root.commit?.abandonment } ?? Abandonment()
         // Kept here and not by the job, which another thread releases later.

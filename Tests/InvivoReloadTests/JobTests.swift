@@ -1,5 +1,6 @@
 import Dispatch
 import InvivoBase
+import InvivoObjects
 import InvivoReload
 import InvivoWiring
 import Synchronization
@@ -40,6 +41,8 @@ import Testing
     }
 
     private func run(in domain: Domain, of engine: Engine, holding resource: Resource) throws {
-        try engine.container.run(in: domain, timeout: .max) { (_) throws(Failure) in withExtendedLifetime(resource) {} }
+        try engine.container.domains.run(in: domain, timeout: .max) { (_) throws(Failure) in
+            withExtendedLifetime(resource) {}
+        }
     }
 }

@@ -107,7 +107,7 @@ import Testing
         let engine = try Engine.open(EngineOptions())
         let container = engine.container
         // No timer checks again.
-        container.onLingering = nil
+        container.retiredObjects.onWaiting = nil
         Counted.references.store(0, ordering: .relaxed)
         Counted.stops.store(0, ordering: .relaxed)
         var set = ChangeSet(cause: "define")
@@ -128,11 +128,11 @@ import Testing
             action = {
                 Counted.references.store(0, ordering: .relaxed)
                 do {
-                    try OwnThread("other") { container.endRetired() }.join()
+                    try OwnThread("other") { container.retiredObjects.end() }.join()
                 } catch { Issue.record(error) }
             }
         }
-        container.endRetired()
+        container.retiredObjects.end()
         #expect(Counted.stops.load(ordering: .relaxed) == 1)
         try engine.close(deferring: false)
     }

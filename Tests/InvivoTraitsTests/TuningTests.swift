@@ -2,6 +2,7 @@ import CInvivo
 import Glibc
 import InvivoBase
 import InvivoGraph
+import InvivoObjects
 import InvivoSpec
 import InvivoTraits
 import InvivoWiring

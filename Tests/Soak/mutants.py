@@ -52,8 +52,11 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "nanoseconds(facts.st_mtim) == nanoseconds(before.st_mtim)", "rereading"),
         Mutant("always", "Int(facts.st_size) == bytes.count", "rereading"),
     ],
-    "InvivoWiring/Domain.swift": [
-        Mutant("skip", "if !isAwaited { container.unawaitedJobs -= 1 }", "domains"),
+    "InvivoObjects/DomainTable.swift": [
+        Mutant("skip", "if !job.isAwaited { state.unawaited -= 1 }", "domains"),
+        Mutant("never", "ran > 0 || timeout == 0 || !isOpen", "domains"),
+        Mutant("never", "job.domain.isHere != nil", "domains threads"),
+        Mutant("skip", "state.held { $0.left[ObjectIdentifier(job)] = job.domain }", "life domains"),
     ],
     "InvivoReload/Engine+Commit.swift": [
         Mutant("skip", "failure.others += work.undoAll()", "domains traits"),
@@ -157,11 +160,6 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "named.place.file.isEmpty", "life"),
         Mutant("never", "call.inRun || call.build?.root.isCommit == true", "life"),
     ],
-    "InvivoWiring/Container+Jobs.swift": [
-        Mutant("never", "ran > 0 || timeout == 0 || isClosing", "domains"),
-        Mutant("never", "job.domain.isHere != nil", "domains threads"),
-        Mutant("skip", "leftJobs[ObjectIdentifier(job)] = job.domain", "life domains"),
-    ],
     "InvivoWiring/Container+Dispose.swift": [
         Mutant("skip", "if iv_record_edge_count(record) != 0 { releaseEdges(record) }", "graph life"),
     ],
@@ -212,16 +210,16 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Planner+Reset.swift": [
         Mutant("never", "withDependencies", "reset"),
     ],
-    "InvivoWiring/Container+Retired.swift": [
+    "InvivoWiring/RetiredObjects.swift": [
         Mutant("skip", "if claim, ObjectTable.claims(object)?.isHeld != false { return }", "retired"),
         Mutant("skip", "leave(entries.filter { !idle.contains($0.key) })", "retired"),
-        Mutant("always", "isHere(type.domain)", "retired"),
-        Mutant("always", "state(of: $0) == .started", "retired"),
+        Mutant("always", "Self.isHere(type.domain)", "retired"),
+        Mutant("always", "Container.knownExtra(of: $0)?.life == .started", "retired"),
         Mutant("skip", "for (_, object) in released where overdue.contains(object) { warnOfUse(object) }", "retired"),
         Mutant("skip", "entry.extra.retirement.idleSince = 0", "retired"),
-        Mutant("skip", "monitor.locked { lingering.isPaused = false }", "retired"),
-        Mutant("skip", "if monitor.locked({ hasLingering }) { onLingering?() }", "retired"),
-        Mutant("never", "stopGrace != .max && now - idleSince >= stopGrace", "retired"),
+        Mutant("skip", "state.locked { $0.isPaused = false }", "retired"),
+        Mutant("skip", "if monitor.locked({ !isEmpty }) { onWaiting?() }", "retired"),
+        Mutant("never", "grace != .max && now - idleSince >= grace", "retired"),
     ],
     "InvivoReload/Planner+Unread.swift": [
         Mutant("skip", "if plan.recipes[holder] != nil { return false }", "unread"),

@@ -1,9 +1,9 @@
-internal import InvivoBase
+public import InvivoBase
 
-/// The few threads that make what somebody asked for without waiting for it. Started when there is something to make and
-/// nobody free; they end when the runtime is closed.
-final class ResolveThreads: @unchecked Sendable {
-    typealias Task = () -> Void
+/// A few threads that run tasks in the order in which they are added. A thread is started when a task finds none that is idle; all
+/// end when the runtime is closed.
+public final class WorkerThreads: @unchecked Sendable {
+    public typealias Task = () -> Void
     private static let most = 4
 
     private let monitor = Monitor()
@@ -14,10 +14,11 @@ final class ResolveThreads: @unchecked Sendable {
     private var idle = 0
     private var isStopping = false
 
-    init(name: String) { self.name = name }
+    /// `name` is the runtime's.
+    public init(name: String) { self.name = name }
 
-    /// Runs a task on one of the threads, in the order in which they come.
-    func run(_ task: @escaping Task) throws(Failure) {
+    /// Runs a task on one of the threads.
+    public func run(_ task: @escaping Task) throws(Failure) {
         try monitor.locked { () throws(Failure) in
             guard !isStopping else { throw Failure(.closed, "the runtime is closing") }
             if idle <= tasks.count && threads.count < Self.most {
@@ -33,8 +34,8 @@ final class ResolveThreads: @unchecked Sendable {
         }
     }
 
-    /// Runs what is left, and returns when the threads have ended.
-    func stop() {
+    /// Refuses new tasks, runs those that are left, and returns when the threads have ended.
+    public func stop() {
         let ending = monitor.locked { () -> [OwnThread] in
             isStopping = true
             monitor.broadcast()

@@ -1,0 +1,27 @@
+/// State that is touched only while one monitor is held.
+///
+/// `body` must not wait on the monitor, and must not touch the same state in a nested call.
+public final class Guarded<State>: @unchecked Sendable {
+    @usableFromInline let monitor: Monitor
+    @usableFromInline var state: State
+
+    public init(_ state: State, by monitor: Monitor) {
+        self.monitor = monitor
+        self.state = state
+    }
+
+    /// Takes the monitor for the length of `body`.
+    @inlinable @inline(__always)
+    public func locked<Result, E: Error>(_ body: (inout State) throws(E) -> Result) throws(E) -> Result {
+        monitor.lock()
+        defer { monitor.unlock() }
+        return try body(&state)
+    }
+
+    /// For callers that hold the monitor.
+    @inlinable @inline(__always)
+    public func held<Result, E: Error>(_ body: (inout State) throws(E) -> Result) throws(E) -> Result {
+        monitor.assertHeld()
+        return try body(&state)
+    }
+}

@@ -1,0 +1,27 @@
+extension Job {
+    /// How long jobs are awaited, in nanoseconds.
+    public struct Patience: Sendable {
+        /// The least time for which a job that has begun is awaited: a short limit is for jobs that have not.
+        public var withBegunJobs: UInt64 = 5_000_000_000
+        /// The time that a posted domain which cannot tell where the calling code is has for taking a job without a limit: the
+        /// waiting thread may be the one that would have to run it.
+        public var withBlindDomains: UInt64 = 5_000_000_000
+
+        public init() {}
+    }
+
+    /// The times of a job that a thread waits for.
+    struct Limits {
+        let begun: UInt64
+        /// By when its domain must begin it.
+        let takenBy: UInt64
+        /// By when it must be done.
+        let doneBy: UInt64
+
+        init(_ begun: UInt64, _ limit: UInt64, _ domain: Domain, isUnlimited: Bool, _ patience: Patience) {
+            self.begun = begun
+            takenBy = domain.isBlind && isUnlimited ? begun + patience.withBlindDomains : limit
+            doneBy = max(limit, begun + patience.withBegunJobs)
+        }
+    }
+}

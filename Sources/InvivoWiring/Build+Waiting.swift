@@ -1,0 +1,29 @@
+public import InvivoBase
+public import InvivoObjects
+
+extension Build: WaitingBuild {
+    public var rootBuild: any WaitingBuild { root }
+    public var awaited: (name: String, builder: (any WaitingBuild)?)? { waitingOn.map { ($0.name, $0.builder) } }
+    public var keysInProgress: [String] { frames.map(\.recipe.key) }
+    public var innerBuilds: [any WaitingBuild] { inner }
+    public var canBackOff: Bool {
+        guard case .cell = waitingOn else { return false }
+        return depth > 0 && parent == nil && outer == nil && !isCommit
+    }
+}
+
+extension Container: JobRuntime {
+    public var currentBuild: (any WaitingBuild)? { currentChain }
+    public var buildBeneath: (any WaitingBuild)? { isBuildingHere ? currentChain ?? chainBeneath : nil }
+    public func run(for build: (any WaitingBuild)?, _ body: () -> Failure?) -> Failure? {
+        // Jobs return the builds that `currentBuild` has given them.
+        inside(build.map { unsafeDowncast($0, to: Build.self) }, body)
+    }
+}
+
+extension Container: RetirementRuntime {
+    func stopRetired(_ records: [Record]) {
+        for failure in lifecycle.stopTogether(records) { lifecycle.stopFailures.note(failure) }
+    }
+    func detached<Result>(_ body: () -> Result) -> Result { apart(body) }
+}
