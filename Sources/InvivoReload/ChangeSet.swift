@@ -40,8 +40,8 @@ public struct ChangeSet: Sendable {
     var opened: [NewDocument] { entries.compactMap { if case .new(let document) = $0 { document } else { nil } } }
     /// New base values: key, property, value.
     public var bases: [(id: UInt32, property: String, value: Value)] = []
-    /// Keys whose layers must be worked out again though no document changed.
-    public var retuned: Set<UInt32> = []
+    /// Keys whose shared objects a commit has overtaken while they were built.
+    var late: [UInt32: LateBuild] = [:]
     /// Assemblies that come and go, in this order.
     public var assemblies: [AssemblyChange] = []
     /// What operators say of paths of the configuration, in order; nil takes back what they said.
@@ -53,8 +53,6 @@ public struct ChangeSet: Sendable {
     /// Keys whose shared instances are let go; with all that they got, or alone.
     public var resets: [(id: UInt32, key: String, withDependencies: Bool)] = []
     public var resetScopes: Set<Scope> = []
-    /// Keys whose shared objects a commit outdated while they were built, with their slots; reset if they still have those.
-    var outdated: [UInt32: Cell] = [:]
     /// Pools whose entries are forgotten.
     var cleared: [PoolClearing] = []
     /// Whether definitions that wait for types are looked at again: one was registered.
@@ -162,7 +160,7 @@ public struct ChangeSet: Sendable {
             }
         }
         bases += later.bases
-        retuned.formUnion(later.retuned)
+        late.merge(later.late) { $0.joined($1) }
         assemblies += later.assemblies
         configured += later.configured
         overrides += later.overrides
@@ -176,7 +174,6 @@ public struct ChangeSet: Sendable {
         removedProcessors += later.removedProcessors
         resets += later.resets
         resetScopes.formUnion(later.resetScopes)
-        outdated.merge(later.outdated) { $1 }
         cleared += later.cleared
         if later.looksForTypes { looksForTypes = true }
         attached += later.attached

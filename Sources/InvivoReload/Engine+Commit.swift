@@ -315,7 +315,7 @@ extension Engine {
             changesObjects: !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty
                 || !plan.replaced.isEmpty)
         defer { endPublishing(caches) }
-        let late = container.monitor.locked { () -> [(id: UInt32, late: LateBuild)] in
+        let late = container.monitor.locked { () -> [UInt32: LateBuild] in
             // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
             // the old graph in between is not kept for the new version.
             for id in touched { container.keys.bumpVersion(id) }
@@ -331,7 +331,7 @@ extension Engine {
             container.monitor.broadcast()
             return container.builds.endNoting(former, next)
         }
-        for (id, what) in late { container.onLateBuild?(id, what) }
+        if !late.isEmpty { container.onLateBuild?(late) }
     }
 
     /// Calls the observers that keep resolved objects, before the new generation is visible. Returns those to call after it.

@@ -280,8 +280,8 @@ extension Engine {
             let others = former.all.filter { other in !failure.all.contains { $0.isSame(as: other) } }
             prepared.failure = Failure.gathered(failure.all + others)
         }
-        if let failure = prepared.failure, failure.code != .closed, !prepared.set.outdated.isEmpty {
-            container.monitor.locked { container.builds.tryAgain(prepared.set.outdated) }
+        if let failure = prepared.failure, failure.code != .closed, !prepared.set.late.isEmpty {
+            container.monitor.locked { container.builds.tryAgain(prepared.set.late) }
         }
         letGo(of: prepared.set.detached)
         let report = Report(

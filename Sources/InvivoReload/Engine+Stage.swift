@@ -97,8 +97,7 @@ extension Engine {
         let nothing =
             staged.documents.isEmpty && set.definitions.isEmpty && set.removed.isEmpty && set.bases.isEmpty
             && set.processors.isEmpty && set.removedProcessors.isEmpty && set.resets.isEmpty && set.resetScopes.isEmpty
-            && set.outdated.isEmpty
-            && set.assemblies.isEmpty && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.retuned.isEmpty
+            && set.assemblies.isEmpty && set.overrides.isEmpty && set.endedOverrides.isEmpty && set.late.isEmpty
             && set.attached.isEmpty
             && set.detached.isEmpty && set.configured.isEmpty && set.cleared.isEmpty && !set.looksForTypes
         return nothing ? nil : staged

@@ -140,12 +140,9 @@ public final class Engine: @unchecked Sendable {
         container.retiredObjects.onWaiting = { [weak engine] in engine?.scheduleLook() }
         Self.seams
         container.domains.events.jobWaits = { [weak engine] domain in engine?.noteWaiting(domain) }
-        container.onLateBuild = { [weak engine] id, what in
+        container.onLateBuild = { [weak engine] late in
             var set = ChangeSet(cause: "a build that a reload overtook")
-            switch what {
-            case .tuned: set.retuned = [id]
-            case .outdated(let cell): set.outdated = [id: cell]
-            }
+            set.late = late
             engine?.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()

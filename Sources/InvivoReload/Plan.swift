@@ -83,8 +83,7 @@ struct Plan {
     var isNothing: Bool {
         processors == nil && definitions.isEmpty && assemblies == nil && config == nil && overrides.isEmpty
             && staged.documents.isEmpty && staged.set.resets.isEmpty && staged.set.resetScopes.isEmpty
-            && staged.set.outdated.isEmpty
-            && staged.set.retuned.isEmpty && staged.set.attached.isEmpty && staged.set.detached.isEmpty
+            && staged.set.late.isEmpty && staged.set.attached.isEmpty && staged.set.detached.isEmpty
             && staged.set.cleared.isEmpty
     }
 

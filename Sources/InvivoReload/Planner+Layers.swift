@@ -11,7 +11,7 @@ extension Planner {
         _ plan: inout Plan, _ warnings: inout [(String, Place)], _ failures: inout [Failure]
     ) throws(Failure) {
         let set = plan.staged.set
-        var ids = set.retuned
+        var ids = Set(set.late.keys)
         ids.formUnion(plan.definitions.keys)
         ids.formUnion(plan.reconfigured.filter { plan.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
         ids.formUnion(set.attached.map(\.id))

@@ -22,8 +22,8 @@ extension Planner {
             }
         }
         // A weak reference may find an outdated object that nothing holds.
-        let outdated = set.outdated.filter { graph.cell($0.key) === $0.value }.keys
-        return Set(found.filter { isHeldShared($0) }).union(outdated).sorted()
+        let outdated = set.late.filter { id, late in late.outdated.map { graph.cell(id) === $0 } ?? false }
+        return Set(found.filter { isHeldShared($0) }).union(outdated.keys).sorted()
     }
 
     /// Every key that is to be reset is one.

@@ -35,7 +35,7 @@ extension Build {
         // Its scope instance has ended meanwhile and has released what existed by then.
         if isOver { ObjectTable.dropHold(entry.object) }
         container.log(.debug, "'\(cell.definition.key)' is built")
-        if let late { container.onLateBuild?(id, late) }
+        if let late { container.onLateBuild?([id: late]) }
     }
 
     /// Under the monitor: the instance becomes visible.

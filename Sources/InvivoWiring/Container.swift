@@ -45,8 +45,8 @@ public final class Container: @unchecked Sendable {
     public var waitingCloses = 0
     /// Built for a graph that was gone meanwhile; their holds are dropped by the next reclaim.
     public var retiredWhileBuilding: [(object: UInt64, birth: UInt64)] = []
-    /// Called with the monitor not held, when a commit concerns an object that its plan did not know.
-    public var onLateBuild: (@Sendable (UInt32, LateBuild) -> Void)?
+    /// Called with the monitor not held, when a commit concerns objects that its plan did not know.
+    public var onLateBuild: (@Sendable ([UInt32: LateBuild]) -> Void)?
     let waits: Waits
     let resolvers: WorkerThreads
     /// What providers and lazies claim.

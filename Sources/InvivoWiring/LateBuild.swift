@@ -6,6 +6,11 @@ public enum LateBuild: Sendable {
     case tuned
     /// Its definition has changed, or something that it received was replaced. With the slot of its key.
     case outdated(Cell)
+
+    public var outdated: Cell? { if case .outdated(let cell) = self { cell } else { nil } }
+
+    /// Of the same key: what this and a later one ask for.
+    public func joined(_ later: LateBuild) -> LateBuild { later.outdated == nil ? self : later }
 }
 
 extension Graph {
@@ -31,17 +36,17 @@ extension BuildRecords {
     /// The change set's turn ends.
     public mutating func stopNoting() { sincePlan = nil }
 
-    /// Outdated shared objects could not be replaced: that is tried again after the next commit.
-    public mutating func tryAgain(_ late: [UInt32: Cell]) { outdated.merge(late) { $1 } }
+    /// Objects could not be tuned or replaced: that is tried again after the next commit.
+    public mutating func tryAgain(_ late: [UInt32: LateBuild]) { again.merge(late) { $0.joined($1) } }
 
     /// With the store of the next graph: the keys that it concerns, and those to try again.
-    public mutating func endNoting(_ former: Graph, _ next: Graph) -> [(id: UInt32, late: LateBuild)] {
-        let noted = (sincePlan ?? []).sorted().filter { former.cell($0) === next.cell($0) }
-        let again = outdated.map { (id: $0.key, late: LateBuild.outdated($0.value)) }
-        (sincePlan, outdated) = (nil, [:])
-        return again
-            + noted.compactMap { id in
-                next.lateness(of: id, dependencies.dependencies(of: id), since: former).map { (id, $0) }
-            }
+    public mutating func endNoting(_ former: Graph, _ next: Graph) -> [UInt32: LateBuild] {
+        var all = again
+        for id in sincePlan ?? [] where former.cell(id) === next.cell(id) {
+            guard let late = next.lateness(of: id, dependencies.dependencies(of: id), since: former) else { continue }
+            all[id] = all[id]?.joined(late) ?? late
+        }
+        (sincePlan, again) = (nil, [:])
+        return all
     }
 }

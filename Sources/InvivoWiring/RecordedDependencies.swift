@@ -48,8 +48,8 @@ public struct BuildRecords {
     public internal(set) var built = BuiltKeys()
     /// The keys of shared objects that became visible since the change set that has the turn was planned; nil without one.
     var sincePlan: Set<UInt32>?
-    /// Outdated shared objects that a commit could not replace: the next commit is followed by another try.
-    var outdated: [UInt32: Cell] = [:]
+    /// Objects that a further commit could not tune or replace: the next commit is followed by another try.
+    var again: [UInt32: LateBuild] = [:]
 
     /// A key of a scope has no instance any more.
     mutating func forget(_ id: UInt32, _ scope: Scope) {

@@ -124,7 +124,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoWiring/Build+Publish.swift": [
         Mutant("skip", "container.builds.sincePlan?.insert(id)", "outdated"),
-        Mutant("skip", "if let late { container.onLateBuild?(id, late) }", "traits outdated"),
+        Mutant("skip", "if let late { container.onLateBuild?([id: late]) }", "traits outdated"),
         Mutant("skip", "if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }", "reset cases"),
     ],
     "InvivoWiring/Build+Resolve.swift": [
