@@ -1,6 +1,6 @@
 internal import CPlatform
 internal import InvivoBase
-public import InvivoGraph
+internal import InvivoGraph
 
 /// Shared instances become visible when they are complete. A commit that has overtaken one is followed by another that replaces it.
 extension Build {
