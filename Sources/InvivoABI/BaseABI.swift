@@ -33,7 +33,7 @@ public func invivo_version_text() -> UnsafePointer<CChar>! { versionText }
 public func invivo_error_make(
     _ code: invivo_status, _ message: UnsafePointer<CChar>!, _ path: UnsafePointer<CChar>!, _ cause: OpaquePointer!
 ) -> OpaquePointer! {
-    ErrorBox.make(Failure(hostCode: code, message: message, path: path, cause: Failure(takingOver: cause)))
+    ErrorBox.make(ErrorBox.failure(hostCode: code, message: message, path: path, cause: ErrorBox.take(cause)))
 }
 
 @c @implementation
@@ -42,7 +42,7 @@ public func invivo_error_make_at(
     _ file: UnsafePointer<CChar>!,
     _ line: UInt32, _ column: UInt32, _ cause: OpaquePointer!
 ) -> OpaquePointer! {
-    var failure = Failure(hostCode: code, message: message, path: path, cause: Failure(takingOver: cause))
+    var failure = ErrorBox.failure(hostCode: code, message: message, path: path, cause: ErrorBox.take(cause))
     failure.place = Place(file: file.map { String(cString: $0) } ?? "", line: line, column: column)
     return ErrorBox.make(failure)
 }
@@ -50,7 +50,7 @@ public func invivo_error_make_at(
 @c @implementation
 public func invivo_error_join(_ first: OpaquePointer!, _ second: OpaquePointer!) -> OpaquePointer! {
     guard let first, let second else { return first ?? second }
-    return Failure.gathered([first, second].compactMap { Failure(takingOver: $0) }.flatMap(\.all)).map(ErrorBox.make)
+    return Failure.gathered([first, second].compactMap { ErrorBox.take($0) }.flatMap(\.all)).map(ErrorBox.make)
 }
 
 @c @implementation
@@ -125,7 +125,7 @@ public func invivo_error_release(_ error: OpaquePointer!) {
 
 @c @implementation
 public func invivo_error_report(_ error: OpaquePointer!) -> Int32 {
-    if let failure = Failure(takingOver: error) { writeToStandardError(failure.text + "\n") }
+    if let failure = ErrorBox.take(error) { writeToStandardError(failure.text + "\n") }
     return 1
 }
 

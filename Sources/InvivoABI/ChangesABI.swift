@@ -306,7 +306,7 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
         options.block_initial = given.initial
         options.properties = properties.baseAddress
         options.property_count = UInt64(properties.count)
-        return try TypeDescription(options: &options)
+        return try TypeTables.type(&options)
     }
     if let known = try? container.type(named: name) {
         let same =

@@ -198,7 +198,7 @@ private func signature(_ given: invivo_definition, _ key: String) throws(Failure
         }
         return nil
     }
-    var found: [Parameter] = []
+    var found: [Signature.Parameter] = []
     for index in 0..<Int(given.parameter_count) {
         let entry = pointer[index]
         let name = try text(entry.name, "parameters[\(index)].name")
@@ -211,11 +211,11 @@ private func signature(_ given: invivo_definition, _ key: String) throws(Failure
         }
         let isOptional = entry.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0
         let type = try optionalText(entry.type_name, "parameters[\(index)].type_name")
-        var parameter = Parameter(name: name, kind: kind, isOptional: isOptional, typeName: type)
+        var parameter = Signature.Parameter(name: name, kind: kind, isOptional: isOptional, typeName: type)
         if let defaults = given.defaults, case let value = try Value(borrowing: defaults[index]), !value.isNull {
             do throws(Failure) {
                 let value = try Signature(name: key, parameters: [parameter]).checked(value, parameter)
-                parameter = Parameter(
+                parameter = Signature.Parameter(
                     name: name, kind: kind, isOptional: isOptional, typeName: type, defaultValue: value)
             } catch { throw Failure(error.code, "definition.defaults[\(index)]: \(error.message)", path: key) }
         }

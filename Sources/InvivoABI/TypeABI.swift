@@ -14,7 +14,7 @@ public func invivo_type_register(
     out?.pointee = invivo_type()
     return answering(error) { () throws(Failure) in
         let container = try Container.find(runtime.bits, .runtime)
-        let type = try TypeDescription(options: options)
+        let type = try TypeTables.type(options)
         do throws(Failure) {
             try container.register(type, needs: try needs(options, of: type, container))
         } catch {

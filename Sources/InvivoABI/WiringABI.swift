@@ -111,7 +111,7 @@ private func initFailed(
     _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
     let name = (try? Container.find(key.bits, .key))?.keyName(UInt32(truncatingIfNeeded: key.bits)) ?? ""
-    var failure = Failure(status: status, takingOver: given.map { OpaquePointer($0) }, from: "the init function")
+    var failure = ErrorBox.failure(status: status, error: given.map { OpaquePointer($0) }, from: "the init function")
     if failure.path.isEmpty { failure.path = name }
     return report(failure, error)
 }

@@ -175,7 +175,7 @@ private struct ComponentMaker {
     /// What a value of the manifest is for: a text may stand for a number or for bytes.
     enum Wanted {
         case property(Property)
-        case parameter(Parameter)
+        case parameter(Signature.Parameter)
         case kind(ValueKind?)
 
         var isObject: Bool {
@@ -198,7 +198,7 @@ private struct ComponentMaker {
 
     mutating func signature(_ given: [ManifestParameter], _ key: String) -> Signature? {
         guard !given.isEmpty else { return nil }
-        var parameters: [Parameter] = []
+        var parameters: [Signature.Parameter] = []
         for parameter in given {
             var kind: ValueKind? = parameter.type == nil ? .any : .object
             if let name = parameter.kind {
@@ -227,12 +227,13 @@ private struct ComponentMaker {
     }
 
     /// A runtime argument, with its default in its kind.
-    private mutating func parameter(_ given: ManifestParameter, _ kind: ValueKind, _ key: String) -> Parameter {
-        var made = Parameter(name: given.name, kind: kind, isOptional: given.isOptional, typeName: given.type)
+    private mutating func parameter(_ given: ManifestParameter, _ kind: ValueKind, _ key: String) -> Signature.Parameter
+    {
+        var made = Signature.Parameter(name: given.name, kind: kind, isOptional: given.isOptional, typeName: given.type)
         guard let node = given.defaultValue, !node.isNull else { return made }
         do throws(Failure) {
             let value = try Signature(name: key, parameters: [made]).checked(try Value(spec: node), made)
-            made = Parameter(
+            made = Signature.Parameter(
                 name: given.name, kind: kind, isOptional: given.isOptional, typeName: given.type, defaultValue: value)
         } catch {
             wrong.append(Failure(.spec, "the default: \(error.message)", path: key, at: node.place))

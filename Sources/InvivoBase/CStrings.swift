@@ -6,8 +6,8 @@ internal import Glibc
 /// Filled by one thread while its owner is being made; afterwards only read.
 public final class CStrings: @unchecked Sendable {
     private var blocks: [UnsafeMutableRawPointer] = []
-    /// Those blocks that are values and own something.
-    private var values: [UnsafeMutablePointer<invivo_value>] = []
+    /// What ends the elements that own something.
+    private var endings: [() -> Void] = []
 
     public init() {}
 
@@ -37,11 +37,13 @@ public final class CStrings: @unchecked Sendable {
         return UnsafePointer(copy)
     }
 
-    /// A value as C reads it, freed with the rest.
-    func value(_ value: Value) -> UnsafePointer<invivo_value> {
-        let copy = bytes(MemoryLayout<invivo_value>.stride).bindMemory(to: invivo_value.self, capacity: 1)
-        copy.initialize(to: value.owned())
-        values.append(copy)
+    /// An element that owns something: `end` is called before its memory is freed.
+    func element<Element>(
+        _ element: Element, end: @escaping (inout Element) -> Void
+    ) -> UnsafePointer<Element> {
+        let copy = bytes(MemoryLayout<Element>.stride).bindMemory(to: Element.self, capacity: 1)
+        copy.initialize(to: element)
+        endings.append { end(&copy.pointee) }
         return UnsafePointer(copy)
     }
 
@@ -52,7 +54,7 @@ public final class CStrings: @unchecked Sendable {
     }
 
     deinit {
-        for value in values { Value.free(&value.pointee) }
+        for end in endings { end() }
         for block in blocks { block.deallocate() }
     }
 }

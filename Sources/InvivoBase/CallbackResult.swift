@@ -34,7 +34,7 @@ public enum CallbackResult {
     ) throws(Failure) {
         guard status == 0, error == nil else {
             // An error beside a good status is taken over too, or it would leak; the status decides.
-            let failure = Failure(status: status, takingOver: error, from: what())
+            let failure = ErrorBox.failure(status: status, error: error, from: what())
             if status != 0 { throw failure }
             return
         }

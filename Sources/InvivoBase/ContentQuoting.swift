@@ -14,3 +14,9 @@ public enum ContentQuoting {
         return try body()
     }
 }
+
+/// "an object", "a Beat", "a uint8".
+public func withArticle(_ name: String) -> String {
+    let isVowel = name.first.map { "aeioAEIO".contains($0) } ?? false
+    return (isVowel ? "an " : "a ") + name
+}

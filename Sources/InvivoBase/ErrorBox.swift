@@ -24,17 +24,17 @@ public final class ErrorBox: Sendable {
     private static let prepared: Void = {
         // As the functions of the border make them, with something of everything.
         let text = cString("text")
-        var failure = Failure(
+        var failure = ErrorBox.failure(
             hostCode: Status.host.rawValue, message: text, path: text,
-            cause: Failure(hostCode: .max, message: nil, path: nil, cause: nil))
+            cause: ErrorBox.failure(hostCode: .max, message: nil, path: nil, cause: nil))
         failure.place = Place(file: "file", line: 1, column: 1)
         failure.finding = Finding.allCases.first
-        let other = Failure(status: Status.host.rawValue, takingOver: nil, from: "")
+        let other = ErrorBox.failure(status: Status.host.rawValue, error: nil, from: "")
         let whole = Failure.gathered([failure, other].flatMap(\.all)) ?? failure
         let owned = make(whole.under("text"))
         let error = ErrorBox(whole)
         _ = (error.message, error.path, error.file, error.rule, error.neededBy, error.text, error.cause, error.count)
-        _ = (error.part(0), error.part(1), at(owned)?.text, Failure(takingOver: owned))
+        _ = (error.part(0), error.part(1), at(owned)?.text, take(owned))
         _ = StatusTable.entry(Status.host.rawValue)
     }()
 
@@ -47,13 +47,7 @@ public final class ErrorBox: Sendable {
     }
 
     public static func release(_ error: OpaquePointer?) {
-        _ = taken(error)
-    }
-
-    static func taken(_ error: OpaquePointer?) -> Failure? {
-        guard let error else { return nil }
-        live.subtract(1, ordering: .relaxed)
-        return Unmanaged<ErrorBox>.fromOpaque(UnsafeRawPointer(error)).takeRetainedValue().failure
+        _ = take(error)
     }
 
     /// The box behind a borrowed pointer; nil for NULL.
@@ -152,37 +146,32 @@ public func answering(
     }
 }
 
-extension Failure {
+// MARK: - Failures of host code
+
+extension ErrorBox {
     /// Takes over an owned error from C, once. Nil for NULL.
-    public init?(takingOver error: OpaquePointer?) {
-        guard let failure = ErrorBox.taken(error) else { return nil }
-        self = failure
+    public static func take(_ error: OpaquePointer?) -> Failure? {
+        guard let error else { return nil }
+        live.subtract(1, ordering: .relaxed)
+        return Unmanaged<ErrorBox>.fromOpaque(UnsafeRawPointer(error)).takeRetainedValue().failure
     }
 
     /// An error that host code makes. A code that is none, or success, counts as a failure of the host's code.
-    public init(hostCode: invivo_status, message: UnsafePointer<CChar>?, path: UnsafePointer<CChar>?, cause: Failure?) {
+    public static func failure(
+        hostCode: invivo_status, message: UnsafePointer<CChar>?, path: UnsafePointer<CChar>?, cause: Failure?
+    ) -> Failure {
         let entry = hostCode == 0 ? nil : StatusTable.entry(hostCode)
         let code = entry == nil ? Status.host : Status(rawValue: hostCode)
         let text = message.map { String(cString: $0) } ?? entry?.text.description ?? "host code failed"
-        self.init(code, text, path: path.map { String(cString: $0) } ?? "", cause: cause)
+        return Failure(code, text, path: path.map { String(cString: $0) } ?? "", cause: cause)
     }
 
-    /// What a callback answered: its own error if it made one, and otherwise what can be said without; `who` names it.
-    public init(status: invivo_status, takingOver error: OpaquePointer?, from who: String) {
-        if let failure = Failure(takingOver: error) {
-            self = failure
-            return
-        }
+    /// What a callback answered: its own error, which is taken over, if it made one, and otherwise what can be said without; `who`
+    /// names it.
+    public static func failure(status: invivo_status, error: OpaquePointer?, from who: String) -> Failure {
+        if let failure = take(error) { return failure }
         let code = StatusTable.entry(status) == nil ? Status.host : Status(rawValue: status)
         let text = StatusTable.entry(status).map { $0.text.description } ?? "an unknown status"
-        self.init(code, "\(who) failed with status \(status): \(text)")
-    }
-
-    /// The same failure, with its path (and those of the others) below `prefix`.
-    public func under(_ prefix: String) -> Failure {
-        var failure = self
-        failure.path = path.isEmpty ? prefix : prefix.isEmpty ? path : "\(prefix).\(path)"
-        failure.others = others.map { $0.under(prefix) }
-        return failure
+        return Failure(code, "\(who) failed with status \(status): \(text)")
     }
 }

@@ -131,6 +131,14 @@ public struct Failure: Error, Sendable {
         code == other.code && message == other.message && path == other.path && place == other.place
     }
 
+    /// The same failure, with its path (and those of the others) below `prefix`.
+    public func under(_ prefix: String) -> Failure {
+        var failure = self
+        failure.path = path.isEmpty ? prefix : prefix.isEmpty ? path : "\(prefix).\(path)"
+        failure.others = others.map { $0.under(prefix) }
+        return failure
+    }
+
     /// This one and the others, each alone; the last one may say how many more there were.
     public var all: [Failure] {
         guard omitted > 0 else { return told }

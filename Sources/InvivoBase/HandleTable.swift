@@ -181,7 +181,7 @@ extension Failure {
         if let other = HandleKind(rawValue: bits >> 60), other != kind {
             return Failure(
                 .handle,
-                "\(ValueKind.withArticle(kind.name)) handle is needed, this one is of \(ValueKind.withArticle(other.name))"
+                "\(withArticle(kind.name)) handle is needed, this one is of \(withArticle(other.name))"
             )
         }
         return Failure(.handle, "the \(kind.name) handle is stale or foreign")

@@ -1,43 +1,13 @@
 public import CInvivo
 
-/// One parameter of a method or constructor.
-public struct Parameter: Sendable {
-    public let name: String
-    public let kind: ValueKind
-    /// May be left out or null.
-    public let isOptional: Bool
-    /// For objects: the type wanted.
-    public let typeName: String?
-    /// The value of an argument that is left out, in the parameter's kind; nil: null.
-    public let defaultValue: Value?
-
-    public init(name: String, kind: ValueKind, isOptional: Bool, typeName: String?, defaultValue: Value? = nil) {
-        self.name = name
-        self.kind = kind
-        self.isOptional = isOptional
-        self.typeName = typeName
-        self.defaultValue = defaultValue
-    }
-
-    /// Whether a caller may give no argument for it.
-    public var mayBeLeftOut: Bool { isOptional || defaultValue != nil }
-
-    var text: String {
-        "\(name): \(wanted)\(isOptional ? "?" : "")\(defaultValue.map { " = \($0)" } ?? "")"
-    }
-
-    /// The type or kind.
-    public var wanted: String { typeName ?? kind.name }
-}
-
 /// A name and its parameters: checks arguments before anything is called.
 public struct Signature: Sendable {
     public let name: String
-    public let parameters: [Parameter]
+    public let parameters: [Signature.Parameter]
     /// The number of arguments that no caller may leave out.
     public let leastCount: Int
 
-    public init(name: String, parameters: [Parameter]) {
+    public init(name: String, parameters: [Signature.Parameter]) {
         self.name = name
         self.parameters = parameters
         leastCount = parameters.prefix { !$0.mayBeLeftOut }.count
@@ -68,7 +38,7 @@ public struct Signature: Sendable {
     }
 
     /// One argument in the kind its parameter wants.
-    public func checked(_ argument: Value, _ parameter: Parameter) throws(Failure) -> Value {
+    public func checked(_ argument: Value, _ parameter: Signature.Parameter) throws(Failure) -> Value {
         if parameter.kind == .any { return argument }
         if argument.isNull {
             if parameter.isOptional { return argument }
@@ -78,7 +48,7 @@ public struct Signature: Sendable {
             !type.isKind(of: wanted)
         {
             throw wrong(
-                parameter, Failure(.type, "an object of type \(type.name) is not \(ValueKind.withArticle(wanted))"))
+                parameter, Failure(.type, "an object of type \(type.name) is not \(withArticle(wanted))"))
         }
         do {
             return try argument.converted(to: parameter.kind)
@@ -87,7 +57,7 @@ public struct Signature: Sendable {
         }
     }
 
-    private func wrong(_ parameter: Parameter, _ failure: Failure) -> Failure {
+    private func wrong(_ parameter: Signature.Parameter, _ failure: Failure) -> Failure {
         Failure(failure.code, "argument '\(parameter.name)' of \(text): \(failure.message)")
     }
 
@@ -95,6 +65,38 @@ public struct Signature: Sendable {
         let most = parameters.count
         let unit = most == 1 ? "argument" : "arguments"
         return leastCount == most ? "\(most) \(unit)" : "\(leastCount) to \(most) \(unit)"
+    }
+}
+
+extension Signature {
+    /// One parameter of a method or constructor.
+    public struct Parameter: Sendable {
+        public let name: String
+        public let kind: ValueKind
+        /// May be left out or null.
+        public let isOptional: Bool
+        /// For objects: the type wanted.
+        public let typeName: String?
+        /// The value of an argument that is left out, in the parameter's kind; nil: null.
+        public let defaultValue: Value?
+
+        public init(name: String, kind: ValueKind, isOptional: Bool, typeName: String?, defaultValue: Value? = nil) {
+            self.name = name
+            self.kind = kind
+            self.isOptional = isOptional
+            self.typeName = typeName
+            self.defaultValue = defaultValue
+        }
+
+        /// Whether a caller may give no argument for it.
+        public var mayBeLeftOut: Bool { isOptional || defaultValue != nil }
+
+        var text: String {
+            "\(name): \(wanted)\(isOptional ? "?" : "")\(defaultValue.map { " = \($0)" } ?? "")"
+        }
+
+        /// The type or kind.
+        public var wanted: String { typeName ?? kind.name }
     }
 }
 
@@ -145,8 +147,8 @@ public final class Method: @unchecked Sendable {
 extension TableReader {
     mutating func parameters(
         _ pointer: UnsafePointer<invivo_parameter>?, _ count: UInt64, path: String
-    ) -> (parameters: [Parameter], copies: UnsafePointer<invivo_parameter>?) {
-        var result: [Parameter] = []
+    ) -> (parameters: [Signature.Parameter], copies: UnsafePointer<invivo_parameter>?) {
+        var result: [Signature.Parameter] = []
         var copies: [invivo_parameter] = []
         for (index, entry) in elements(pointer, count, "parameters", path: path).enumerated() {
             guard let name = name(entry.name, "the name of parameter \(index)", path: path),
@@ -164,7 +166,7 @@ extension TableReader {
             if typeName != nil, kind != .object {
                 problem(path, "parameter '\(name)' names a type, but is not an object")
             }
-            result.append(Parameter(name: name, kind: kind, isOptional: isOptional, typeName: typeName))
+            result.append(Signature.Parameter(name: name, kind: kind, isOptional: isOptional, typeName: typeName))
             copies.append(
                 invivo_parameter(
                     name: store.string(name), kind: entry.kind, flags: entry.flags, type_name: store.string(typeName)))

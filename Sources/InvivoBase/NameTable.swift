@@ -59,30 +59,30 @@ extension String? {
 
 /// A dictionary whose keys are names.
 @frozen
-public struct NameTable<Value>: Sequence {
+public struct NameTable<Content>: Sequence {
     @usableFromInline
-    var table: [Name: Value]
+    var table: [Name: Content]
 
     @usableFromInline
-    init(table: [Name: Value]) { self.table = table }
+    init(table: [Name: Content]) { self.table = table }
 
     @inlinable
     public init() { table = [:] }
 
     /// Creates a table from pairs. The first of several pairs with one name is kept.
     @inlinable
-    public init(_ pairs: some Sequence<(String, Value)>) {
+    public init(_ pairs: some Sequence<(String, Content)>) {
         table = Dictionary(pairs.lazy.map { (Name($0.0), $0.1) }, uniquingKeysWith: { first, _ in first })
     }
 
     @inlinable
-    public subscript(name: String) -> Value? {
+    public subscript(name: String) -> Content? {
         get { table[Name(name)] }
         _modify { yield &table[Name(name)] }
     }
 
     @inlinable
-    public subscript(name: String, default other: @autoclosure () -> Value) -> Value {
+    public subscript(name: String, default other: @autoclosure () -> Content) -> Content {
         get { table[Name(name), default: other()] }
         _modify { yield &table[Name(name), default: other()] }
     }
@@ -95,53 +95,53 @@ public struct NameTable<Value>: Sequence {
     @inlinable
     public var keys: [String] { table.keys.map(\.text) }
     @inlinable
-    public var values: Dictionary<Name, Value>.Values { table.values }
+    public var values: Dictionary<Name, Content>.Values { table.values }
 
     @inlinable
     public mutating func removeAll() { table.removeAll() }
 
     @inlinable
     @discardableResult
-    public mutating func removeValue(forKey name: String) -> Value? { table.removeValue(forKey: Name(name)) }
+    public mutating func removeValue(forKey name: String) -> Content? { table.removeValue(forKey: Name(name)) }
 
     @inlinable
     @discardableResult
-    public mutating func updateValue(_ value: Value, forKey name: String) -> Value? {
+    public mutating func updateValue(_ value: Content, forKey name: String) -> Content? {
         table.updateValue(value, forKey: Name(name))
     }
 
     @inlinable
-    public func filter(_ isKept: ((key: String, value: Value)) throws -> Bool) rethrows -> NameTable {
+    public func filter(_ isKept: ((key: String, value: Content)) throws -> Bool) rethrows -> NameTable {
         NameTable(table: try table.filter { try isKept(($0.key.text, $0.value)) })
     }
 
     @inlinable
-    public func mapValues<Other>(_ change: (Value) throws -> Other) rethrows -> NameTable<Other> {
+    public func mapValues<Other>(_ change: (Content) throws -> Other) rethrows -> NameTable<Other> {
         NameTable<Other>(table: try table.mapValues(change))
     }
 
     @frozen
     public struct Iterator: IteratorProtocol {
         @usableFromInline
-        var pairs: Dictionary<Name, Value>.Iterator
+        var pairs: Dictionary<Name, Content>.Iterator
 
         @usableFromInline
-        init(_ pairs: Dictionary<Name, Value>.Iterator) { self.pairs = pairs }
+        init(_ pairs: Dictionary<Name, Content>.Iterator) { self.pairs = pairs }
 
         @inlinable
-        public mutating func next() -> (key: String, value: Value)? { pairs.next().map { ($0.key.text, $0.value) } }
+        public mutating func next() -> (key: String, value: Content)? { pairs.next().map { ($0.key.text, $0.value) } }
     }
 
     @inlinable
     public func makeIterator() -> Iterator { Iterator(table.makeIterator()) }
 }
 
-extension NameTable: Sendable where Value: Sendable {}
-extension NameTable: Equatable where Value: Equatable {}
+extension NameTable: Sendable where Content: Sendable {}
+extension NameTable: Equatable where Content: Equatable {}
 
 extension NameTable: ExpressibleByDictionaryLiteral {
     @inlinable
-    public init(dictionaryLiteral elements: (String, Value)...) {
+    public init(dictionaryLiteral elements: (String, Content)...) {
         if elements.isEmpty { self.init() } else { self.init(elements) }
     }
 }

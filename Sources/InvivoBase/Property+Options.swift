@@ -39,7 +39,7 @@ struct PropertyTable {
         guard let name = reader.name(entry.name, "the name of property \(index)", path: typePath) else { return nil }
         let path = "\(typePath).\(name)"
         guard let kind = reader.kind(entry.kind, "the kind", path: path) else { return nil }
-        var parts = PropertyParts(name: name, kind: kind)
+        var parts = Property.Parts(name: name, kind: kind)
         parts.text = reader.optional(entry.text, "the text", path: path)
         parts.unit = reader.optional(entry.unit, "the unit", path: path)
         parts.was = reader.names(entry.was, entry.was_count, "former names", path: path)
@@ -59,7 +59,7 @@ struct PropertyTable {
     // MARK: Its parts
 
     private func readFlags(
-        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
         let known = UInt32(
             INVIVO_PROPERTY_READ_ONLY | INVIVO_PROPERTY_RESTART | INVIVO_PROPERTY_BLOCK | INVIVO_PROPERTY_NOT_TUNABLE)
@@ -73,7 +73,7 @@ struct PropertyTable {
     }
 
     private func readChoices(
-        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
         let entries = reader.elements(entry.choices, entry.choice_count, "choices", path: path)
         guard entry.choice_count > 0 else {
@@ -101,7 +101,7 @@ struct PropertyTable {
     }
 
     private func readAccess(
-        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
         if parts.kind == .null { reader.problem(path, "a property cannot be of the kind null") }
         guard let get = entry.get else {
@@ -123,7 +123,7 @@ struct PropertyTable {
     }
 
     private func readField(
-        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
         guard let offset = Int(exactly: entry.offset), let given = Int(exactly: entry.size),
             offset <= TypeDescription.largest, given <= TypeDescription.largest
@@ -154,7 +154,7 @@ struct PropertyTable {
         checkPlace(parts, path: path, &reader)
     }
 
-    private func checkPlace(_ parts: PropertyParts, path: String, _ reader: inout TableReader) {
+    private func checkPlace(_ parts: Property.Parts, path: String, _ reader: inout TableReader) {
         let place = parts.isInBlock ? block ?? instance : instance
         guard let size = place.size else { return }
         let end = parts.offset + parts.size
@@ -164,7 +164,7 @@ struct PropertyTable {
     }
 
     private func readFields(
-        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
         guard entry.field_count > 0 else { return }
         guard parts.kind == .map else {
@@ -187,10 +187,10 @@ struct PropertyTable {
     }
 
     private func readRange(
-        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
         do throws(Failure) {
-            parts.bounds = try PropertyBounds(min: entry.min, max: entry.max, kind: parts.kind)
+            parts.bounds = try Property.Bounds(min: entry.min, max: entry.max, kind: parts.kind)
         } catch {
             reader.problems.append(error.under(path))
             return
@@ -202,7 +202,7 @@ struct PropertyTable {
 
     /// The value at the start. It must be an allowed one where the runtime writes it, or where one is given.
     private func readInitial(
-        _ entry: invivo_property, _ parts: inout PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
         let place = parts.isInBlock ? block ?? instance : instance
         var isWritten = place.setsInitial
@@ -233,14 +233,14 @@ struct PropertyTable {
     }
 
     /// What the block's own image says; nil where there is none.
-    private func fromImage(_ parts: PropertyParts) -> Value? {
+    private func fromImage(_ parts: Property.Parts) -> Value? {
         guard let image = parts.isInBlock ? block?.image : instance.image, parts.fields.isEmpty else { return nil }
         return Property(parts).read(image)
     }
 
     /// What `initial` and `initial_text` say.
     private func given(
-        _ entry: invivo_property, _ text: String?, _ parts: PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ text: String?, _ parts: Property.Parts, path: String, _ reader: inout TableReader
     ) -> Value? {
         if entry.initial != 0, !parts.kind.isNumber, parts.kind != .bool {
             reader.problem(path, "\(parts.kind.withArticle) cannot have an initial number")
@@ -257,7 +257,7 @@ struct PropertyTable {
 
     /// Nil when there is a problem with it; `.some(nil)` when there is no text.
     private func readInitialText(
-        _ entry: invivo_property, _ parts: PropertyParts, path: String, _ reader: inout TableReader
+        _ entry: invivo_property, _ parts: Property.Parts, path: String, _ reader: inout TableReader
     ) -> String?? {
         guard let pointer = entry.initial_text else { return .some(nil) }
         guard parts.kind == .string || !parts.choices.isEmpty else {
@@ -269,7 +269,7 @@ struct PropertyTable {
     }
 
     /// The copy that C may read while the type lives.
-    private func describe(_ entry: invivo_property, _ parts: inout PropertyParts, _ store: CStrings) {
+    private func describe(_ entry: invivo_property, _ parts: inout Property.Parts, _ store: CStrings) {
         var copy = entry
         copy.struct_size = MemoryLayout<invivo_property>.size
         copy.name = store.string(parts.name)
@@ -278,7 +278,7 @@ struct PropertyTable {
         if case .string(let text)? = parts.initial { copy.initial_text = store.string(text) }
         if case .enumeration(_, let name?)? = parts.initial { copy.initial_text = store.string(name) }
         if let number = parts.initial?.approximateNumber { copy.initial = number }
-        copy.initial_value = parts.initial.map { store.value($0) }
+        copy.initial_value = parts.initial.map { store.element($0.owned()) { Value.free(&$0) } }
         copy.unit = store.string(parts.unit)
         copy.text = store.string(parts.text)
         copy.choices = store.table(parts.choices.map { invivo_choice(name: store.string($0.name), number: $0.number) })

@@ -3,7 +3,7 @@ public import CInvivo
 /// One property of a type: a field at an offset of a plain struct, or a pair of functions.
 ///
 /// Immutable after the type is made; who may read or write the memory behind it is the caller's affair (the object's
-/// domain, or whoever prepares a block).
+/// domain, or whoever prepares a block). Mirrors `invivo_property`.
 public final class Property: @unchecked Sendable {
     /// One name of an enumeration.
     public struct Choice: Sendable, Equatable {
@@ -69,13 +69,13 @@ public final class Property: @unchecked Sendable {
     public let initial: Value?
     /// The initial bytes are those of the struct's image, of which `initial` only tells.
     let isInitialFromImage: Bool
-    let bounds: PropertyBounds
+    let bounds: Property.Bounds
     let access: Access
     let keeping: Keeping?
     /// As C sees it; its strings and tables belong to the type.
     public let cDescription: invivo_property
 
-    init(_ parts: PropertyParts) {
+    init(_ parts: Property.Parts) {
         name = parts.name
         kind = parts.kind
         isReadOnly = parts.isReadOnly
@@ -159,27 +159,29 @@ public final class Property: @unchecked Sendable {
     var readOnlyFailure: Failure { Failure(.readOnly, "'\(name)' cannot be set: it is read only", path: name) }
 }
 
-/// What a property is made of, while its table is read.
-struct PropertyParts {
-    var name: String
-    var kind: ValueKind
-    var isReadOnly = false
-    var isTunable = true
-    var takesRestart = false
-    var isInBlock = false
-    var offset = 0
-    var size = 0
-    var range: ClosedRange<Double>?
-    var step = 0.0
-    var unit: String?
-    var text: String?
-    var choices: [Property.Choice] = []
-    var was: [String] = []
-    var fields: [Property] = []
-    var initial: Value?
-    var isInitialFromImage = false
-    var bounds = PropertyBounds.none
-    var access = Property.Access.field
-    var keeping: Property.Keeping?
-    var cDescription = invivo_property()
+extension Property {
+    /// What a property is made of, while its table is read. Mirrors `invivo_property`.
+    struct Parts {
+        var name: String
+        var kind: ValueKind
+        var isReadOnly = false
+        var isTunable = true
+        var takesRestart = false
+        var isInBlock = false
+        var offset = 0
+        var size = 0
+        var range: ClosedRange<Double>?
+        var step = 0.0
+        var unit: String?
+        var text: String?
+        var choices: [Property.Choice] = []
+        var was: [String] = []
+        var fields: [Property] = []
+        var initial: Value?
+        var isInitialFromImage = false
+        var bounds = Property.Bounds.none
+        var access = Property.Access.field
+        var keeping: Property.Keeping?
+        var cDescription = invivo_property()
+    }
 }

@@ -105,7 +105,7 @@ extension TypeDescription {
         guard let keyName = functions.keyName else { return nil }
         var found: UnsafePointer<CChar>?
         try CallbackResult.run("the key_name function of \(name)") { keyName(instance, userData, &found, $0) }
-        return try optionalText(found, "the key name of \(ValueKind.withArticle(name))")
+        return try optionalText(found, "the key name of \(withArticle(name))")
     }
 
     // MARK: weak references

@@ -1,51 +1,49 @@
-internal import CInvivo
+public import CInvivo
 
-/// The options of a type, checked and copied; throws everything that is wrong at once.
-struct TypeTables {
-    let options: invivo_type_options
-    let store = CStrings()
-    let name: String
-    let text: String?
-    let supertypes: [String]
-    let lookupName: String?
-    let size, alignment, blockSize: Int
-    let parameters: [Parameter]
-    /// The same as C reads them, kept by `store`.
-    let cParameters: UnsafePointer<invivo_parameter>?
-    let properties: [Property]
-    let methods: [Method]
-
+/// Makes types from the options of type.h.
+public enum TypeTables {
     /// The alignment of a type that does not say: malloc's.
     private static let usualAlignment: UInt64 = 16
     private static let largestAlignment: UInt64 = 4096
 
-    init(_ pointer: UnsafePointer<invivo_type_options>?) throws(Failure) {
+    /// The type that options describe. Everything is copied except functions and user data. Throws all that is wrong at once; then
+    /// `destroy` is not called.
+    public static func type(_ pointer: UnsafePointer<invivo_type_options>?) throws(Failure) -> TypeDescription {
         guard let pointer else { throw Failure(.argument, "options is NULL") }
         let least = MemoryLayout<invivo_type_options>.offset(of: \.text) ?? 0
-        options = try versioned(pointer, "invivo_type_options", least: least, as: invivo_type_options.self)
-        name = try InvivoBase.text(options.name, "the name of the type")
+        let options = try versioned(pointer, "invivo_type_options", least: least, as: invivo_type_options.self)
+        let name = try InvivoBase.text(options.name, "the name of the type")
         guard !name.isEmpty else { throw Failure(.argument, "the name of the type is empty") }
 
+        let store = CStrings()
         var reader = TableReader(store: store)
-        text = reader.optional(options.text, "the text", path: name)
-        supertypes = reader.names(options.supertypes, options.supertype_count, "supertypes", path: name)
-        lookupName = reader.optional(options.lookup_name, "the lookup name", path: name)
-        Self.checkMemory(options, path: name, &reader)
+        let text = reader.optional(options.text, "the text", path: name)
+        let supertypes = reader.names(options.supertypes, options.supertype_count, "supertypes", path: name)
+        let lookupName = reader.optional(options.lookup_name, "the lookup name", path: name)
+        checkMemory(options, path: name, &reader)
         let limit = UInt64(TypeDescription.largest)
-        size = Int(min(options.size, limit))
-        blockSize = Int(min(options.block_size, limit))
-        alignment = Int(min(options.alignment == 0 ? Self.usualAlignment : options.alignment, Self.largestAlignment))
-        (parameters, cParameters) = reader.parameters(options.parameters, options.parameter_count, path: name)
+        let size = Int(min(options.size, limit))
+        let blockSize = Int(min(options.block_size, limit))
+        let alignment = Int(min(options.alignment == 0 ? usualAlignment : options.alignment, largestAlignment))
+        let (parameters, cParameters) = reader.parameters(options.parameters, options.parameter_count, path: name)
 
         let isHosts = options.make != nil
         let instance = PropertyTable.Struct(
             size: isHosts ? nil : size, setsInitial: !isHosts, name: "the instance")
         let block = PropertyTable.Struct(
             size: blockSize, setsInitial: true, name: "the block", image: UnsafeRawPointer(options.block_initial))
-        properties = PropertyTable(instance: instance, block: block)
+        let properties = PropertyTable(instance: instance, block: block)
             .properties(options.properties, options.property_count, path: name, &reader)
-        methods = reader.methods(options.methods, options.method_count, path: name)
+        let methods = reader.methods(options.methods, options.method_count, path: name)
         if let failure = Failure.gathered(reader.problems) { throw failure }
+        return TypeDescription(
+            options, name: name, text: text, supertypes: supertypes, lookupName: lookupName ?? name, size: size,
+            alignment: alignment, blockSize: blockSize, signature: Signature(name: name, parameters: parameters),
+            members: TypeDescription.Members(
+                properties, methods, size: size, blockSize: blockSize, image: UnsafeRawPointer(options.block_initial)),
+            borrowed: TypeDescription.Borrowed(
+                store: store, name: store.string(name),
+                parameters: UnsafeBufferPointer(start: cParameters, count: parameters.count)))
     }
 
     private static func checkMemory(_ options: invivo_type_options, path: String, _ reader: inout TableReader) {

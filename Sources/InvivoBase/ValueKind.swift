@@ -62,13 +62,7 @@ public enum ValueKind: UInt32, Sendable, CaseIterable {
         switch self {
         case .null, .bytes: name
         case .any: "any value"
-        default: Self.withArticle(name)
+        default: InvivoBase.withArticle(name)
         }
-    }
-
-    /// "an object", "a Beat", "a uint8".
-    public static func withArticle(_ name: String) -> String {
-        let isVowel = name.first.map { "aeioAEIO".contains($0) } ?? false
-        return (isVowel ? "an " : "a ") + name
     }
 }

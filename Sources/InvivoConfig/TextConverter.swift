@@ -75,7 +75,7 @@ public enum Taker {
     /// Somebody else checks it later; what it must be then is known.
     case kind(ValueKind)
     case property(Property)
-    case parameter(Signature, Parameter)
+    case parameter(Signature, Signature.Parameter)
 
     public var kind: ValueKind {
         switch self {

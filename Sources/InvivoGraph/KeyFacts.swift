@@ -10,7 +10,7 @@ public struct KeyFacts {
     /// "initializer", "factory", "method", "constant", "choice", "block", "abstract" or "dormant".
     public let making: String
     public let place: Place
-    public let parameters: [Parameter]
+    public let parameters: [Signature.Parameter]
     /// The types of the objects that receive the runtime arguments; nil where something else may receive them.
     public let receivers: [ObjectType]?
 

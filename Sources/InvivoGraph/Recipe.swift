@@ -8,7 +8,7 @@ public final class Recipe: Sendable {
         public let position: Int
         public let source: Source
         /// For messages: what the place takes.
-        public let parameter: Parameter?
+        public let parameter: Signature.Parameter?
     }
 
     public enum Step: Sendable {
@@ -174,7 +174,7 @@ public final class Recipe: Sendable {
             && definition.body.inject == nil && definition.base.isEmpty && type.raw.pointee.is_plain == 1
     }
 
-    private var parameters: [Parameter] { definition.body.parameters?.parameters ?? [] }
+    private var parameters: [Signature.Parameter] { definition.body.parameters?.parameters ?? [] }
 
     /// Whether nobody gets an instance without giving arguments.
     public var needsArguments: Bool { (definition.body.parameters?.leastCount ?? 0) > 0 }

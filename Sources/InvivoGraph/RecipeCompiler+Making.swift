@@ -81,7 +81,8 @@ extension RecipeCompiler {
     }
 
     mutating func slot(
-        _ given: Injection.Source, _ position: Int, _ parameter: Parameter?, _ type: ObjectType, _ label: String?
+        _ given: Injection.Source, _ position: Int, _ parameter: Signature.Parameter?, _ type: ObjectType,
+        _ label: String?
     ) -> Recipe.Slot {
         let what = "initializer parameter '\(parameter?.name ?? label ?? "\(position)")'"
         let before = wrong

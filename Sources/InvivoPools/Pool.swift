@@ -195,7 +195,7 @@ public final class Pool: @unchecked Sendable {
         do throws(Failure) {
             if status != 0 {
                 if object.bits != 0 { _ = ObjectTable.release(object.bits) }
-                throw Failure(status: status, takingOver: error, from: "what makes an entry of the pool '\(name)'")
+                throw ErrorBox.failure(status: status, error: error, from: "what makes an entry of the pool '\(name)'")
             }
             ErrorBox.release(error)
             let word = try checked(object.bits)

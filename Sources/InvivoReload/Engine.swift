@@ -412,6 +412,7 @@ private final class LoopBox: Sendable {
     }
 }
 
+/// Mirrors `invivo_runtime_options`.
 public struct EngineOptions: Sendable {
     public var name = "invivo"
     public var isLoopDefault = false

@@ -37,7 +37,7 @@ public struct WiringFacts: Sendable {
         public var place = Place()
         public var dependencies: [Dependency] = []
         /// The declared runtime arguments; nil where the definition declares none.
-        public var parameters: [Parameter]?
+        public var parameters: [Signature.Parameter]?
         /// The number of runtime arguments that an alias binds itself.
         public var boundArguments = 0
         public var isNullable = false
@@ -67,7 +67,7 @@ public struct WiringFacts: Sendable {
 public struct TypeMembers: Sendable {
     public var supertypes: [String] = []
     public var properties: [(name: String, kind: ValueKind)] = []
-    public var methods: [(name: String, parameters: [Parameter], result: ValueKind)] = []
+    public var methods: [(name: String, parameters: [Signature.Parameter], result: ValueKind)] = []
     /// Whether the type has nothing but a block, which is read through views.
     public var isBlockOnly = false
 

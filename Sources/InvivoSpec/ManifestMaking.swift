@@ -33,7 +33,7 @@ public struct ManifestOption: Sendable {
     public let use: ManifestInjection?
 }
 
-/// What a component says besides its type, scope, initializer and properties.
+/// What a component says besides its type, scope, initializer and properties. Mirrors `components.KEY` of a manifest.
 public struct ManifestMaking: Sendable {
     public var parent: String?
     public var alias: String?

@@ -71,7 +71,7 @@ extension KeyFunctions {
     }
 
     /// The value of an optional parameter where the caller passes NULL.
-    private static func cDefault(_ parameter: Parameter) -> String {
+    private static func cDefault(_ parameter: Signature.Parameter) -> String {
         guard let value = parameter.defaultValue, isLiteral(parameter) else { return "invivo_null()" }
         return switch value {
         case .bool(let boolean): "invivo_bool(\(boolean))"
@@ -86,7 +86,9 @@ extension KeyFunctions {
     }
 
     /// The declaration of a parameter, and the expression that converts it to an `invivo_value`.
-    private static func cParameter(_ name: String, _ parameter: Parameter) -> (declared: String, value: String) {
+    private static func cParameter(_ name: String, _ parameter: Signature.Parameter) -> (
+        declared: String, value: String
+    ) {
         let fallback = cDefault(parameter)
         func plain(_ type: String, _ make: String) -> (String, String) {
             parameter.isOptional

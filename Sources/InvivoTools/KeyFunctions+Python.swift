@@ -86,7 +86,7 @@ extension KeyFunctions {
             """
     }
 
-    private static func pythonParameters(_ parameters: [Parameter]) -> [(name: String, declared: String)] {
+    private static func pythonParameters(_ parameters: [Signature.Parameter]) -> [(name: String, declared: String)] {
         // A default without a literal is passed by the caller, and so are the parameters before it.
         let required = parameters.lastIndex { $0.defaultValue != nil && !isLiteral($0) } ?? -1
         return zip(names(parameters, reserved: pythonKeywords.union(["self"])), parameters).enumerated().map {

@@ -89,7 +89,7 @@ extension KeyFunctions {
     }
 
     /// Such as " = 60"; empty where the default has no literal, so that the caller passes it.
-    private static func swiftDefault(_ parameter: Parameter) -> String {
+    private static func swiftDefault(_ parameter: Signature.Parameter) -> String {
         guard let value = parameter.defaultValue else { return parameter.isOptional ? " = nil" : "" }
         guard isLiteral(parameter) else { return "" }
         return switch value {
@@ -99,7 +99,7 @@ extension KeyFunctions {
         }
     }
 
-    private static func swiftType(_ parameter: Parameter) -> String {
+    private static func swiftType(_ parameter: Signature.Parameter) -> String {
         switch parameter.kind {
         case .bool: "Bool"
         case .int8: "Int8"

@@ -11,7 +11,7 @@ public struct KeyFunctions: Sendable {
         let summary: String
         /// The name of the type of the objects; empty where it is open.
         let type: String
-        let parameters: [Parameter]
+        let parameters: [Signature.Parameter]
         let isNullable: Bool
 
         /// The part of the key before its first dot; empty without a dot.
@@ -53,7 +53,7 @@ public struct KeyFunctions: Sendable {
 
     /// The final target of an alias, and the runtime arguments that a caller has still to pass.
     private static func target(of node: WiringFacts.Node, _ nodes: [String: WiringFacts.Node]) -> (
-        WiringFacts.Node, [Parameter]
+        WiringFacts.Node, [Signature.Parameter]
     ) {
         var (node, bound) = (node, 0)
         var declared = node.parameters
@@ -102,7 +102,7 @@ public struct KeyFunctions: Sendable {
     }
 
     /// Whether the default of a parameter can be written as a literal in every language.
-    static func isLiteral(_ parameter: Parameter) -> Bool {
+    static func isLiteral(_ parameter: Signature.Parameter) -> Bool {
         switch parameter.defaultValue {
         case .bool, .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64, .string: true
         case .float(let number): number.isFinite
@@ -121,7 +121,7 @@ public struct KeyFunctions: Sendable {
     }
 
     /// The parameters' names as distinct identifiers, none of them reserved.
-    static func names(_ parameters: [Parameter], reserved: Set<String>) -> [String] {
+    static func names(_ parameters: [Signature.Parameter], reserved: Set<String>) -> [String] {
         var taken = reserved
         return parameters.map { parameter in
             var name = identifier(parameter.name)

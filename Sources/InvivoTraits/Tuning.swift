@@ -118,7 +118,7 @@ public final class Tuning: PropertyCover {
         if let first {
             guard wanted.isEmpty else { return nil }
             if first.next == nil { return first.isPlain ? try takeOff(instance, key, &undo) : nil }
-            guard first.first(where: { !$0.isPlain || !type.description.movesNoOther[$0.index] }) == nil else {
+            guard first.first(where: { !$0.isPlain || !type.description.movesNoOther($0.index) }) == nil else {
                 return nil
             }
             return try takeAllOff(first, instance, key, &undo)
@@ -132,7 +132,7 @@ public final class Tuning: PropertyCover {
                 return try putOn(property, layer, instance, key, &undo)
             }
         }
-        guard wanted.allSatisfy({ type.description.movesNoOther[$0.property] }) else { return nil }
+        guard wanted.allSatisfy({ type.description.movesNoOther($0.property) }) else { return nil }
         return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
             try putAllOn(type.description.properties, wanted, instance, key, &undo)
         }

@@ -89,7 +89,7 @@ final class ProgramSource {
         return nodes.count - 1
     }
 
-    private func argument(_ source: Recipe.Source, _ parameter: Parameter, of asker: UInt32, _ depth: Int)
+    private func argument(_ source: Recipe.Source, _ parameter: Signature.Parameter, of asker: UInt32, _ depth: Int)
         -> iv_argument?
     {
         switch source {

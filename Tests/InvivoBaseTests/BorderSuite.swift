@@ -129,7 +129,7 @@ final class Tables {
         options.methods = store.table(methods)
         options.method_count = UInt64(methods.count)
         fill(&options)
-        return try TypeDescription(options: &options)
+        return try TypeTables.type(&options)
     }
 }
 

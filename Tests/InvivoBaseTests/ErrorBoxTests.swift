@@ -45,11 +45,11 @@ extension Border {
             leavingNothing {
                 var error: OpaquePointer?
                 #expect(report(Failure(.busy, "busy"), &error) == INVIVO_E_BUSY.status)
-                #expect(Failure(takingOver: error)?.message == "busy")
+                #expect(ErrorBox.take(error)?.message == "busy")
                 #expect(report(Failure(.busy, "busy"), nil) == INVIVO_E_BUSY.status)
                 #expect(report(Failure(.ok, "?"), nil) == INVIVO_E_INTERNAL.status)
                 #expect(answering(nil) { () throws(Failure) in } == 0)
-                #expect(Failure(takingOver: nil) == nil)
+                #expect(ErrorBox.take(nil) == nil)
             }
         }
 
@@ -60,9 +60,9 @@ extension Border {
         }
 
         @Test func an_error_from_host_code_is_never_a_success() {
-            #expect(Failure(hostCode: 0, message: nil, path: nil, cause: nil).code == .host)
-            #expect(Failure(hostCode: 99, message: nil, path: nil, cause: nil).code == .host)
-            let failure = Failure(hostCode: INVIVO_E_RANGE.status, message: nil, path: "a.b", cause: nil)
+            #expect(ErrorBox.failure(hostCode: 0, message: nil, path: nil, cause: nil).code == .host)
+            #expect(ErrorBox.failure(hostCode: 99, message: nil, path: nil, cause: nil).code == .host)
+            let failure = ErrorBox.failure(hostCode: INVIVO_E_RANGE.status, message: nil, path: "a.b", cause: nil)
             #expect(failure.text == "a.b: the value is outside the range")
         }
     }

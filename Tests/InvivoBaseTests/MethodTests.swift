@@ -68,7 +68,7 @@ extension Border {
         func play(_ call: Method.Call?) throws -> Method { try play(.any, call) }
 
         @Test func counts_are_said_in_words_that_fit() {
-            func arity(_ parameters: [Parameter]) -> String {
+            func arity(_ parameters: [Signature.Parameter]) -> String {
                 failure { () throws(Failure) in
                     _ = try Signature(name: "f", parameters: parameters).check([.null, .null, .null, .null])
                 }.text

@@ -150,7 +150,7 @@ extension Border {
             options.size = 8
             options.block_size = 1 << 50  // beyond the fields of the older struct
             options.struct_size = MemoryLayout<invivo_type_options>.offset(of: \.block_size) ?? 0
-            let type = try TypeDescription(options: &options)
+            let type = try TypeTables.type(&options)
             #expect(type.size == 8 && type.blockSize == 0)
         }
 
@@ -185,7 +185,7 @@ extension Border {
         }
 
         @Test func options_without_a_name_or_size_are_refused() {
-            #expect(failure { () throws(Failure) in _ = try TypeDescription(options: nil) }.text == "options is NULL")
+            #expect(failure { () throws(Failure) in _ = try TypeTables.type(nil) }.text == "options is NULL")
             #expect(problems { $0.name = nil } == "the name of the type is NULL")
             #expect(problems { $0.name = tables.store.string("") } == "the name of the type is empty")
             #expect(

@@ -41,7 +41,7 @@ final class Definitions {
                 options.concurrency = UInt32(INVIVO_SHARED)
                 (options.parameters, options.parameter_count) = (listed.baseAddress, UInt64(listed.count))
                 (options.supertypes, options.supertype_count) = (others.baseAddress, UInt64(others.count))
-                return ObjectType(try TypeDescription(options: &options), owner: owner, keys: names, access: nil)
+                return ObjectType(try TypeTables.type(&options), owner: owner, keys: names, access: nil)
             }
         }
         types[name] = type

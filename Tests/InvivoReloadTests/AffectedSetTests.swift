@@ -38,7 +38,7 @@ import Testing
                     (options.size, options.alignment) = (8, 8)
                     (options.parameters, options.parameter_count) = (parameters.baseAddress, 3)
                     (options.properties, options.property_count) = (properties.baseAddress, 3)
-                    return try container.register(try TypeDescription(options: &options))
+                    return try container.register(try TypeTables.type(&options))
                 }
             }
         }

@@ -42,7 +42,7 @@ func numbersType(_ name: String, inBlock: Bool, in container: Container) throws 
             options.properties = UnsafePointer(properties.baseAddress)
             options.property_count = 3
             if inBlock { options.block_size = 24 } else { (options.size, options.alignment) = (24, 8) }
-            return try container.register(try TypeDescription(options: &options))
+            return try container.register(try TypeTables.type(&options))
         }
     }
 }

@@ -37,7 +37,7 @@ import Testing
                 }
                 return try withUnsafePointer(to: property) { property in
                     (options.properties, options.property_count) = (property, 1)
-                    return try container.register(try TypeDescription(options: &options))
+                    return try container.register(try TypeTables.type(&options))
                 }
             }
         }
@@ -98,7 +98,7 @@ import Testing
                 }?()
                 return 0
             }
-            return try container.register(try TypeDescription(options: &options))
+            return try container.register(try TypeTables.type(&options))
         }
     }
 

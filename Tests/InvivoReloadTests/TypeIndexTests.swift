@@ -13,7 +13,7 @@ import Testing
             options.struct_size = MemoryLayout<invivo_type_options>.size
             options.name = name
             (options.size, options.alignment) = (8, 8)
-            return try container.register(try TypeDescription(options: &options))
+            return try container.register(try TypeTables.type(&options))
         }
     }
 

@@ -20,8 +20,8 @@ import Testing
 
     private static func parameter(
         _ name: String, _ kind: ValueKind, isOptional: Bool = false, type: String? = nil, default value: Value? = nil
-    ) -> Parameter {
-        Parameter(name: name, kind: kind, isOptional: isOptional, typeName: type, defaultValue: value)
+    ) -> Signature.Parameter {
+        Signature.Parameter(name: name, kind: kind, isOptional: isOptional, typeName: type, defaultValue: value)
     }
 
     private static let parameters = [

@@ -56,7 +56,7 @@ extension Tag {
                     options.properties = properties.baseAddress
                     options.property_count = 3
                     (options.size, options.alignment) = (24, 8)
-                    return try container.register(try TypeDescription(options: &options))
+                    return try container.register(try TypeTables.type(&options))
                 }
             }
             memory = .allocate(capacity: 3)

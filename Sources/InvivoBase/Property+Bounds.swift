@@ -1,0 +1,96 @@
+extension Property {
+    /// The range of a property, in the arithmetic of its kind so that the comparison is exact.
+    enum Bounds: Sendable, Equatable {
+        case none
+        case signed(Int64, Int64)
+        case unsigned(UInt64, UInt64)
+        case single(Float, Float)
+        case double(Double, Double)
+
+        /// The range `min...max` for a kind. Bounds that the kind cannot hold are a failure, except that INT64_MAX and
+        /// UINT64_MAX written as a double stand for themselves.
+        init(min: Double, max: Double, kind: ValueKind) throws(Failure) {
+            guard !min.isNaN, !max.isNaN else { throw Failure(.argument, "min or max is not a number") }
+            guard min <= max else { throw Failure(.argument, "min \(plain(min)) is greater than max \(plain(max))") }
+            guard min < max else {
+                self = .none
+                return
+            }
+            guard kind.isNumber else { throw Failure(.argument, "min and max need a number, not \(kind.withArticle)") }
+            switch kind {
+            case .float:
+                guard let low = Float(bound: min), let high = Float(bound: max) else {
+                    throw Failure(.argument, "min or max does not fit a float")
+                }
+                self = .single(low, high)
+            case .double: self = .double(min, max)
+            case .uint8, .uint16, .uint32, .uint64:
+                let high = try Self.bound("max", max, kind).unsignedInteger ?? .max
+                self = .unsigned(try Self.bound("min", min, kind).unsignedInteger ?? 0, high)
+            default:
+                let high = try Self.bound("max", max, kind).signedInteger ?? .max
+                self = .signed(try Self.bound("min", min, kind).signedInteger ?? .min, high)
+            }
+        }
+
+        private static func bound(_ name: String, _ bound: Double, _ kind: ValueKind) throws(Failure) -> Value {
+            if kind == .uint64, bound == 0x1p64 { return .uint64(.max) }
+            if kind == .int64, bound == 0x1p63 { return .int64(.max) }
+            do throws(Failure) {
+                return try Value.double(bound).converted(to: kind)
+            } catch {
+                throw Failure(.argument, "\(name): \(error.message)")
+            }
+        }
+
+        /// A value outside is a range failure; `unit` goes into the message.
+        @inline(__always)
+        func check(_ value: Value, unit: String?) throws(Failure) {
+            let inside =
+                switch (self, value) {
+                case (.none, _): true
+                // A NaN is outside every range.
+                case (.double(let low, let high), .double(let number)): number >= low && number <= high
+                case (.single(let low, let high), .float(let number)): number >= low && number <= high
+                case (.unsigned(let low, let high), _): value.unsignedInteger.map { $0 >= low && $0 <= high } ?? false
+                case (.signed(let low, let high), _): value.signedInteger.map { $0 >= low && $0 <= high } ?? false
+                default: false
+                }
+            if !inside { throw outside(value, unit) }
+        }
+
+        /// nil: no bound.
+        private static func range(_ low: String?, _ high: String?) -> String {
+            switch (low, high) {
+            case (let low?, let high?): "\(low)...\(high)"
+            case (let low?, nil): "the range from \(low)"
+            case (nil, let high?): "the range up to \(high)"
+            case (nil, nil): "any range of numbers"
+            }
+        }
+
+        private func outside(_ value: Value, _ unit: String?) -> Failure {
+            let range =
+                switch self {
+                case .none: "any number"
+                case .signed(let low, let high): "\(low)...\(high)"
+                case .unsigned(let low, let high): "\(low)...\(high)"
+                case .single(let low, let high):
+                    Self.range(
+                        low.isInfinite ? nil : "\(low)".withoutPointZero,
+                        high.isInfinite ? nil : "\(high)".withoutPointZero
+                    )
+                case .double(let low, let high):
+                    Self.range(low.isInfinite ? nil : plain(low), high.isInfinite ? nil : plain(high))
+                }
+            return Failure(.range, "\(value) is outside \(range)" + (unit.map { " \($0)" } ?? ""))
+        }
+    }
+}
+
+extension Float {
+    fileprivate init?(bound: Double) {
+        guard bound.isInfinite || Float(bound).isFinite else { return nil }
+        self = Float(bound)
+    }
+}

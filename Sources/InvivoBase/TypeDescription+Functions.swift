@@ -1,0 +1,79 @@
+public import CInvivo
+
+extension TypeDescription {
+    public var userData: UnsafeMutableRawPointer? { functions.userData }
+
+    /// The functions of a type and their user data. Mirrors `invivo_type_options`.
+    public struct Functions {
+        public let userData: UnsafeMutableRawPointer?
+        let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+        public let initialize: Initialize?
+        public let deinitialize: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
+        public let make: Make?
+        public let release: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
+        public let start: Life?
+        public let stop: Life?
+        public let prepare: Life?
+        public let willInject: Life?
+        public let didInject: Life?
+        public let takeRuntime: TakeRuntime?
+        let countReferences: CountReferences?
+        /// Weak references to instances that are counted elsewhere: all three or none.
+        let weakMake: WeakChange?
+        let weakLoad: WeakChange?
+        let weakFree: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
+        /// For trees of objects.
+        public let child: Child?
+        public let keyName: KeyName?
+
+        /// There is something to do when all that is made together is complete.
+        public var hearsOfCompletion: Bool { didInject != nil || takeRuntime != nil }
+
+        init(_ options: invivo_type_options) {
+            (userData, destroy) = (options.user_data, options.destroy)
+            (initialize, deinitialize) = (options.`init`, options.deinit)
+            (make, release) = (options.make, options.release)
+            (start, stop, prepare) = (options.start, options.stop, options.prepare)
+            (willInject, didInject, takeRuntime) = (options.will_inject, options.did_inject, options.take_runtime)
+            countReferences = options.count_references
+            (weakMake, weakLoad, weakFree) = (options.weak_make, options.weak_load, options.weak_free)
+            (child, keyName) = (options.child, options.key_name)
+        }
+    }
+
+    public typealias TakeRuntime =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, invivo_runtime, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    typealias CountReferences =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Child =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UInt64, UnsafeMutablePointer<invivo_object>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias KeyName =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    typealias WeakChange =
+        @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+    public typealias Initialize =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
+            UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Make =
+        @convention(c) (
+            UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,
+            Int, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Life =
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+}
