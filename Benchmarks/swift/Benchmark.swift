@@ -103,7 +103,7 @@ enum Benchmark {
                 options.properties = properties.baseAddress
                 options.property_count = UInt64(several)
                 let container = try Container.find(runtime.bits, .runtime)
-                return try container.register(try TypeDescription(options: &options))
+                return try container.register(try TypeTables.type(&options))
             }
         }
         let tuning = Tuning()

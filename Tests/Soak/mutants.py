@@ -270,7 +270,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoBase/NearestName.swift": [
         Mutant("never", "i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]", "names"),
     ],
-    "InvivoBase/PropertyBounds.swift": [
+    "InvivoBase/Property+Bounds.swift": [
         Mutant("never", "!inside", "traits"),
     ],
     "InvivoBase/Property+Options.swift": [
