@@ -12,8 +12,8 @@ extension FollowEngine {
         var waitsForWriter = false
         func wake(at time: UInt64) { outcome.next = min(outcome.next ?? .max, time) }
 
-        for id in pending.sorted(by: { $0.number < $1.number }) {
-            guard let file = followed[id], let change = file.pending else { continue }
+        for (id, change) in pending.sorted(by: { $0.key.number < $1.key.number }) {
+            guard let file = followed[id] else { continue }
             switch change.state {
             case .open(let since), .begun(let since):
                 if now >= since + cap {
@@ -36,8 +36,7 @@ extension FollowEngine {
         }
         for file in ready where !tell(file, now, &outcome) { wake(at: now + maximum) }
         outcome.bursts.sort { $0.id.number < $1.id.number }
-        outcome.troubles += troubles
-        troubles = []
+        outcome.troubles += watches.takeTroubles()
         return outcome
     }
 
@@ -47,12 +46,12 @@ extension FollowEngine {
         let due = due(group, waitsForWriter)
         guard let due, due <= now else { return due }
         // A last look at what no event vouches for: a file that still grows is given its quiet time again.
-        for file in group where file.pending?.state == .uncertain {
+        for file in group where pending[file.id]?.state == .uncertain {
             let signature = world.signature(file.path)
-            guard signature.kind != .missing, signature != file.pending?.seen else { continue }
-            file.pending?.seen = signature
-            file.pending?.seenIn = round
-            file.pending?.last = now
+            guard signature.kind != .missing, signature != pending[file.id]?.seen else { continue }
+            pending[file.id]?.seen = signature
+            pending[file.id]?.seenIn = round
+            pending[file.id]?.last = now
         }
         return self.due(group, waitsForWriter)
     }
@@ -60,7 +59,7 @@ extension FollowEngine {
     private func due(_ group: [Followed], _ waitsForWriter: Bool) -> UInt64? {
         var first = UInt64.max
         var quietEnds: UInt64 = 0
-        for change in group.compactMap(\.pending) {
+        for change in group.compactMap({ pending[$0.id] }) {
             first = min(first, change.first)
             // An empty file is nearly always one that is about to be filled.
             let isWhole = change.state == .whole && !(change.seen.kind == .file && change.seen.size == 0)
@@ -73,13 +72,13 @@ extension FollowEngine {
 
     /// False when the file has gone just now: it is given the time to come back.
     private func tell(_ file: Followed, _ now: UInt64, _ outcome: inout Outcome) -> Bool {
-        guard var change = file.pending else { return true }
+        guard var change = pending[file.id] else { return true }
         let signature = change.seenIn == round ? change.seen : world.signature(file.path)
         if signature.kind == .missing && change.seen.kind != .missing {
             change.seen = signature
             change.state = .uncertain
             change.last = now
-            file.pending = change
+            pending[file.id] = change
             return false
         }
         if case .open(let since) = change.state, now >= since + cap, !file.isOpenReported {
@@ -110,8 +109,7 @@ extension FollowEngine {
         file.told = signature
         file.putOffSince = 0
         file.isUnread = false
-        file.pending = nil
-        pending.remove(file.id)
+        pending[file.id] = nil
         return true
     }
 }

@@ -1,28 +1,11 @@
 /// One followed file, as `FollowEngine` knows it.
 final class Followed {
-    /// A name in a watched directory.
-    struct Hop: Hashable {
-        let watch: Int32
-        let name: String
-    }
-
     let id: FollowID
     let path: String
     /// The path as it was given, for messages.
     let shown: String
-    var hops: Set<Hop> = []
-    /// Its own entry, when that was no link when the trail was last walked: what happens there leaves the trail as it is.
-    var end: Hop?
-    /// Every directory of its trail is watched. If not, it is looked at often.
-    var isWatched = false
-    /// Why it is not, for a person.
-    var pollingReason = ""
     /// The state that was last told, or found when following began.
     var told = FileSignature()
-    var pending: PendingChange?
-    /// The last round of listening in which something was heard of it, and whether its trail may have changed then.
-    var heardIn: UInt64 = 0
-    var hasMoved = false
     /// Since when a change of it could not be taken in, because it was being written; 0 when none waits.
     var putOffSince: UInt64 = 0
     /// What was told of it could not be read for want of descriptors or memory: the next look tells it again.
