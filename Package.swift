@@ -34,6 +34,12 @@ let package = Package(
         .target(
             name: "InvivoPools", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoGraph", "InvivoWiring"]),
         .target(name: "InvivoTraits", dependencies: ["InvivoGraph", "InvivoWiring", "InvivoSpec"]),
+        .target(
+            name: "InvivoDescribe",
+            dependencies: [
+                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoGraph", "InvivoSpec", "InvivoTraits",
+                "InvivoWiring",
+            ]),
         .target(name: "InvivoLoop", dependencies: ["InvivoBase", "CUv"]),
         .target(name: "InvivoModules", dependencies: ["CInvivo", "InvivoBase"]),
         .target(
@@ -46,14 +52,17 @@ let package = Package(
             ]),
         .target(
             name: "InvivoApp",
-            dependencies: ["InvivoConfig", "InvivoGraph", "InvivoReload", "InvivoSpec", "InvivoTraits", "InvivoLoop"]),
+            dependencies: [
+                "InvivoConfig", "InvivoDescribe", "InvivoGraph", "InvivoReload", "InvivoSpec", "InvivoTraits",
+                "InvivoLoop",
+            ]),
         .target(name: "InvivoTools", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoSpec"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
             name: "InvivoABI",
             dependencies: [
-                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoGraph", "InvivoObjects", "InvivoPools", "InvivoReload",
-                "InvivoTable", "InvivoTools",
+                "CInvivo", "InvivoApp", "InvivoConfig", "InvivoDescribe", "InvivoGraph", "InvivoObjects", "InvivoPools",
+                "InvivoReload", "InvivoTable", "InvivoTools",
             ]),
         .target(name: "InvivoStubs", dependencies: ["CInvivo"]),
         .target(name: "Invivo", dependencies: ["CInvivo", "CSwiftRuntime"]),
@@ -90,6 +99,11 @@ let package = Package(
                 "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoGraph", "InvivoObjects", "InvivoReload",
                 "InvivoTraits",
                 "InvivoWiring",
+            ]),
+        .testTarget(
+            name: "InvivoDescribeTests",
+            dependencies: [
+                "CInvivo", "InvivoBase", "InvivoConfig", "InvivoDescribe", "InvivoGraph", "InvivoSpec", "InvivoWiring",
             ]),
         .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),

@@ -1,6 +1,7 @@
 public import CInvivo
 internal import InvivoApp
 internal import InvivoBase
+internal import InvivoDescribe
 internal import InvivoReload
 
 // app.h: an application manifest, run.

@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
@@ -63,7 +64,7 @@ public func invivo_activate(
             for each in given { each.disown() }
             throw error
         }
-        try changes.engine.commit(changes.set, given: given)
+        try GivenDefinitions.keeping(given) { () throws(Failure) in try changes.engine.commit(changes.set) }
     }
 }
 
@@ -90,7 +91,7 @@ public func invivo_mount(
     answering(error) { () throws(Failure) in
         let changes = OpenChanges(try Engine.find(runtime.bits))
         let given = try changes.mount(assembly, prefix, remaps, count)
-        try changes.engine.commit(changes.set, given: given)
+        try GivenDefinitions.keeping(given) { () throws(Failure) in try changes.engine.commit(changes.set) }
     }
 }
 

@@ -1,6 +1,7 @@
 public import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
@@ -69,17 +70,17 @@ final class OpenChanges: @unchecked Sendable {
         var read: Definition?
         let definition: Definition
         do throws(Failure) {
-            definition = try InvivoABI.definition(from: pointer, in: engine.container, inlines: inlines)
+            definition = try DefinitionReader(engine.container, inlines).definition(pointer)
             read = definition
-            if let visited, definition.id != visited.id || !inlines.made.isEmpty { try requireFree() }
-            for each in [definition] + inlines.made {
+            if let visited, definition.id != visited.id || !inlines.definitions.isEmpty { try requireFree() }
+            for each in [definition] + inlines.definitions {
                 if let index = defined[each.id] {
                     throw AssemblyDescription.twice(each.key, set.definitions[index], each)
                 }
             }
         } catch {
             read?.disown()
-            for each in inlines.made { each.disown() }
+            inlines.disown()
             throw error
         }
         if let visited {
@@ -87,7 +88,7 @@ final class OpenChanges: @unchecked Sendable {
             definition.body.keepAlive?.kept = visited.body.keepAlive
             definition.body.factory?.kept = visited.body.keepAlive
         }
-        for each in [definition] + inlines.made {
+        for each in [definition] + inlines.definitions {
             // What is said last counts.
             if !set.removed.isEmpty { set.removed.removeAll { $0.id == each.id } }
             defined[each.id] = set.definitions.count
@@ -223,7 +224,9 @@ public func invivo_define(
     return answering(error) { () throws(Failure) in
         let changes = OpenChanges(try Engine.find(runtime.bits))
         let id = try changes.define(definition)
-        try changes.engine.commit(changes.set, given: changes.set.definitions)
+        try GivenDefinitions.keeping(changes.set.definitions) { () throws(Failure) in
+            try changes.engine.commit(changes.set)
+        }
         out?.pointee.bits = changes.engine.container.keyHandle(id)
     }
 }
@@ -238,8 +241,10 @@ public func invivo_override_begin(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
         let engine = try Engine.find(runtime.bits)
-        let definition = try overriding(definition, in: engine.container)
-        out.pointee.bits = try engine.keeping([definition]) { () throws(Failure) in try engine.override(definition) }
+        let definition = try DefinitionReader.override(definition, in: engine.container)
+        out.pointee.bits = try GivenDefinitions.keeping([definition]) { () throws(Failure) in
+            try engine.override(definition)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
@@ -183,16 +184,6 @@ public func invivo_object_runtime(
     }
 }
 
-/// The type of a handle in a runtime.
-func objectType(_ type: invivo_type, in container: Container) throws(Failure) -> ObjectType {
-    let description = try TypeDescription.find(type.bits)
-    let found = try container.type(named: description.name)
-    guard found.description === description else {
-        throw Failure(.handle, "the type '\(description.name)' belongs to another runtime")
-    }
-    return found
-}
-
 @c @implementation
 public func invivo_object_make(
     _ runtime: invivo_runtime, _ type: invivo_type, _ arguments: UnsafePointer<invivo_value>!, _ count: Int,
@@ -203,7 +194,7 @@ public func invivo_object_make(
         guard let out else { throw Failure(.argument, "out is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
         out.pointee.bits = try container.makeObject(
-            try objectType(type, in: container), try Value.borrowed(arguments, count))
+            try container.type(of: type), try Value.borrowed(arguments, count))
     }
 }
 
@@ -217,7 +208,7 @@ public func invivo_object_wrap(
     return answering(error) { () throws(Failure) in
         guard let out, let instance else { throw Failure(.argument, "out or instance is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
-        out.pointee.bits = try container.wrap(try objectType(type, in: container), instance)
+        out.pointee.bits = try container.wrap(try container.type(of: type), instance)
     }
 }
 
@@ -264,6 +255,6 @@ public func invivo_target_declare(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let engine = try Engine.find(runtime.bits)
-        try engine.declare(key: try text(key, "key"), type: try objectType(type, in: engine.container))
+        try engine.declare(key: try text(key, "key"), type: try engine.container.type(of: type))
     }
 }

@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring

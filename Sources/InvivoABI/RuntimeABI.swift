@@ -1,6 +1,7 @@
 public import CInvivo
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoObjects
 internal import InvivoReload
@@ -362,14 +363,5 @@ public func invivo_runtime_retired(
                 ])
             }
         ).owned()
-    }
-}
-
-/// A limit of milliseconds; nil for 0, which is the default, and the greatest number where there is none.
-func nanoseconds(_ milliseconds: UInt32) -> UInt64? {
-    switch milliseconds {
-    case 0: nil
-    case .max: .max
-    default: UInt64(milliseconds) * 1_000_000
     }
 }

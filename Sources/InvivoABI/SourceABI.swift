@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoDescribe
 internal import InvivoLoop
 internal import InvivoReload
 

@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
@@ -16,7 +17,7 @@ public func invivo_type_register(
         let container = try Container.find(runtime.bits, .runtime)
         let type = try TypeTables.type(options)
         do throws(Failure) {
-            try container.register(type, needs: try needs(options, of: type, container))
+            try container.register(type, needs: try DefinitionReader.dependencies(of: options, type, in: container))
         } catch {
             type.disown()
             throw error
@@ -52,7 +53,7 @@ public func invivo_type_extend(
         let container = try Container.find(runtime.bits, .runtime)
         let name = try text(supertype, "supertype")
         guard !name.isEmpty else { throw Failure(.argument, "supertype is empty") }
-        let described = try objectType(type, in: container)
+        let described = try container.type(of: type)
         container.currentGraph().types.later.add(name, to: described.description.name)
     }
 }
@@ -110,29 +111,6 @@ public func invivo_type_method_at(
         let methods = try TypeDescription.find(type.bits).methods
         guard let out else { throw Failure(.argument, "out is NULL") }
         try fill(out, "out", least: 16, with: try entry(methods, index, "method").cDescription)
-    }
-}
-
-/// What every object of a type needs.
-private func needs(
-    _ pointer: UnsafePointer<invivo_type_options>, of type: TypeDescription, _ container: Container
-) throws(Failure) -> [Injection] {
-    let given = try versioned(
-        pointer, "invivo_type_options", least: MemoryLayout<invivo_type_options>.offset(of: \.text) ?? 0,
-        as: invivo_type_options.self)
-    let inlines = InlineDefinitions()
-    let reader = InlineDefinitions.Reader(inlines, container: container, owner: type.name)
-    do throws(Failure) {
-        let needs = try injections(
-            given.needs, given.need_count, "needs", type.name, path: type.name, inlines: reader)
-        guard inlines.made.isEmpty else {
-            throw Failure(
-                .argument, "a type's needs name keys and types; definitions stand elsewhere", path: type.name)
-        }
-        return needs
-    } catch {
-        for each in inlines.made { each.disown() }
-        throw error
     }
 }
 

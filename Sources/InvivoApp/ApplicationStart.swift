@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoLoop
 internal import InvivoReload
@@ -11,16 +12,18 @@ internal import InvivoWiring
 /// error of both is told, each once.
 struct ApplicationStart {
     let engine: Engine
-    let manifest: AppManifest
+    let reader: ManifestReader
     /// Modules that could not be loaded: a type that is not known may be one of theirs.
     let unloaded: [Failure]
     /// What the host wants to be active, in the place of the manifest's assemblies.
     let given: ChangeSet
     let waits: Bool
 
+    var manifest: AppManifest { reader.manifest }
+
     init(_ engine: Engine, _ manifest: AppManifest, unloaded: [Failure], given: ChangeSet, waits: Bool) {
         self.engine = engine
-        self.manifest = manifest
+        reader = ManifestReader(manifest, in: engine.container)
         self.unloaded = unloaded
         self.given = given
         self.waits = waits
@@ -58,8 +61,6 @@ struct ApplicationStart {
         return found.facts
     }
 
-    func hasComponent(_ key: String) -> Bool { manifest.components.contains { $0.key.isSameName(as: key) } }
-
     /// What is to take effect; if anything of it is not even readable, every error.
     private func read(_ specs: [FilePath]) throws(Failure) -> (
         wiring: ChangeSet, outlines: ChangeSet, documents: [NewDocument]
@@ -83,16 +84,16 @@ struct ApplicationStart {
             }
             let outline = Definition(
                 id: try engine.container.intern(component.key), key: component.key, scope: .prototype,
-                type: type ?? self.type(of: component), place: component.keyPlace
+                type: type ?? reader.type(of: component), place: component.keyPlace
             ).with { $0.isPartial = true }
             let isKnown = type != nil || component.type == nil
             if outline.type != nil { outlines.definitions.append(outline) }
-            if lacksType(component) { typeless.insert(component.key) }
+            if reader.lacksType(component) { typeless.insert(component.key) }
             if isKnown {
-                var standing: [Definition] = []
-                wiring.definitions.append(try definition(component, type, &failures, &standing))
-                wiring.definitions += standing
-                outlines.definitions += standing.filter { $0.type != nil }.map {
+                let inlines = InlineDefinitions()
+                wiring.definitions.append(try reader.definition(component, type, &failures, inlines))
+                wiring.definitions += inlines.definitions
+                outlines.definitions += inlines.definitions.filter { $0.type != nil }.map {
                     Definition(id: $0.id, key: $0.key, scope: .prototype, type: $0.type, place: $0.place)
                         .with { $0.isPartial = true }
                 }
@@ -104,7 +105,7 @@ struct ApplicationStart {
         for index in failures.indices where failures[index].path.hasPrefix("components.") {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
         }
-        for decorator in manifest.decorators { wiring.processors.append(try processor(decorator)) }
+        for decorator in manifest.decorators { wiring.processors.append(try reader.processor(decorator)) }
         if let config = manifest.config {
             wiring.openBelow(engine.newDocument(.config(try ConfigNode(document: config)), name: manifest.file))
         }

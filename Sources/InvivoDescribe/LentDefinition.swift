@@ -1,20 +1,23 @@
-internal import CInvivo
+public import CInvivo
 internal import InvivoBase
-internal import InvivoGraph
-internal import InvivoWiring
+public import InvivoGraph
 
-/// A definition as C reads it, for the length of a call: the memory behind it is this object's.
-final class LentDefinition {
+/// Writes definitions as C tables, for the length of a call.
+///
+/// It owns the memory of the tables, so it must outlive their use.
+public final class LentDefinition {
     private let store = CStrings()
     private var tables: [UnsafeMutableRawPointer] = []
     private var values: [invivo_value] = []
+
+    public init() {}
 
     deinit {
         for index in values.indices { Value.free(&values[index]) }
         for table in tables { table.deallocate() }
     }
 
-    func lend(_ definition: Definition) -> invivo_definition {
+    public func lend(_ definition: Definition) -> invivo_definition {
         let body = definition.body
         var lent = invivo_definition()
         lent.struct_size = MemoryLayout<invivo_definition>.size
@@ -54,7 +57,7 @@ final class LentDefinition {
                 [Injection(name: nil, maker.object)] + maker.invocation.arguments)
         }
         if let choice = body.choice {
-            lent.chooser = items([choice.chooser]).0
+            lent.chooser = table([injection(choice.chooser, name: nil)]).0
             (lent.options, lent.option_count) = table(choice.options.map(option))
         }
         lent.type_name = text(body.typeName)
@@ -89,7 +92,7 @@ final class LentDefinition {
         return lent
     }
 
-    /// Lent, not given.
+    /// A borrowed value.
     private func value(_ value: Value) -> invivo_value {
         values.append(value.owned())
         var lent = values[values.count - 1]
@@ -101,10 +104,10 @@ final class LentDefinition {
 
     private func table<Element>(_ elements: [Element]) -> (UnsafePointer<Element>?, UInt64) {
         guard !elements.isEmpty else { return (nil, 0) }
-        let place = UnsafeMutablePointer<Element>.allocate(capacity: elements.count)
-        place.initialize(from: elements, count: elements.count)
-        tables.append(UnsafeMutableRawPointer(place))
-        return (UnsafePointer(place), UInt64(elements.count))
+        let table = UnsafeMutablePointer<Element>.allocate(capacity: elements.count)
+        table.initialize(from: elements, count: elements.count)
+        tables.append(UnsafeMutableRawPointer(table))
+        return (UnsafePointer(table), UInt64(elements.count))
     }
 
     private func injections(_ given: [Injection]) -> (UnsafePointer<invivo_injection>?, UInt64) {
@@ -118,10 +121,6 @@ final class LentDefinition {
             })
     }
 
-    private func items(_ given: [Injection.Source]) -> (UnsafePointer<invivo_injection>?, UInt64) {
-        table(given.map { injection($0, name: nil) })
-    }
-
     private func invocations(_ given: [Invocation]) -> (UnsafePointer<invivo_invocation>?, UInt64) {
         table(
             given.map { invocation in
@@ -132,63 +131,18 @@ final class LentDefinition {
     }
 
     private func injection(_ source: Injection.Source, name: String?) -> invivo_injection {
+        let form = SourceForm(of: source)
         var lent = invivo_injection()
         lent.name = text(name)
-        func say(_ how: Int, _ reference: String? = nil, isOptional: Bool = false) {
-            lent.how = UInt32(how)
-            lent.reference = text(reference)
-            if isOptional { lent.flags |= UInt32(INVIVO_INJECT_OPTIONAL) }
-        }
-        func say(_ how: Int, _ wish: Injection.TypeWish) {
-            say(how, wish.name, isOptional: wish.isOptional)
-            if wish.isExact { lent.flags |= UInt32(INVIVO_INJECT_EXACT) }
-            if wish.isGreedy { lent.flags |= UInt32(INVIVO_INJECT_GREEDY) }
-            if wish.orDefault { lent.flags |= UInt32(INVIVO_INJECT_OR_DEFAULT) }
-        }
-        var names: [Name] = []
-        var lendsItems = true
-        switch source.kind {
-        case .value(let constant): lent.value = value(constant.value)
-        case .config(let path, let isOptional, let kind):
-            say(Int(INVIVO_INJECT_CONFIG), path.text, isOptional: isOptional)
-            lent.index = kind == .any ? 0 : UInt64(kind.rawValue)
-        case .entry(let path, let isOptional):
-            say(Int(INVIVO_INJECT_ENTRY), path.text.isEmpty ? nil : path.text, isOptional: isOptional)
-        case .entryName: say(Int(INVIVO_INJECT_ENTRY_NAME))
-        case .document(let document): lent.value = value(document.node.value)
-        case .text(let converter):
-            say(Int(INVIVO_INJECT_TEXT), converter?.text)
-            if let text = source.parts.first?.constant {
-                lent.value = value(text)
-                lendsItems = false
-            }
-        case .reference(let key, let isOptional):
-            say(Int(INVIVO_INJECT_REFERENCE), key.text, isOptional: isOptional)
-        case .type(let wish): say(Int(INVIVO_INJECT_TYPE), wish)
-        case .all(let wish): say(Int(INVIVO_INJECT_ALL), wish)
-        case .argument(let index):
-            say(Int(INVIVO_INJECT_ARGUMENT))
-            lent.index = UInt64(index)
-        case .arguments: say(Int(INVIVO_INJECT_ARGUMENTS))
-        case .path(let path, let isOptional):
-            say(Int(INVIVO_INJECT_PATH), path.map(\.text).joined(separator: "."), isOptional: isOptional)
-        case .list: say(Int(INVIVO_INJECT_LIST))
-        case .set: say(Int(INVIVO_INJECT_SET))
-        case .map(let keys):
-            say(Int(INVIVO_INJECT_MAP))
-            names = keys
-        case .provider: say(Int(INVIVO_INJECT_PROVIDER))
-        case .lazy: say(Int(INVIVO_INJECT_LAZY))
-        case .weak: say(Int(INVIVO_INJECT_WEAK))
-        case .resolver: say(Int(INVIVO_INJECT_RESOLVER))
-        case .asker: say(Int(INVIVO_INJECT_ASKER))
-        }
-        if lendsItems {
-            (lent.items, lent.item_count) = table(
-                source.parts.enumerated().map { index, part in
-                    injection(part, name: names.isEmpty ? nil : names[index].text)
-                })
-        }
+        lent.how = form.kind.rawValue
+        lent.reference = text(form.name)
+        if form.isOptional { lent.flags |= UInt32(INVIVO_INJECT_OPTIONAL) }
+        if form.isExact { lent.flags |= UInt32(INVIVO_INJECT_EXACT) }
+        if form.isGreedy { lent.flags |= UInt32(INVIVO_INJECT_GREEDY) }
+        if form.orDefault { lent.flags |= UInt32(INVIVO_INJECT_OR_DEFAULT) }
+        lent.index = form.valueKind == .any ? UInt64(form.index) : UInt64(form.valueKind.rawValue)
+        if let value = form.value { lent.value = self.value(value) }
+        (lent.items, lent.item_count) = table(form.items.map { injection($0.source, name: $0.name) })
         return lent
     }
 }

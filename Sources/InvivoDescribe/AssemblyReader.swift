@@ -1,59 +1,61 @@
-internal import CInvivo
-internal import InvivoBase
-internal import InvivoGraph
-internal import InvivoReload
+public import CInvivo
+public import InvivoBase
+public import InvivoGraph
 internal import InvivoWiring
 
-/// Assemblies as C describes them, copied, with the tables of their collaborators, which may refer to each other in circles.
-struct AssemblyReader {
-    struct Result {
-        let name: String
-        /// Nil when only the name was given.
-        let first: AssemblyDescription?
-        /// It and all that its collaborators may need.
-        let all: [AssemblyDescription]
-        let extends: Bool
-        /// The definitions that were read, whose functions and data the runtime has taken over.
-        var definitions: [Definition] { all.flatMap(\.definitions) }
+/// Reads an assembly from its C table, with the tables of its collaborators, which may be cyclic.
+public struct AssemblyReader {
+    public struct Result {
+        public let name: String
+        /// Nil where only the name was given.
+        public let first: AssemblyDescription?
+        /// The assembly and all collaborators that have a table.
+        public let all: [AssemblyDescription]
+        public let extends: Bool
+        /// The definitions that were read. The runtime owns their user data.
+        public var definitions: [Definition] { all.flatMap(\.definitions) }
 
-        /// Leaves everything that was read with the host: the call that was given it fails.
-        func disown() {
+        /// Leaves all user data with the host, because the call that received the assembly fails.
+        public func disown() {
             for each in definitions { each.disown() }
         }
     }
 
-    private let container: Container
-    private var waiting: [UnsafePointer<invivo_assembly>] = []
+    private let registry: any DefinitionRegistry
+    private var pending: [UnsafePointer<invivo_assembly>] = []
     private var seen: Set<UnsafePointer<invivo_assembly>> = []
-    private var made: [AssemblyDescription] = []
+    private var descriptions: [AssemblyDescription] = []
 
-    private init(_ container: Container) { self.container = container }
+    private init(_ registry: any DefinitionRegistry) { self.registry = registry }
 
-    static func check(name: String, _ what: String) throws(Failure) {
+    /// Checks the name or prefix of an assembly.
+    public static func check(name: String, _ what: String) throws(Failure) {
         guard !name.hasPrefix("."), !name.hasSuffix("."), !name.isEmpty else {
             throw Failure(.argument, "\(what) '\(name)' begins or ends with a dot, or is empty", path: name)
         }
     }
 
-    /// When this throws, nothing of the host's has been taken over.
-    static func read(_ pointer: UnsafePointer<invivo_assembly>?, in container: Container) throws(Failure) -> Result {
+    /// Reads an assembly. When it throws, the host keeps all user data.
+    public static func read(
+        _ pointer: UnsafePointer<invivo_assembly>?, in registry: any DefinitionRegistry
+    ) throws(Failure) -> Result {
         guard let pointer else { throw Failure(.argument, "assembly is NULL") }
         let given = try Self.given(pointer)
         let name = try Self.name(pointer)
         if given.flags & UInt32(INVIVO_ASSEMBLY_DESCRIBED) != 0 {
             return Result(name: name, first: nil, all: [], extends: false)
         }
-        var reader = AssemblyReader(container)
-        reader.waiting = [pointer]
+        var reader = AssemblyReader(registry)
+        reader.pending = [pointer]
         reader.seen = [pointer]
         do throws(Failure) {
-            while let next = reader.waiting.popLast() { reader.made.append(try reader.description(next)) }
+            while let next = reader.pending.popLast() { reader.descriptions.append(try reader.description(next)) }
         } catch {
-            for each in reader.made.flatMap(\.definitions) { each.disown() }
+            for each in reader.descriptions.flatMap(\.definitions) { each.disown() }
             throw error
         }
         return Result(
-            name: name, first: reader.made.first, all: reader.made,
+            name: name, first: reader.descriptions.first, all: reader.descriptions,
             extends: given.flags & UInt32(INVIVO_ASSEMBLY_EXTENDS) != 0)
     }
 
@@ -70,7 +72,7 @@ struct AssemblyReader {
         return given
     }
 
-    /// An assembly and what it is derived from, the most derived first.
+    /// An assembly and its bases, the most derived first.
     private static func line(_ pointer: UnsafePointer<invivo_assembly>) throws(Failure) -> [invivo_assembly] {
         var found: [invivo_assembly] = []
         var next: UnsafePointer<invivo_assembly>? = pointer
@@ -82,7 +84,7 @@ struct AssemblyReader {
         return found
     }
 
-    /// Its own, or the nearest of its bases.
+    /// The name of the assembly, or that of its nearest base.
     private static func name(_ pointer: UnsafePointer<invivo_assembly>) throws(Failure) -> String {
         for given in try line(pointer) where given.name != nil {
             let name = try text(given.name, "assembly.name")
@@ -133,7 +135,7 @@ struct AssemblyReader {
         var table: String?
         if let pointer = given.table {
             table = try Self.name(pointer)
-            if seen.insert(pointer).inserted { waiting.append(pointer) }
+            if seen.insert(pointer).inserted { pending.append(pointer) }
         }
         return AssemblyDescription.Collaborator(
             prefix: prefix,
@@ -143,7 +145,7 @@ struct AssemblyReader {
 
     // MARK: definitions
 
-    /// All of the line, in the order of the bases; the most derived of each key.
+    /// The definitions of an assembly and its bases, in the order of the bases; the most derived of each key.
     private func definitions(_ line: [invivo_assembly], _ name: String, _ names: [String]) throws(Failure)
         -> [Definition]
     {
@@ -161,7 +163,7 @@ struct AssemblyReader {
                     }
                     own[definition.key] = definition
                 }
-                // What stood in an overridden one is not there any more.
+                // The inline definitions of an overridden definition are removed with it.
                 for key in order where latest[key].map({ isOverridden($0, by: own, in: latest) }) == true {
                     latest[key]?.disown()
                     latest[key] = nil
@@ -176,7 +178,7 @@ struct AssemblyReader {
             for definition in every { definition.disown() }
             throw error
         }
-        // Without a dot: a member, where there is one of the name; what extends an assembly does not see all of them.
+        // A reference without a dot means a member, if there is one of that name. An extension does not see all members.
         let extends = line[0].flags & UInt32(INVIVO_ASSEMBLY_EXTENDS) != 0
         return order.compactMap { latest[$0] }.map { definition in
             definition.renamed(id: definition.id, key: definition.key) { reference in
@@ -188,14 +190,14 @@ struct AssemblyReader {
 
     private static func whole(_ key: String, _ name: String, _ names: [String]) -> String {
         guard key.contains(".") else { return "\(name).\(key)" }
-        // A base's own name is that of whoever took it over.
+        // The name of a base stands for the name of the derived assembly.
         for other in names where !other.isSameName(as: name) {
             if let rest = key.rest(after: other + ".") { return "\(name).\(rest)" }
         }
         return key
     }
 
-    /// Whether something that a definition stands in is defined again.
+    /// Whether `own` overrides a definition that contains this inline definition.
     private func isOverridden(
         _ definition: Definition, by own: NameTable<Definition>, in latest: NameTable<Definition>
     ) -> Bool {
@@ -207,12 +209,13 @@ struct AssemblyReader {
         return false
     }
 
-    /// One table, with whole keys.
+    /// Reads one table of definitions and completes their keys.
     private func table(_ given: invivo_assembly, _ name: String, _ names: [String]) throws(Failure) -> [Definition] {
-        let inlines = InlineDefinitions()
-        var found: [Definition] = []
         guard given.definition_count > 0, let table = UnsafeRawPointer(given.definitions) else { return [] }
-        // Entries begin with their size, which is also the table's stride: they may be another version's.
+        let inlines = InlineDefinitions()
+        let reader = DefinitionReader(registry, inlines)
+        var found: [Definition] = []
+        // The size of the first entry is also the stride of the table, which may be that of another version.
         let stride = table.loadUnaligned(as: Int.self)
         do throws(Failure) {
             for index in 0..<Int(given.definition_count) {
@@ -222,14 +225,13 @@ struct AssemblyReader {
                         .argument, "definitions[\(index)].struct_size is not that of the table's first entry",
                         path: name)
                 }
-                found.append(
-                    try definition(
-                        from: entry, in: container, named: { Self.whole($0, name, names) }, inlines: inlines))
+                found.append(try reader.definition(entry) { Self.whole($0, name, names) })
             }
         } catch {
-            for each in found + inlines.made { each.disown() }
+            for each in found { each.disown() }
+            inlines.disown()
             throw error
         }
-        return found + inlines.made
+        return found + inlines.definitions
     }
 }
