@@ -12,7 +12,7 @@ extension Engine {
     /// the worker lives on, so a refused close leaves a runtime that has missed nothing.
     public func close(deferring: Bool) throws(Failure) {
         let core = container.core
-        let onLoop = container.monitor.locked { loopThread }?.isCurrent ?? false
+        let onLoop = loop.running?.isCurrent ?? false
         guard !Container.isInCallback, !onLoop else {
             throw Failure(
                 .inCallback, "a runtime cannot be closed from inside one of its callbacks or on its loop thread")
@@ -29,7 +29,7 @@ extension Engine {
             Readers.refuseBuilds(core)
             try wait(until: deadline, "objects are still being made") { Readers.building(core) }
             try waitForLeftJobs(until: deadline)
-            reclaim(.now, until: deadline)
+            reclaimer.reclaim(.now, until: deadline)
             try container.retiredObjects.pause(until: deadline)
             if !deferring { try refuseLeased(until: deadline) }
             // From here on no reader enters; those inside are waited for.
@@ -69,11 +69,8 @@ extension Engine {
         let stopFailures = container.lifecycle.stopFailures.gathering { disposeAll() }
         closeHandles()
         container.keys.bumpAllVersions()
-        let loop = container.monitor.locked { () -> Loop? in
-            defer { loopThread = nil }
-            return loopThread
-        }
-        loop?.stop()
+        let running = container.monitor.locked { loop.take() }
+        running?.stop()
         waitForDisposals()
         container.jobThreads.joinFinished()
         endTurn()
@@ -220,7 +217,7 @@ extension Engine {
             // One lease of each is this look's.
             var accounted = container.leasesOfGraph(and: replaced()).merging(leasesOfTargets(), uniquingKeysWith: +)
             accounted.merge(lates.counts, uniquingKeysWith: +)
-            for lease in retirement.retired.remembered { accounted[lease.bits, default: 0] += 1 }
+            for lease in reclaimer.remembered { accounted[lease.bits, default: 0] += 1 }
             // One lease may be kept for the steps back of several domains.
             var kept: Set<ObjectIdentifier> = []
             for lease in container.domains.restoringLeases
@@ -253,8 +250,8 @@ extension Engine {
         var (objects, claims) = container.monitor.locked {
             (cells.values.flatMap { $0.heldObjects() }, cells.values.flatMap { $0.claims() })
         }
-        let (former, late) = container.monitor.locked { (retirement.retired.takeAll(), container.retiredWhileBuilding) }
-        objects += sequenced(former.objects.map(\.object) + late.map(\.object) + container.retiredObjects.takeAll())
+        let (former, late) = reclaimer.takeAll()
+        objects += Self.sequenced(former.objects.map(\.object) + late.map(\.object) + container.retiredObjects.takeAll())
         objects.sort { $0.sequence > $1.sequence }
         let leased = leasedWithAll()
         // What was not made here is stopped with the rest, and ends with the last claim on it.
@@ -269,6 +266,11 @@ extension Engine {
         container.detach()
         // What hosts still lease survives: it keeps its type, and through it what disposal needs.
         for object in ObjectTable.all(of: container.tag) { Container.keepType(of: object) }
+    }
+
+    /// Objects that the graph holds, with their place in the order of creation.
+    private static func sequenced(_ objects: [UInt64]) -> [(sequence: UInt64, object: UInt64)] {
+        objects.map { object in (ObjectTable.record(object).map { iv_record_order($0) } ?? 0, object) }
     }
 
     private func closeHandles() {

@@ -326,7 +326,7 @@ extension Engine {
                 cell.markRetired()
                 next.cell(cell.id)?.adoptTracked(of: cell)
             }
-            retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
+            reclaimer.retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
             container.forgetBuilt(plan.replaced)
             container.monitor.broadcast()
             return container.builds.endNoting(former, next)

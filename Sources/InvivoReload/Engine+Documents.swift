@@ -210,7 +210,7 @@ extension Engine {
         settle.maximum = options.settleMaximum
         settle.openForWriteCap = options.writerPatience
         let made = try FileFollower(
-            loop: try loop(), settle: settle,
+            loop: try loop.start(), settle: settle,
             onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
             onTrouble: { [weak self] failure in self?.trouble(failure) })
         let kept = container.monitor.locked { () -> FileFollower? in
@@ -224,17 +224,14 @@ extension Engine {
 
     /// After sources that failed: what was started for it ends, unless something else has come to need it.
     func endIdleFollowing() {
-        let (idle, loop) = container.monitor.locked { () -> (FileFollower?, Loop?) in
+        let (idle, idleLoop) = container.monitor.locked { () -> (FileFollower?, Loop?) in
             guard followed.isEmpty, followings == 0, !container.isClosing else { return (nil, nil) }
-            let isLoopNeeded = options.isLoopDefault || retirement.isReclaimScheduled || nextLook != .max
-            defer {
-                follower = nil
-                if !isLoopNeeded { loopThread = nil }
-            }
-            return (follower, isLoopNeeded ? nil : loopThread)
+            let isLoopNeeded = options.isLoopDefault || reclaimer.needsLoop
+            defer { follower = nil }
+            return (follower, isLoopNeeded ? nil : loop.take())
         }
         idle?.stop()
-        loop?.stop()
+        idleLoop?.stop()
     }
 
     /// On the loop thread: all files of one burst are one change set.

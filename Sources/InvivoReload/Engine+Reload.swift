@@ -267,8 +267,8 @@ extension Engine {
                     for change in plan.settings { settings[change.path] = .some(change.node) }
                     if plan.stops {
                         stopFailures = container.lifecycle.stopFailures.gathering {
-                            reclaim(.now, inCallback: false)
-                            container.retiredObjects.waitForEnding(until: monotonicNow() + Self.reclaimPatience)
+                            reclaimer.reclaim(.now, inCallback: false)
+                            container.retiredObjects.waitForEnding(until: monotonicNow() + Reclaimer.patience)
                         }
                         referred = container.retiredObjects.takeReferred()
                     }
@@ -401,7 +401,7 @@ extension Engine {
     }
 
     /// A thread of the runtime's own, or 0.
-    var threadOfOwn: Int32 { container.monitor.locked { loopThread }?.threadNumber ?? 0 }
+    var threadOfOwn: Int32 { loop.running?.threadNumber ?? 0 }
 
     // MARK: documents that are not open
 

@@ -24,7 +24,7 @@ extension Engine {
 
     /// What the runtime is doing. Counts of a moment; other threads go on meanwhile.
     public func inspect() -> Facts {
-        handOverReclaim()
+        reclaimer.handOver()
         var facts = Facts()
         let graph = container.currentGraph()
         facts.generation = graph.generation
@@ -33,12 +33,12 @@ extension Engine {
             facts.objects += 1
             facts.leases += ObjectTable.leases(object)
         }
+        facts.retiring = UInt64(reclaimer.generationCount)
         container.monitor.locked {
             facts.reloads = reloads
             facts.failures = failures
             facts.targets = UInt64(attachments.count)
             facts.sources = UInt64(openDocuments.count)
-            facts.retiring = UInt64(retirement.retired.generations.count)
             let waiting = container.domains.waitingJobs
             facts.waitingJobs = UInt64(waiting.count)
             facts.waitingSince = waiting.count == 0 ? 0 : monotonicNow() - waiting.since
@@ -53,8 +53,8 @@ extension Engine {
 
     /// Retired objects that have not been stopped, and why.
     public func retiredObjects() -> [RetiredObjects.Facts] {
-        handOverReclaim()
-        return container.retiredObjects.facts { Set(retirement.retired.objects.map(\.object)) }
+        reclaimer.handOver()
+        return container.retiredObjects.facts { Set(reclaimer.objects.map(\.object)) }
     }
 
     /// A document, and how its changes are noticed.
@@ -97,7 +97,7 @@ extension Engine {
             throw Failure(.inCallback, "a callback cannot poll: its jobs would run inside each other")
         }
         let ran = container.domains.poll(timeout: milliseconds == .max ? .max : UInt64(milliseconds) * 1_000_000)
-        if ran > 0 { reclaim() }
+        if ran > 0 { reclaimer.reclaim() }
         return ran
     }
 

@@ -20,6 +20,8 @@ public final class Engine: @unchecked Sendable {
     public let pools: Pools
     let options: EngineOptions
     let traits = TraitTable()
+    let loop: LoopThread
+    let reclaimer: Reclaimer
 
     // Guarded by the monitor.
     /// Types that blocked definitions name and that are not registered.
@@ -34,16 +36,10 @@ public final class Engine: @unchecked Sendable {
     /// The thread that is making a commit visible, or 0.
     var publisher: UInt64 = 0
     var worker: OwnThread?
-    var loopThread: Loop?
     var follower: FileFollower?
     /// Calls that are about to follow a file.
     var followings = 0
     var modules: [KeptModule] = []
-    let retirement = Retirement()
-    /// When retired objects are looked at again; `.max` when they are not.
-    var nextLook = UInt64.max
-    /// The number of the timer for `nextLook`. Timers with other numbers do nothing.
-    var lookNumber: UInt64 = 0
     var lastFailure: Failure?
     /// The messages that were logged, so as not to repeat them.
     var logged = LoggedReloads()
@@ -81,10 +77,14 @@ public final class Engine: @unchecked Sendable {
     /// Those of them whose domain has yet to undo something, as the current plan found them.
     var unanswered: Set<UInt32> = []
 
-    private init(_ container: Container, _ options: EngineOptions) {
+    private init(_ container: Container, _ options: EngineOptions, running: Loop?) {
         self.container = container
         pools = Pools(container)
         self.options = options
+        loop = LoopThread(container, running: running)
+        reclaimer = Reclaimer(container, loop) { [weak container] failure in
+            (container?.owner as? Engine)?.noteThreadFailure(failure)
+        }
     }
 
     // MARK: open
@@ -120,8 +120,7 @@ public final class Engine: @unchecked Sendable {
             domain = Domain(name: "opener", kind: .thread(identity: currentThread().identity))
         }
         let container = Container(core: core, tag: tag, name: options.name, defaultDomain: domain, log: options.log)
-        let engine = Engine(container, options)
-        engine.loopThread = loop?.loop
+        let engine = Engine(container, options, running: loop?.loop)
         container.fillsNeeds = options.fillsNeeds
         container.owner = engine
         engine.registerStandardConverters()
@@ -137,7 +136,7 @@ public final class Engine: @unchecked Sendable {
             }
         }
         container.retiredObjects.grace = options.stopGrace
-        container.retiredObjects.onWaiting = { [weak engine] in engine?.scheduleLook() }
+        container.retiredObjects.onWaiting = { [weak engine] in engine?.reclaimer.scheduleLook() }
         Self.seams
         container.domains.events.jobWaits = { [weak engine] domain in engine?.noteWaiting(domain) }
         container.onLateBuild = { [weak engine] late in
@@ -244,7 +243,7 @@ public final class Engine: @unchecked Sendable {
         let failure = reload(set)
         if failure == nil { done() }
         endTurn()
-        reclaim()
+        reclaimer.reclaim()
         if let failure { throw failure }
         // Files that took effect are followed: the worker is there before their first change.
         let isFollowed = set.documents.contains { if case .file = $0.content { true } else { false } }
@@ -349,7 +348,7 @@ public final class Engine: @unchecked Sendable {
         case .handed(.done(let attempt)): announce(attempt)
         }
         endTurn()
-        reclaim()
+        reclaimer.reclaim()
         if hasDropped { endIdleFollowing() }
         return true
     }
@@ -362,20 +361,6 @@ public final class Engine: @unchecked Sendable {
 
     private func noteWaiting(_ domain: Domain) {
         container.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must poll the runtime")
-    }
-
-    /// The loop, started when first needed.
-    func loop() throws(Failure) -> Loop {
-        if let running = container.monitor.locked({ loopThread }) { return running }
-        let started = try Loop(name: container.name)
-        let kept = container.monitor.locked { () -> Loop? in
-            // Close has ended the loop, and would not end this one.
-            if loopThread == nil && !container.isClosing { loopThread = started }
-            return loopThread
-        }
-        if kept !== started { started.stop() }
-        guard let kept else { throw Failure(.closed, "the runtime is closing") }
-        return kept
     }
 
     func forget(_ observer: Observer) {

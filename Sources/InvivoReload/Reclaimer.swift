@@ -1,0 +1,305 @@
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoLoop
+internal import InvivoObjects
+internal import InvivoWiring
+
+/// How often reclaiming may interrupt the process's running threads: a burst at once, then at a steady rate.
+struct BarrierCredit {
+    private static let burst: UInt64 = 64
+    private static let interval: UInt64 = 500_000
+    private var left = burst
+    private var refilled = monotonicNow()
+
+    /// Whether a barrier may be issued now.
+    mutating func take() -> Bool {
+        let now = monotonicNow()
+        let earned = (now - refilled) / Self.interval
+        if earned > 0 {
+            left = min(Self.burst, left + earned)
+            refilled += earned * Self.interval
+        }
+        guard left > 0 else { return false }
+        left -= 1
+        return true
+    }
+}
+
+/// Ends the generations that commits have replaced, and looks again at retired objects to which their language refers.
+///
+/// Any thread may call. One thread at a time ends generations.
+final class Reclaimer: Sendable {
+    private struct State {
+        var retired = RetiredGenerations()
+        /// A timer of the loop is set to look at them again.
+        var isScheduled = false
+        /// A thread is ending generations.
+        var isReclaiming = false
+        /// That thread is to look again when it has done so.
+        var isDue = false
+        /// Since when the loop thread has been asked to end generations and has not done so, or 0; and how often it was asked.
+        var handedOver: UInt64 = 0
+        var handedOverCount: UInt64 = 0
+        var barrierCredit = BarrierCredit()
+        /// When retired objects are looked at again; `.max` when they are not.
+        var nextLook = UInt64.max
+        /// The number of the timer for `nextLook`. Timers with other numbers do nothing.
+        var lookNumber: UInt64 = 0
+    }
+
+    private let container: Container
+    private let loop: LoopThread
+    /// A thread could not be started, and no caller is there to be told.
+    private let threadFailed: @Sendable (Failure) -> Void
+    private let state: Guarded<State>
+
+    init(_ container: Container, _ loop: LoopThread, threadFailed: @escaping @Sendable (Failure) -> Void) {
+        self.container = container
+        self.loop = loop
+        self.threadFailed = threadFailed
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    enum Hurry {
+        /// After a commit: now, or a little later when commits come so fast that each barrier would cost the readers.
+        case unhurried
+        case now
+    }
+
+    /// How long the end of what another thread disposes of is awaited, in nanoseconds.
+    static let patience: UInt64 = 5_000_000_000
+    private static let handOverPatience: UInt64 = 1_000_000_000
+    /// For what is replaced while a barrier is on its way. Commits that follow each other closely keep nothing waiting.
+    private static let mostBarriers = 4
+
+    /// Ends the generations that nobody reads any more: their replaced instances are disposed of, in reverse order of
+    /// creation. What is still read is looked at again from the loop's timer.
+    ///
+    /// One thread at a time does so. Another one leaves it the generations that were replaced meanwhile; with `now` it waits until
+    /// that thread is done, unless it is in a callback, for which that thread may be waiting.
+    func reclaim(
+        _ hurry: Hurry = .unhurried, inCallback: Bool = Container.isInCallback, until deadline: UInt64? = nil
+    ) {
+        let (isLingering, first) = container.monitor.locked { () -> (Bool, UInt64?) in
+            let isLingering = !container.retiredObjects.isEmpty
+            let (newest, isBusy) = state.held { begin(&$0, hurry) }
+            if isBusy && hurry == .now && !inCallback {
+                container.domains.wait(until: deadline ?? monotonicNow() + Self.patience) {
+                    state.held { !$0.isReclaiming }
+                }
+            }
+            return (isLingering, newest)
+        }
+        var next = first
+        while let newest = next {
+            // Outside the monitor; what is replaced meanwhile needs a barrier of its own.
+            Readers.barrier()
+            free(upTo: newest)
+            next = state.locked { state in
+                defer { state.isDue = false }
+                if state.isDue, hasRetired(state) { return state.retired.newest }
+                state.isReclaiming = false
+                container.monitor.broadcast()
+                return nil
+            }
+        }
+        if isLingering { container.retiredObjects.end() }
+        schedule()
+    }
+
+    /// The epoch up to which the calling thread ends generations; nil if there is nothing to do, or if another thread does it.
+    private func begin(_ state: inout State, _ hurry: Hurry) -> (newest: UInt64?, isBusy: Bool) {
+        guard hasRetired(state) || state.isReclaiming, hurry == .now || state.barrierCredit.take() else {
+            return (nil, false)
+        }
+        if state.isReclaiming {
+            state.isDue = true
+            return (nil, true)
+        }
+        state.isReclaiming = true
+        return (state.retired.newest, false)
+    }
+
+    /// Has the loop thread end what may end, for a call that runs no host code. Waits for that, but not for the functions of the
+    /// host that it calls: at most 1 s from the moment at which it was asked to.
+    func handOver() {
+        let isAsked = state.locked { state -> Bool in
+            !container.isClosing && (hasRetired(state) || state.isReclaiming || !container.retiredObjects.isEmpty)
+        }
+        guard isAsked else { return }
+        let loop: Loop
+        do throws(Failure) { loop = try self.loop.start() } catch { return threadFailed(error) }
+        let since = state.locked { state -> UInt64 in
+            if state.handedOver == 0 { state.handedOver = monotonicNow() }
+            state.handedOverCount += 1
+            return state.handedOver
+        }
+        let isPosted = loop.post { [weak self] in
+            guard let self else { return }
+            let count = state.locked { $0.handedOverCount }
+            // Not waiting for another thread that ends generations: files are followed here.
+            reclaim(.now, inCallback: true)
+            state.locked { state in
+                if state.handedOverCount == count { state.handedOver = 0 }
+                container.monitor.broadcast()
+            }
+        }
+        guard isPosted else {
+            // The loop has ended meanwhile, and with it what it was asked for.
+            return state.locked { state in
+                state.handedOver = 0
+                container.monitor.broadcast()
+            }
+        }
+        guard !Container.isInCallback, !loop.isCurrent else { return }
+        container.monitor.locked {
+            let deadline = since + Self.handOverPatience
+            while state.held({ $0.handedOver != 0 || $0.isReclaiming }), monotonicNow() < deadline {
+                _ = container.monitor.wait(until: deadline)
+            }
+        }
+    }
+
+    /// Whether anything waits for readers to leave.
+    private func hasRetired(_ state: State) -> Bool {
+        !state.retired.isEmpty || !container.retiredWhileBuilding.isEmpty
+    }
+
+    /// For callers that hold the monitor: `former` was replaced, and no later graph has these slots.
+    func retire(_ former: Graph, _ replaced: [Cell], remembered: Container.Forgotten) {
+        let objects = replaced.flatMap { slot in
+            slot.heldObjects().map { object in
+                ReplacedObject(
+                    sequence: object.sequence, object: object.object, birth: slot.birth(before: former.generation))
+            }
+        }
+        let names = container.keys.takeOutgrown()
+        state.held { state in
+            state.retired.append(
+                former.generation, former, at: UnsafeRawPointer(former.raw),
+                objects: objects.sorted { $0.sequence > $1.sequence }, remembered: remembered, names: names)
+        }
+    }
+
+    /// For callers that hold the monitor: objects that were built for a graph that was replaced meanwhile. Views of that graph or an
+    /// older one may have borrowed them.
+    private func takeLate() -> [ReplacedObject] {
+        defer { container.retiredWhileBuilding = [] }
+        return container.retiredWhileBuilding.map { object, birth in
+            let sequence = ObjectTable.record(object).map { iv_record_order($0) } ?? 0
+            return ReplacedObject(sequence: sequence, object: object, birth: birth)
+        }
+    }
+
+    /// After a barrier that was issued when `newest` was the epoch of the last generation that had been replaced.
+    private func free(upTo newest: UInt64) {
+        var newest = newest
+        var ended = RetiredGenerations.Ended()
+        for attempt in 1...Self.mostBarriers {
+            let later = state.locked { state -> UInt64? in
+                let readers = Readers.inside(container.core)
+                // Generations that only need a further barrier end together with the others, in one order.
+                let last = state.retired.mayEnd(readers)
+                if attempt < Self.mostBarriers, last > newest { return last }
+                ended = state.retired.end(readers, upTo: newest, late: takeLate())
+                return nil
+            }
+            guard let later else { break }
+            Readers.barrier()
+            newest = later
+        }
+        container.retiredObjects.end(ended.objects.map { ($0.sequence, $0.object) })
+        for (generation, count) in ended.generations {
+            container.log(
+                .trace, "generation \(generation.number) has ended; \(count) objects of it are disposed of")
+        }
+    }
+
+    // MARK: looking again
+
+    /// For callers that hold the monitor: whether the loop is asked for something, or has a timer set.
+    var needsLoop: Bool { state.held { $0.isScheduled || $0.nextLook != .max || $0.handedOver != 0 } }
+
+    /// Looks again later at retired objects to which their language refers: soon at first, then at longer intervals, and when
+    /// the grace time of one ends. An earlier look takes the place of the one that was planned; the timer of that is not
+    /// cancelled but finds that it is not the last, so it does not matter in which order threads come to set theirs.
+    func scheduleLook() {
+        let planned = state.locked { state -> (number: UInt64, delay: UInt64)? in
+            let now = monotonicNow()
+            guard !container.isClosing, let next = container.retiredObjects.nextLook(now), next < state.nextLook else {
+                return nil
+            }
+            state.nextLook = next
+            state.lookNumber += 1
+            return (state.lookNumber, next > now ? (next - now + 999_999) / 1_000_000 : 0)
+        }
+        guard let planned else { return }
+        do throws(Failure) {
+            _ = try loop.start().schedule(after: planned.delay) { [weak self] in
+                guard let self, beginLook(planned.number) else { return }
+                container.retiredObjects.end()
+            }
+        } catch {
+            _ = beginLook(planned.number)
+            threadFailed(error)
+        }
+    }
+
+    /// Whether a timer is that of the planned look, which is then not planned any more.
+    private func beginLook(_ number: UInt64) -> Bool {
+        state.locked { state in
+            guard number == state.lookNumber else { return false }
+            state.nextLook = .max
+            return true
+        }
+    }
+
+    private func schedule() {
+        let (needed, isOld, stuck) = state.locked {
+            state -> (Bool, Bool, (RetiredGenerations.Generation, UInt64)?) in
+            guard hasRetired(state), !state.isScheduled, !container.isClosing else { return (false, false, nil) }
+            state.isScheduled = true
+            let now = monotonicNow()
+            let isOld =
+                state.retired.youngest.map { now - $0.since > RetiredGenerations.Generation.firstWarning } ?? false
+            guard let oldest = state.retired.oldest else { return (true, isOld, nil) }
+            let age = now - oldest.since
+            guard age > oldest.warnsAfter else { return (true, isOld, nil) }
+            state.retired.warnLater(age)
+            return (true, isOld, (oldest, age))
+        }
+        if let (stuck, age) = stuck {
+            let threads = Readers.readers(container.core, of: stuck.address, stuck.epoch).map(String.init)
+                .joined(separator: ", ")
+            let seconds = age / 1_000_000_000
+            container.log(
+                .warning, "generation \(stuck.number) is still read after \(seconds) s, by thread \(threads)")
+        }
+        guard needed else { return }
+        do throws(Failure) {
+            let delay: UInt64 = isOld ? 500 : 2
+            _ = try loop.start().schedule(after: delay) { [weak self] in
+                guard let self else { return }
+                state.locked { $0.isScheduled = false }
+                // Not waiting for another thread that ends generations: it may wait for a job of this one.
+                reclaim(.now, inCallback: true)
+            }
+        } catch {
+            state.locked { $0.isScheduled = false }
+            threadFailed(error)
+        }
+    }
+
+    // MARK: facts
+
+    var generationCount: Int { state.locked { $0.retired.generations.count } }
+    var objects: [ReplacedObject] { state.held { $0.retired.objects } }
+    /// For callers that hold the monitor: leases on what lazy references had resolved.
+    var remembered: [ObjectLease] { state.held { $0.retired.remembered } }
+
+    /// For close: all former generations, and the objects that were built for them.
+    func takeAll() -> (former: RetiredGenerations.Ended, late: [(object: UInt64, birth: UInt64)]) {
+        state.locked { ($0.retired.takeAll(), container.retiredWhileBuilding) }
+    }
+}
