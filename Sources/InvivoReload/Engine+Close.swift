@@ -251,7 +251,8 @@ extension Engine {
             (cells.values.flatMap { $0.heldObjects() }, cells.values.flatMap { $0.claims() })
         }
         let (former, late) = reclaimer.takeAll()
-        objects += Self.sequenced(former.objects.map(\.object) + late.map(\.object) + container.retiredObjects.takeAll())
+        objects += Self.sequenced(
+            former.objects.map(\.object) + late.map(\.object) + container.retiredObjects.takeAll())
         objects.sort { $0.sequence > $1.sequence }
         let leased = leasedWithAll()
         // What was not made here is stopped with the rest, and ends with the last claim on it.
@@ -274,21 +275,15 @@ extension Engine {
     }
 
     private func closeHandles() {
-        let (observers, attachments) = container.monitor.locked { () -> ([Observer], [Target]) in
-            defer {
-                self.observers = []
-                self.attachments = [:]
-            }
-            return (self.observers, Array(self.attachments.values))
+        announcer.closeObservers()
+        let attachments = container.monitor.locked { () -> [Target] in
+            defer { self.attachments = [:] }
+            return Array(self.attachments.values)
         }
         for changes in container.monitor.locked({ () -> Set<UInt64> in
             defer { openChanges = [] }
             return openChanges
         }) { HandleTable.remove(changes, .changes) }
-        for observer in observers {
-            observer.isOpen = false
-            observer.closeHandle()
-        }
         for target in attachments { target.closeHandle() }
         for domain in container.domains.all { domain.closeHandle() }
     }

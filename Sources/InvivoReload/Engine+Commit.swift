@@ -311,48 +311,28 @@ extension Engine {
         var touched = plan.touched
         touched.formUnion(holders(of: plan.reshaped))
         for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }
-        let caches = beginPublishing(
-            changesObjects: !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty
-                || !plan.replaced.isEmpty)
-        defer { endPublishing(caches) }
-        let late = container.monitor.locked { () -> [UInt32: LateBuild] in
-            // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
-            // the old graph in between is not kept for the new version.
-            for id in touched { container.keys.bumpVersion(id) }
-            let former = container.publish(next)
-            for id in touched { container.keys.bumpVersion(id) }
-            container.retiredObjects.noteRetired(plan.replaced)
-            for cell in plan.replaced {
-                cell.markRetired()
-                next.cell(cell.id)?.adoptTracked(of: cell)
+        let changesObjects =
+            !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty || !plan.replaced.isEmpty
+        var late: [UInt32: LateBuild] = [:]
+        announcer.publishing(changesObjects) {
+            late = container.monitor.locked { () -> [UInt32: LateBuild] in
+                // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
+                // the old graph in between is not kept for the new version.
+                for id in touched { container.keys.bumpVersion(id) }
+                let former = container.publish(next)
+                for id in touched { container.keys.bumpVersion(id) }
+                container.retiredObjects.noteRetired(plan.replaced)
+                for cell in plan.replaced {
+                    cell.markRetired()
+                    next.cell(cell.id)?.adoptTracked(of: cell)
+                }
+                reclaimer.retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
+                container.forgetBuilt(plan.replaced)
+                container.monitor.broadcast()
+                return container.builds.endNoting(former, next)
             }
-            reclaimer.retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
-            container.forgetBuilt(plan.replaced)
-            container.monitor.broadcast()
-            return container.builds.endNoting(former, next)
         }
         if !late.isEmpty { container.onLateBuild?(late) }
-    }
-
-    /// Calls the observers that keep resolved objects, before the new generation is visible. Returns those to call after it.
-    private func beginPublishing(changesObjects: Bool) -> [Observer] {
-        guard changesObjects else { return [] }
-        let me = currentThread().identity
-        let caches = container.monitor.locked { () -> [Observer] in
-            publisher = me
-            return observers.filter { $0.publishing != nil }
-        }
-        for cache in caches { cache.tell(published: false) }
-        return caches
-    }
-
-    private func endPublishing(_ caches: [Observer]) {
-        container.monitor.locked {
-            guard publisher != 0 else { return }
-            publisher = 0
-            container.monitor.broadcast()
-        }
-        for cache in caches { cache.tell(published: true) }
     }
 
     /// The keys of what is made again and again, and of what is made with it each time.

@@ -212,7 +212,7 @@ extension Engine {
         let made = try FileFollower(
             loop: try loop.start(), settle: settle,
             onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
-            onTrouble: { [weak self] failure in self?.trouble(failure) })
+            onTrouble: { [weak self] failure in self?.announcer.noteWarning(failure) })
         let kept = container.monitor.locked { () -> FileFollower? in
             if follower == nil && !container.isClosing { follower = made }
             return follower
@@ -252,11 +252,6 @@ extension Engine {
         let isSmall = bursts.allSatisfy { $0.size <= 16_384 }
         if isSmall && attemptHere(set) { return }
         submitUnasked(set)
-    }
-
-    private func trouble(_ failure: Failure) {
-        container.log(.warning, failure.text)
-        container.monitor.locked { lastFailure = failure }
     }
 
     // MARK: targets

@@ -304,47 +304,10 @@ extension Engine {
         if attempt.isNothing && (attempt.isNobodys || !attempt.busy.isEmpty) { return }
         guard !attempt.isNothing else {
             // Whatever was wrong with these documents is mended.
-            container.monitor.locked {
-                lastFailure = nil
-                logged.refused = nil
-            }
+            announcer.tellMended()
             return
         }
-        asReload { tell(attempt) }
-    }
-
-    private func tell(_ attempt: Attempt) {
-        let report = attempt.report
-        let (warnings, isRepeated) = container.monitor.locked { logged.news(of: attempt) }
-        for (message, place) in warnings { container.log(.warning, Failure(.ok, message, at: place).text) }
-        let fields = [("reload", Value.string(report.cause))]
-        if let failure = report.failure {
-            let isExpected = isRepeated || failure.code == .closed && !attempt.set.isAnswered
-            let level: Log.Level = isExpected ? .debug : attempt.set.isAnswered ? .info : .error
-            container.log(level, report.text, path: failure.path, fields)
-        } else {
-            container.log(.info, report.text, fields)
-        }
-        container.log(.debug, "\(report.cause): \(report.phaseText)")
-        let observers = container.monitor.locked { () -> [Observer] in
-            if let failure = report.failure {
-                failures += 1
-                lastFailure = failure
-            } else {
-                reloads += 1
-                lastFailure = nil
-            }
-            return self.observers
-        }
-        for observer in observers {
-            if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
-                container.domains.post(to: domain) { observer.tell(report) }
-            } else {
-                let former = container.noteReloadCall(.observer)
-                observer.tell(report)
-                container.noteReloadCall(former)
-            }
-        }
+        asReload { announcer.tell(attempt) }
     }
 
     // MARK: files that are being written

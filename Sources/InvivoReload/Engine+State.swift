@@ -34,9 +34,8 @@ extension Engine {
             facts.leases += ObjectTable.leases(object)
         }
         facts.retiring = UInt64(reclaimer.generationCount)
+        (facts.reloads, facts.failures) = announcer.counts
         container.monitor.locked {
-            facts.reloads = reloads
-            facts.failures = failures
             facts.targets = UInt64(attachments.count)
             facts.sources = UInt64(openDocuments.count)
             let waiting = container.domains.waitingJobs
@@ -83,13 +82,10 @@ extension Engine {
         }
     }
 
-    public var lastError: Failure? { container.monitor.locked { lastFailure } }
+    public var lastError: Failure? { announcer.lastFailure }
 
     /// Takes in an error that its finder can tell nobody else.
-    public func note(_ failure: Failure) {
-        container.log(.error, failure.text, path: failure.path)
-        container.monitor.locked { lastFailure = failure }
-    }
+    public func note(_ failure: Failure) { announcer.note(failure) }
 
     /// Runs what waits for the calling thread.
     public func poll(milliseconds: UInt32) throws(Failure) -> Int {
@@ -107,14 +103,7 @@ extension Engine {
     ) throws(Failure) -> Observer {
         let observer = Observer(
             engine: self, domain: domain, destroy: destroy, publishing: publishing, callback: callback)
-        let me = currentThread().identity
-        try container.monitor.locked { () throws(Failure) in
-            // A commit that is becoming visible has called the others already.
-            if publishing != nil { container.domains.wait { publisher == 0 || publisher == me } }
-            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
-            observers.append(observer)
-            _ = observer.open()
-        }
+        try announcer.add(observer)
         return observer
     }
 

@@ -22,6 +22,7 @@ public final class Engine: @unchecked Sendable {
     let traits = TraitTable()
     let loop: LoopThread
     let reclaimer: Reclaimer
+    let announcer: Announcer
 
     // Guarded by the monitor.
     /// Types that blocked definitions name and that are not registered.
@@ -32,19 +33,11 @@ public final class Engine: @unchecked Sendable {
     var pending: [ChangeSet] = []
     /// Left to the worker by the thread that had the turn; the turn goes with it.
     var handed: Handed?
-    var observers: [Observer] = []
-    /// The thread that is making a commit visible, or 0.
-    var publisher: UInt64 = 0
     var worker: OwnThread?
     var follower: FileFollower?
     /// Calls that are about to follow a file.
     var followings = 0
     var modules: [KeptModule] = []
-    var lastFailure: Failure?
-    /// The messages that were logged, so as not to repeat them.
-    var logged = LoggedReloads()
-    var reloads: UInt64 = 0
-    var failures: UInt64 = 0
     var followed: [FollowID: Document] = [:]
     var openDocuments = OpenDocuments()
     var documentCount: UInt64 = 0
@@ -82,9 +75,8 @@ public final class Engine: @unchecked Sendable {
         pools = Pools(container)
         self.options = options
         loop = LoopThread(container, running: running)
-        reclaimer = Reclaimer(container, loop) { [weak container] failure in
-            (container?.owner as? Engine)?.noteThreadFailure(failure)
-        }
+        announcer = Announcer(container)
+        reclaimer = Reclaimer(container, loop, announcer)
     }
 
     // MARK: open
@@ -127,14 +119,8 @@ public final class Engine: @unchecked Sendable {
         container.lifecycle.startTimeout = options.startTimeout
         container.lifecycle.stopTimeout = options.stopTimeout
         container.commitTimeout = options.commitTimeout
-        container.domains.events.longWait = { [weak engine] failure in
-            engine?.container.monitor.locked { engine?.lastFailure = failure }
-        }
-        container.domains.events.longWaitIsOver = { [weak engine] message in
-            engine?.container.monitor.locked {
-                if engine?.lastFailure?.message == message { engine?.lastFailure = nil }
-            }
-        }
+        container.domains.events.longWait = { [weak engine] failure in engine?.announcer.keep(failure) }
+        container.domains.events.longWaitIsOver = { [weak engine] message in engine?.announcer.forget(message) }
         container.retiredObjects.grace = options.stopGrace
         container.retiredObjects.onWaiting = { [weak engine] in engine?.reclaimer.scheduleLook() }
         Self.seams
@@ -250,17 +236,7 @@ public final class Engine: @unchecked Sendable {
         guard isFollowed || set.opened.contains(where: { $0.document.path != nil }) else { return }
         do throws(Failure) {
             try container.monitor.locked { () throws(Failure) in if !container.isClosing { try startWorker() } }
-        } catch { noteThreadFailure(error) }
-    }
-
-    /// A thread of the runtime could not be started, and no caller is there to be told.
-    func noteThreadFailure(_ failure: Failure) {
-        guard failure.code != .closed else { return container.log(.debug, failure.text) }
-        note(
-            Failure(
-                failure.code,
-                "a thread of the runtime cannot be started: until then changes of files are not taken in, and replaced objects "
-                    + "end later", cause: failure))
+        } catch { announcer.noteThreadFailure(error) }
     }
 
     /// Hands a change set to the worker; what waits there becomes one reload.
@@ -281,7 +257,7 @@ public final class Engine: @unchecked Sendable {
 
     /// The same for a change set that nobody asked for.
     func submitUnasked(_ set: ChangeSet) {
-        do throws(Failure) { try submit(set) } catch { noteThreadFailure(error) }
+        do throws(Failure) { try submit(set) } catch { announcer.noteThreadFailure(error) }
     }
 
     /// What the thread that detected a change leaves to the worker, with the turn.
@@ -361,10 +337,6 @@ public final class Engine: @unchecked Sendable {
 
     private func noteWaiting(_ domain: Domain) {
         container.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must poll the runtime")
-    }
-
-    func forget(_ observer: Observer) {
-        container.monitor.locked { observers.removeAll { $0 === observer } }
     }
 
     // MARK: life

@@ -84,7 +84,7 @@ public final class Observer: @unchecked Sendable {
                 "the observer's callback is still under way on another thread; it is not called again, and may be closed once more"
             )
         }
-        engine.forget(self)
+        engine.announcer.remove(self)
         closeHandle()
     }
 }

@@ -50,14 +50,13 @@ final class Reclaimer: Sendable {
 
     private let container: Container
     private let loop: LoopThread
-    /// A thread could not be started, and no caller is there to be told.
-    private let threadFailed: @Sendable (Failure) -> Void
+    private let announcer: Announcer
     private let state: Guarded<State>
 
-    init(_ container: Container, _ loop: LoopThread, threadFailed: @escaping @Sendable (Failure) -> Void) {
+    init(_ container: Container, _ loop: LoopThread, _ announcer: Announcer) {
         self.container = container
         self.loop = loop
-        self.threadFailed = threadFailed
+        self.announcer = announcer
         state = Guarded(State(), by: container.monitor)
     }
 
@@ -129,7 +128,7 @@ final class Reclaimer: Sendable {
         }
         guard isAsked else { return }
         let loop: Loop
-        do throws(Failure) { loop = try self.loop.start() } catch { return threadFailed(error) }
+        do throws(Failure) { loop = try self.loop.start() } catch { return announcer.noteThreadFailure(error) }
         let since = state.locked { state -> UInt64 in
             if state.handedOver == 0 { state.handedOver = monotonicNow() }
             state.handedOverCount += 1
@@ -242,7 +241,7 @@ final class Reclaimer: Sendable {
             }
         } catch {
             _ = beginLook(planned.number)
-            threadFailed(error)
+            announcer.noteThreadFailure(error)
         }
     }
 
@@ -287,7 +286,7 @@ final class Reclaimer: Sendable {
             }
         } catch {
             state.locked { $0.isScheduled = false }
-            threadFailed(error)
+            announcer.noteThreadFailure(error)
         }
     }
 

@@ -1,0 +1,151 @@
+internal import InvivoBase
+internal import InvivoObjects
+internal import InvivoWiring
+
+/// Tells of reloads: the observers, the log, the counts, and the last error.
+///
+/// Any thread may call. Observers are called without the monitor.
+final class Announcer: Sendable {
+    private struct State {
+        var observers: [Observer] = []
+        /// The thread that is making a commit visible, or 0.
+        var publisher: UInt64 = 0
+        var lastFailure: Failure?
+        /// The messages that were logged, so as not to repeat them.
+        var logged = LoggedReloads()
+        var reloads: UInt64 = 0
+        var failures: UInt64 = 0
+    }
+
+    private let container: Container
+    private let state: Guarded<State>
+
+    init(_ container: Container) {
+        self.container = container
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    // MARK: observers
+
+    /// Adds an observer. One that keeps resolved objects waits for a commit that is becoming visible: it has called the others.
+    func add(_ observer: Observer) throws(Failure) {
+        let me = currentThread().identity
+        try container.monitor.locked { () throws(Failure) in
+            if observer.publishing != nil {
+                container.domains.wait { state.held { $0.publisher == 0 || $0.publisher == me } }
+            }
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+            state.held { $0.observers.append(observer) }
+            _ = observer.open()
+        }
+    }
+
+    func remove(_ observer: Observer) { state.locked { $0.observers.removeAll { $0 === observer } } }
+
+    /// For close.
+    func closeObservers() {
+        let observers = state.locked { state in
+            defer { state.observers = [] }
+            return state.observers
+        }
+        for observer in observers {
+            container.monitor.locked { observer.isOpen = false }
+            observer.closeHandle()
+        }
+    }
+
+    /// Runs `body`, which makes a commit visible, between the calls of the observers that keep resolved objects. `changesObjects`
+    /// says whether there may be something to tell them.
+    func publishing(_ changesObjects: Bool, _ body: () -> Void) {
+        guard changesObjects else { return body() }
+        let me = currentThread().identity
+        let caches = state.locked { state in
+            state.publisher = me
+            return state.observers.filter { $0.publishing != nil }
+        }
+        for cache in caches { cache.tell(published: false) }
+        body()
+        state.locked { state in
+            state.publisher = 0
+            container.monitor.broadcast()
+        }
+        for cache in caches { cache.tell(published: true) }
+    }
+
+    // MARK: reloads
+
+    /// Logs and counts a reload, and tells the observers.
+    func tell(_ attempt: Engine.Attempt) {
+        let report = attempt.report
+        let (warnings, isRepeated) = state.locked { $0.logged.news(of: attempt) }
+        for (message, place) in warnings { container.log(.warning, Failure(.ok, message, at: place).text) }
+        let fields = [("reload", Value.string(report.cause))]
+        if let failure = report.failure {
+            let isExpected = isRepeated || failure.code == .closed && !attempt.set.isAnswered
+            let level: Log.Level = isExpected ? .debug : attempt.set.isAnswered ? .info : .error
+            container.log(level, report.text, path: failure.path, fields)
+        } else {
+            container.log(.info, report.text, fields)
+        }
+        container.log(.debug, "\(report.cause): \(report.phaseText)")
+        let observers = state.locked { state -> [Observer] in
+            if report.failure != nil { state.failures += 1 } else { state.reloads += 1 }
+            state.lastFailure = report.failure
+            return state.observers
+        }
+        for observer in observers {
+            if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
+                container.domains.post(to: domain) { observer.tell(report) }
+            } else {
+                let former = container.noteReloadCall(.observer)
+                observer.tell(report)
+                container.noteReloadCall(former)
+            }
+        }
+    }
+
+    /// A reload found documents as they were: whatever was wrong with them is mended.
+    func tellMended() {
+        state.locked { state in
+            state.lastFailure = nil
+            state.logged.refused = nil
+        }
+    }
+
+    /// The numbers of reloads that succeeded and that failed.
+    var counts: (reloads: UInt64, failures: UInt64) { state.locked { ($0.reloads, $0.failures) } }
+
+    // MARK: errors without a caller
+
+    var lastFailure: Failure? { state.locked { $0.lastFailure } }
+
+    /// Logs and keeps an error that its finder can tell nobody else.
+    func note(_ failure: Failure) {
+        container.log(.error, failure.text, path: failure.path)
+        keep(failure)
+    }
+
+    /// The same for what is no error of the program.
+    func noteWarning(_ failure: Failure) {
+        container.log(.warning, failure.text)
+        keep(failure)
+    }
+
+    /// An error that was logged already.
+    func keep(_ failure: Failure) { state.locked { $0.lastFailure = failure } }
+
+    /// The error with this message does not hold any more.
+    func forget(_ message: String) {
+        state.locked { state in if state.lastFailure?.message == message { state.lastFailure = nil } }
+    }
+
+    /// A thread of the runtime could not be started, and no caller is there to be told.
+    func noteThreadFailure(_ failure: Failure) {
+        guard failure.code != .closed else { return container.log(.debug, failure.text) }
+        note(
+            Failure(
+                failure.code,
+                "a thread of the runtime cannot be started: until then changes of files are not taken in, and replaced objects "
+                    + "end later", cause: failure))
+    }
+}
