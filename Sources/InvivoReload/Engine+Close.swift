@@ -45,7 +45,7 @@ extension Engine {
         }
         let former = container.monitor.locked {
             () -> (
-                follower: FileFollower?, worker: OwnThread?, documents: [Document], [ChangeSet], [Target], [Document]
+                follower: FileFollower?, worker: OwnThread?, documents: [Document], [ChangeSet], [Document]
             )
             in
             container.beginClosing()
@@ -56,16 +56,15 @@ extension Engine {
                 owed = []
                 followed = [:]
                 pending = []
-                goneTargets = []
             }
             // Change sets hold callbacks of hosts, targets leases: they are let go without the monitor.
-            return (follower, worker, openDocuments.all, pending, goneTargets, owed)
+            return (follower, worker, openDocuments.all, pending, owed)
         }
         former.follower?.stop()
         former.worker?.join()
         container.stopResolving()
         for document in former.documents { document.closeHandle() }
-        restoreTargets()
+        targets.restore()
         let stopFailures = container.lifecycle.stopFailures.gathering { disposeAll() }
         closeHandles()
         container.keys.bumpAllVersions()
@@ -215,7 +214,7 @@ extension Engine {
         let (leased, claims) = container.monitor.locked { () -> ([Record], [AnyObject]) in
             let lates = container.leasesOfLates()
             // One lease of each is this look's.
-            var accounted = container.leasesOfGraph(and: replaced()).merging(leasesOfTargets(), uniquingKeysWith: +)
+            var accounted = container.leasesOfGraph(and: replaced()).merging(targets.leases(), uniquingKeysWith: +)
             accounted.merge(lates.counts, uniquingKeysWith: +)
             for lease in reclaimer.remembered { accounted[lease.bits, default: 0] += 1 }
             // One lease may be kept for the steps back of several domains.
@@ -276,15 +275,11 @@ extension Engine {
 
     private func closeHandles() {
         announcer.closeObservers()
-        let attachments = container.monitor.locked { () -> [Target] in
-            defer { self.attachments = [:] }
-            return Array(self.attachments.values)
-        }
         for changes in container.monitor.locked({ () -> Set<UInt64> in
             defer { openChanges = [] }
             return openChanges
         }) { HandleTable.remove(changes, .changes) }
-        for target in attachments { target.closeHandle() }
+        targets.closeHandles()
         for domain in container.domains.all { domain.closeHandle() }
     }
 
@@ -292,7 +287,7 @@ extension Engine {
     private func forgetAll() {
         for override in snapshot.overrides.values.joined() { override.closeHandle() }
         snapshot = Snapshot()
-        targets = [:]
+        targets.forget()
         // Before the types of their objects.
         pools.closeAll()
         container.forget()

@@ -300,14 +300,7 @@ extension Engine {
         if !plan.definitions.isEmpty { noteAwaitedTypes() }
         for (document, state) in plan.staged.documents { document.state = state }
         keepNamedDocuments(plan.staged.documents.map(\.document))
-        for target in set.attached {
-            targets[target.id, default: []].append(target)
-        }
-        for target in set.detached {
-            targets[target.id]?.removeAll { $0 === target }
-            if targets[target.id]?.isEmpty == true { targets[target.id] = nil }
-            forgetAttachment(target)
-        }
+        targets.change(attached: set.attached, detached: set.detached)
         var touched = plan.touched
         touched.formUnion(holders(of: plan.reshaped))
         for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }

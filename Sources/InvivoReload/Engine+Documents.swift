@@ -1,5 +1,5 @@
 public import InvivoBase
-public import InvivoGraph
+internal import InvivoGraph
 public import InvivoLoop
 internal import InvivoWiring
 
@@ -252,62 +252,5 @@ extension Engine {
         let isSmall = bursts.allSatisfy { $0.size <= 16_384 }
         if isSmall && attemptHere(set) { return }
         submitUnasked(set)
-    }
-
-    // MARK: targets
-
-    /// Attaches a live object to a spec key; what documents say is applied before this answers.
-    public func attach(_ object: UInt64, key: String) throws(Failure) -> Target {
-        guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
-        let id = try container.intern(key)
-        let target = Target(id: id, key: key, object: object, type: Container.type(record), engine: self)
-        // One turn for all of it: another thread may attach the same object.
-        var former: Target?
-        try commit { (set) throws(Failure) in
-            former = container.monitor.locked { attachments[object] }
-            set.cause = "attach \(key)"
-            if let former { set.detached = [former] }
-            set.attached = [target]
-        } then: {
-            former?.closeHandle()
-            _ = target.open()
-            container.monitor.locked { attachments[object] = target }
-            // Attached, it belongs to its domain.
-            record.pointee.thread = Container.type(record).domain?.thread ?? 0
-            let extra = container.extra(record)
-            if !extra.tellsOfDisposal {
-                extra.tellsOfDisposal = true
-                extra.beforeDisposal.append { [weak self] in self?.objectGone(object) }
-            }
-        }
-        return target
-    }
-
-    public func detach(_ target: Target) throws(Failure) {
-        try commit { (set) throws(Failure) in
-            guard container.monitor.locked({ attachments[target.object] === target }) else {
-                throw Failure(.handle, "the target is detached already: its object was attached anew, or is gone")
-            }
-            set.cause = "detach \(target.key)"
-            set.detached = [target]
-        } then: {
-            container.monitor.locked { _ = attachments.removeValue(forKey: target.object) }
-            target.closeHandle()
-        }
-    }
-
-    /// A target is being disposed of: it is forgotten without touching it.
-    private func objectGone(_ object: UInt64) {
-        let target = container.monitor.locked { attachments.removeValue(forKey: object) }
-        guard let target else { return }
-        target.closeHandle()
-        container.monitor.locked { goneTargets.append(target) }
-    }
-
-    public func declare(key: String, type: ObjectType) throws(Failure) {
-        let id = try container.intern(key)
-        try takeTurn()
-        snapshot.targetTypes[id] = type
-        endTurn()
     }
 }

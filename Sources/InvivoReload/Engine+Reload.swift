@@ -165,14 +165,11 @@ extension Engine {
     func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> Prepared {
         let open = withoutClosedDocuments(set)
         let isNobodys = !set.heard.isEmpty && open.documents.isEmpty
-        let set = withoutFormerTargets(withOwedDocuments(withEntries(open)))
+        let set = targets.withoutFormer(withOwedDocuments(withEntries(open)))
         let prepared = Prepared(set)
         prepared.isNobodys = isNobodys
         prepared.heedsWriters = heedingWriters && (set.heard.isEmpty || isYoung(set))
-        for gone in container.monitor.locked({ () -> [Target] in
-            defer { goneTargets = [] }
-            return goneTargets
-        }) { targets[gone.id]?.removeAll { $0 === gone } }
+        targets.removeGone()
         container.monitor.locked { turn.cause = set.cause(besides: []) }
         let limit = set.documents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
         Loading.within(limit) {
@@ -203,9 +200,7 @@ extension Engine {
     /// Returns a planner over the current generation. By the thread that has the turn.
     func planner() -> Planner {
         let graph = container.currentGraph()
-        let live = LiveRuntime(container, graph, attached: targets) { [container, weak self] object in
-            container.monitor.locked { self?.attachments[object] }
-        }
+        let live = LiveRuntime(container, graph, targets)
         return Planner(
             before: snapshot, graph: graph, names: container.names, observed: live, registrations: live, traits: traits,
             limits: Planner.Limits(
@@ -219,6 +214,7 @@ extension Engine {
     {
         unanswered = []
         guard !unsettled.isEmpty else { return [] }
+        let targets = targets.all
         let graph = container.currentGraph()
         return unsettled.sorted().flatMap { id in
             let layers = graph.configuration(id) as? TargetLayers
@@ -283,7 +279,7 @@ extension Engine {
         if let failure = prepared.failure, failure.code != .closed, !prepared.set.late.isEmpty {
             container.monitor.locked { container.builds.tryAgain(prepared.set.late) }
         }
-        letGo(of: prepared.set.detached)
+        for target in prepared.set.detached { targets.release(target) }
         let report = Report(
             generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
             failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,

@@ -35,8 +35,8 @@ extension Engine {
         }
         facts.retiring = UInt64(reclaimer.generationCount)
         (facts.reloads, facts.failures) = announcer.counts
+        facts.targets = UInt64(targets.count)
         container.monitor.locked {
-            facts.targets = UInt64(attachments.count)
             facts.sources = UInt64(openDocuments.count)
             let waiting = container.domains.waitingJobs
             facts.waitingJobs = UInt64(waiting.count)

@@ -1,90 +1,72 @@
 public import InvivoBase
-internal import InvivoGraph
+public import InvivoGraph
 internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
 extension Engine {
+    /// Attaches a live object to a spec key; what documents say is applied before this answers.
+    public func attach(_ object: UInt64, key: String) throws(Failure) -> Target {
+        guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
+        let id = try container.intern(key)
+        let target = Target(id: id, key: key, object: object, type: Container.type(record), engine: self)
+        // One turn for all of it: another thread may attach the same object.
+        var former: Target?
+        try commit { (set) throws(Failure) in
+            former = targets.target(of: object)
+            set.cause = "attach \(key)"
+            if let former { set.detached = [former] }
+            set.attached = [target]
+        } then: {
+            former?.closeHandle()
+            _ = target.open()
+            targets.insert(target)
+            // Attached, it belongs to its domain.
+            record.pointee.thread = Container.type(record).domain?.thread ?? 0
+            let extra = container.extra(record)
+            if !extra.tellsOfDisposal {
+                extra.tellsOfDisposal = true
+                extra.beforeDisposal.append { [weak targets] in targets?.objectIsGone(object) }
+            }
+        }
+        return target
+    }
+
+    public func detach(_ target: Target) throws(Failure) {
+        try commit { (set) throws(Failure) in
+            guard targets.isAttached(target) else {
+                throw Failure(.handle, "the target is detached already: its object was attached anew, or is gone")
+            }
+            set.cause = "detach \(target.key)"
+            set.detached = [target]
+        } then: {
+            targets.remove(target)
+        }
+    }
+
+    public func declare(key: String, type: ObjectType) throws(Failure) {
+        let id = try container.intern(key)
+        try takeTurn()
+        snapshot.targetTypes[id] = type
+        endTurn()
+    }
+
     /// Detaches without waiting, for where waiting is refused: the worker takes away what documents say. The object is kept
     /// until then.
     public func detachLater(_ target: Target) throws(Failure) {
         var set = ChangeSet(cause: "detach \(target.key)")
         set.detached = [target]
         // An object that is gone has nothing to take back.
-        guard ObjectTable.retain(target.object) else { return }
-        let lease = ObjectLease(owning: target.object)
-        container.monitor.locked { target.kept = lease }
+        guard targets.keep(target) else { return }
         do throws(Failure) { try submit(set) } catch {
-            letGo(target)
+            targets.release(target)
             throw error
         }
     }
 
-    /// Without the lease that `detachLater` took; given back without the monitor.
-    private func letGo(_ target: Target) {
-        let kept = container.monitor.locked { () -> ObjectLease? in
-            defer { target.kept = nil }
-            return target.kept
-        }
-        withExtendedLifetime(kept) {}
-    }
-
-    /// Under the monitor: the leases that are the runtime's own and not a host's, by object.
-    func leasesOfTargets() -> [UInt64: UInt64] {
-        var found: [UInt64: UInt64] = [:]
-        for target in attachments.values where target.kept != nil { found[target.object, default: 0] += 1 }
-        return found
-    }
-
-    /// After a reload that was to detach them, whether it did or not.
-    func letGo(of targets: [Target]) {
-        for target in targets { letGo(target) }
-    }
-
     /// The object of the host's becomes the shared instance of a key; it must not be tuned by another already.
     public func injectShared(_ object: UInt64, as id: UInt32?) throws(Failure) {
-        let target = container.monitor.locked { attachments[object] }
+        let target = targets.target(of: object)
         try container.injectShared(object, as: id, tunedAs: target.map { ($0.id, $0.key) })
-    }
-
-    /// Without targets that were detached, or attached anew, since the set was written. Of the turn.
-    func withoutFormerTargets(_ set: ChangeSet) -> ChangeSet {
-        guard !set.detached.isEmpty else { return set }
-        var current = set
-        current.detached.removeAll { target in targets[target.id]?.contains { $0 === target } != true }
-        return current
-    }
-
-    /// After the commit that detached it.
-    func forgetAttachment(_ target: Target) {
-        container.monitor.locked {
-            if attachments[target.object] === target { attachments[target.object] = nil }
-        }
-        target.closeHandle()
-    }
-
-    /// When the runtime ends: what is attached is the host's and lives on, with the values that it had of its own. A
-    /// domain that takes no job in time leaves its objects as they are, which is logged.
-    func restoreTargets() {
-        for target in container.monitor.locked({ Array(attachments.values) }) {
-            guard ObjectTable.retain(target.object) else { continue }
-            let lease = ObjectLease(owning: target.object)
-            guard let record = ObjectTable.record(lease.bits), Container.knownExtra(of: record) != nil else { continue }
-            let restore: () throws(Failure) -> Void = { () throws(Failure) in
-                var undo = Undo()
-                for outcome in try Tuning.change(record, key: target.key, to: nil, undo: &undo) {
-                    self.container.log(.warning, "\(target.key).\(outcome.text)")
-                }
-            }
-            do throws(Failure) {
-                if let domain = Container.type(record).domain {
-                    try container.domains.run(in: domain, timeout: 2_000_000_000) { _ throws(Failure) in try restore() }
-                } else {
-                    try restore()
-                }
-            } catch { container.log(.warning, error.text) }
-            letGo(target)
-            withExtendedLifetime(lease) {}
-        }
     }
 }

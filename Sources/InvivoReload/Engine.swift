@@ -23,6 +23,7 @@ public final class Engine: @unchecked Sendable {
     let loop: LoopThread
     let reclaimer: Reclaimer
     let announcer: Announcer
+    let targets: Targets
 
     // Guarded by the monitor.
     /// Types that blocked definitions name and that are not registered.
@@ -44,9 +45,6 @@ public final class Engine: @unchecked Sendable {
     /// Handles of change sets that hosts are writing; stale when the runtime is closed.
     var openChanges: Set<UInt64> = []
     var token: UnsafeMutableRawPointer?
-    var attachments: [UInt64: Target] = [:]
-    /// Targets whose objects are gone; taken out of `targets` by the next reload.
-    var goneTargets: [Target] = []
     /// Files whose change was refused for another file's sake; read again with the next change of a file.
     var owed: [Document] = []
 
@@ -63,8 +61,6 @@ public final class Engine: @unchecked Sendable {
     // Of the turn.
     /// The description of the current generation.
     var snapshot = Snapshot()
-    /// The attached objects of each key, in attachment order.
-    var targets: [UInt32: [Target]] = [:]
     /// Keys whose objects a failed commit could not bring back to what they were; the next one tries again.
     var unsettled: Set<UInt32> = []
     /// Those of them whose domain has yet to undo something, as the current plan found them.
@@ -76,6 +72,7 @@ public final class Engine: @unchecked Sendable {
         self.options = options
         loop = LoopThread(container, running: running)
         announcer = Announcer(container)
+        targets = Targets(container)
         reclaimer = Reclaimer(container, loop, announcer)
     }
 

@@ -62,16 +62,13 @@ struct LiveRuntime: Observed, Registrations {
     private let container: Container
     private let graph: Graph
     private let attached: [UInt32: [Target]]
-    private let attachments: (UInt64) -> Target?
+    private let targets: Targets
 
-    init(
-        _ container: Container, _ graph: Graph, attached: [UInt32: [Target]],
-        attachments: @escaping (UInt64) -> Target?
-    ) {
+    init(_ container: Container, _ graph: Graph, _ targets: Targets) {
         self.container = container
         self.graph = graph
-        self.attached = attached
-        self.attachments = attachments
+        self.targets = targets
+        attached = targets.all
     }
 
     private func ask<Answer>(_ id: UInt32, _ otherwise: Answer, _ body: (Cell) -> Answer) -> Answer {
@@ -96,7 +93,7 @@ struct LiveRuntime: Observed, Registrations {
 
     func targets(_ id: UInt32) -> [Target] { attached[id] ?? [] }
     var targetKeys: [UInt32] { Array(attached.keys) }
-    func attachment(of object: UInt64) -> Target? { attachments(object) }
+    func attachment(of object: UInt64) -> Target? { targets.target(of: object) }
 
     func key(of object: UInt64) -> UInt32? {
         guard let record = ObjectTable.record(object), record.pointee.key > 0 else { return nil }
