@@ -36,6 +36,8 @@ public struct ChangeSet: Sendable {
     private(set) var entries: [Entry] = []
     /// How many of them `openBelow` has put before the others.
     private var belowCount = 0
+    /// Whether a file is read for it.
+    var hasFile: Bool { documents.contains { if case .file = $0.content { true } else { false } } }
     /// The documents that are opened by the commit of this set.
     var opened: [NewDocument] { entries.compactMap { if case .new(let document) = $0 { document } else { nil } } }
     /// New base values: key, property, value.

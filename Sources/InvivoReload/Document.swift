@@ -13,7 +13,7 @@ public final class Document: @unchecked Sendable {
     public internal(set) var order: UInt64 = 0
     public private(set) var handleBits: UInt64 = 0
     /// Nil after close, which a call on another thread may overtake.
-    private weak let runtime: Engine?
+    private weak let runtime: Container?
     /// Guarded by the monitor.
     var follow: FollowID?
 
@@ -53,15 +53,15 @@ public final class Document: @unchecked Sendable {
     }
     var state = State()
 
-    init(name: String, path: FilePath?, engine: Engine) {
+    init(name: String, path: FilePath?, _ runtime: Container) {
         self.name = name
         self.path = path
-        runtime = engine
+        self.runtime = runtime
     }
 
     /// What it belongs to, kept alive for the length of a call.
     public var engine: Engine {
-        get throws(Failure) { try Engine.ofCall(runtime) }
+        get throws(Failure) { try Engine.ofCall(runtime?.owner as? Engine) }
     }
 
     func open() -> UInt64 {

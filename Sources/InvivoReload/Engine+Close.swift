@@ -43,27 +43,20 @@ extension Engine {
             endTurn()
             throw error
         }
-        let former = container.monitor.locked {
-            () -> (
-                follower: FileFollower?, worker: OwnThread?, documents: [Document], [ChangeSet], [Document]
-            )
-            in
+        // Change sets hold callbacks of hosts: they are let go without the monitor.
+        let (sources, thread, sets) = container.monitor.locked { () -> (Documents.Closing, OwnThread?, [ChangeSet]) in
             container.beginClosing()
             defer {
-                follower = nil
                 worker = nil
-                openDocuments = OpenDocuments()
-                owed = []
-                followed = [:]
                 pending = []
             }
-            // Change sets hold callbacks of hosts, targets leases: they are let go without the monitor.
-            return (follower, worker, openDocuments.all, pending, owed)
+            return (documents.takeAll(), worker, pending)
         }
-        former.follower?.stop()
-        former.worker?.join()
+        sources.endFollowing()
+        thread?.join()
+        withExtendedLifetime(sets) {}
         container.stopResolving()
-        for document in former.documents { document.closeHandle() }
+        sources.closeHandles()
         targets.restore()
         let stopFailures = container.lifecycle.stopFailures.gathering { disposeAll() }
         closeHandles()

@@ -299,7 +299,7 @@ extension Engine {
         container.activate(plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
         if !plan.definitions.isEmpty { noteAwaitedTypes() }
         for (document, state) in plan.staged.documents { document.state = state }
-        keepNamedDocuments(plan.staged.documents.map(\.document))
+        documents.keepNamed(plan.staged.documents.map(\.document))
         targets.change(attached: set.attached, detached: set.detached)
         var touched = plan.touched
         touched.formUnion(holders(of: plan.reshaped))

@@ -12,13 +12,13 @@ extension Engine {
     func reload(_ set: ChangeSet) -> Failure? {
         let whole = attempt(set)
         guard let failure = whole.report.failure else {
-            keepOpened(set)
+            documents.keepOpened(set)
             announce(whole)
             return nil
         }
         let waiting = set.opened.filter(\.waits)
         guard !waiting.isEmpty else {
-            drop(set)
+            documents.drop(set)
             announce(whole)
             return failure
         }
@@ -26,11 +26,11 @@ extension Engine {
         let rest = set.withoutWaiting()
         let attempt = attempt(rest, besides: failure)
         if let failure = attempt.report.failure {
-            drop(set)
+            documents.drop(set)
             announce(attempt)
             return failure
         }
-        keepOpened(set)
+        documents.keepOpened(set)
         if !attempt.isNothing { announce(attempt) }
         for new in waiting {
             var alone = ChangeSet(cause: new.document.name)
@@ -43,7 +43,7 @@ extension Engine {
     /// What would be wrong with a change set, as far as that shows without making anything: nothing is changed or told.
     public func check(_ set: ChangeSet) -> [Failure] {
         do throws(Failure) {
-            try requireUnclosed(set)
+            try documents.requireUnclosed(set)
             try takeTurn()
         } catch { return error.all }
         defer { endTurn() }
@@ -58,7 +58,7 @@ extension Engine {
             for later in sets.dropFirst() { joined.join(later) }
             let attempt = attempt(joined)
             if attempt.report.failure == nil {
-                keepOpened(joined)
+                documents.keepOpened(joined)
                 announce(attempt)
                 return false
             }
@@ -135,7 +135,7 @@ extension Engine {
         guard prepared.failure != nil && set.heard.isEmpty && !prepared.read.isEmpty else { return prepared }
         let deadline = monotonicNow() + options.settleMaximum * 1_000_000
         var latest = prepared
-        while latest.failure != nil && !movedOn(latest.read).isEmpty {
+        while latest.failure != nil && !documents.movedOn(latest.read).isEmpty {
             let pause = min(deadline, monotonicNow() + 2_000_000)
             let isClosing = container.monitor.locked {
                 while !container.isAskedToClose && container.monitor.wait(until: pause) {}
@@ -163,12 +163,12 @@ extension Engine {
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
     /// open for long.
     func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> Prepared {
-        let open = withoutClosedDocuments(set)
+        let open = documents.withoutClosed(set)
         let isNobodys = !set.heard.isEmpty && open.documents.isEmpty
-        let set = targets.withoutFormer(withOwedDocuments(withEntries(open)))
+        let set = targets.withoutFormer(documents.withOwed(documents.withEntries(open)))
         let prepared = Prepared(set)
         prepared.isNobodys = isNobodys
-        prepared.heedsWriters = heedingWriters && (set.heard.isEmpty || isYoung(set))
+        prepared.heedsWriters = heedingWriters && (set.heard.isEmpty || documents.isYoung(set))
         targets.removeGone()
         container.monitor.locked { turn.cause = set.cause(besides: []) }
         let limit = set.documents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
@@ -205,7 +205,7 @@ extension Engine {
             before: snapshot, graph: graph, names: container.names, observed: live, registrations: live, traits: traits,
             limits: Planner.Limits(
                 allowsPendingTargets: options.allowsPendingTargets, maxEachEntries: options.maxEachEntries),
-            documents: container.monitor.locked { openDocuments.all })
+            documents: documents.open)
     }
 
     /// Objects that a failed commit could not bring back to what they were: they are tried again.
@@ -290,13 +290,10 @@ extension Engine {
 
     /// Log, counts and observers.
     func announce(_ attempt: Attempt) {
-        lookAgain(attempt.busy, attempt.set)
-        if !attempt.unread.isEmpty {
-            let follower = container.monitor.locked { self.follower }
-            follower?.readAgain(attempt.unread.compactMap(\.follow))
-        }
-        if let failure = attempt.report.failure, putOff(attempt, failure) { return }
-        noteOwedDocuments(attempt.set, attempt.report.failure)
+        documents.lookAgain(attempt.busy, attempt.set)
+        documents.readAgain(attempt.unread)
+        if let failure = attempt.report.failure, documents.putOff(attempt, failure) { return }
+        documents.noteOwed(attempt.set, attempt.report.failure)
         if attempt.isNothing && (attempt.isNobodys || !attempt.busy.isEmpty) { return }
         guard !attempt.isNothing else {
             // Whatever was wrong with these documents is mended.
@@ -306,102 +303,6 @@ extension Engine {
         asReload { announcer.tell(attempt) }
     }
 
-    // MARK: files that are being written
-
-    /// The files that are not, or may soon not be, what was read of them.
-    private func movedOn(_ read: [(document: Document, hash: ContentHash?)]) -> [Document] {
-        let thread = threadOfOwn
-        return read.filter { document, hash in
-            guard let path = document.path else { return false }
-            guard let now = try? FileReader.read(path, limit: options.maxDocumentBytes, thread: thread) else {
-                return hash != nil
-            }
-            return now.isBeingWritten || now.hash != hash
-        }.map(\.document)
-    }
-
-    /// A followed file was read in the middle of a save and refused: nobody hears of that. The follower tells of it again, and
-    /// the set's other files come along then. False when it is as it was read, or has been written to for too long.
-    private func putOff(_ attempt: Attempt, _ failure: Failure) -> Bool {
-        let set = attempt.set
-        if failure.code == .closed && !set.heard.isEmpty {
-            // Abandoned for a close, which may be refused: the edit is not lost.
-            lookAgain(set.heard, set)
-            return true
-        }
-        guard !set.heard.isEmpty && isYoung(set) else { return false }
-        let names = Set(failure.all.map(\.place.file))
-        let atFault = attempt.read.filter {
-            names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "")
-        }
-        let moved = movedOn(atFault.isEmpty ? attempt.read : atFault)
-        guard !moved.isEmpty else { return false }
-        container.monitor.locked {
-            for (document, content) in set.documents {
-                guard case .file = content, !(owed + moved + attempt.busy).contains(where: { $0 === document })
-                else { continue }
-                owed.append(document)
-            }
-        }
-        lookAgain(moved, set)
-        return true
-    }
-
-    private func lookAgain(_ documents: [Document], _ set: ChangeSet) {
-        guard !documents.isEmpty else { return }
-        container.log(.debug, "\(documents.map(\.name).joined(separator: ", ")): being written; read again later")
-        let follower = container.monitor.locked { self.follower }
-        follower?.lookAgain(documents.compactMap(\.follow), since: set.firstEvent)
-    }
-
-    /// What is heard of a file may still be the middle of a save.
-    private func isYoung(_ set: ChangeSet) -> Bool {
-        monotonicNow() < set.firstEvent &+ options.writerPatience * 1_000_000
-    }
-
     /// A thread of the runtime's own, or 0.
     var threadOfOwn: Int32 { loop.running?.threadNumber ?? 0 }
-
-    // MARK: documents that are not open
-
-    /// A file may be heard of before the set that opens it has its turn, which reads it anyway, and after it was closed.
-    private func withoutClosedDocuments(_ set: ChangeSet) -> ChangeSet {
-        guard !set.heard.isEmpty else { return set }
-        let gone = container.monitor.locked { set.heard.filter { $0.phase != .open } }
-        guard !gone.isEmpty else { return set }
-        var rest = set
-        rest.heard.removeAll { document in gone.contains { $0 === document } }
-        rest.documents.removeAll { entry in gone.contains { $0 === entry.document } }
-        return rest
-    }
-
-    // MARK: owed documents
-
-    /// A change of a file brings those files along that changed with one that was refused: nobody would tell of them again.
-    private func withOwedDocuments(_ set: ChangeSet) -> ChangeSet {
-        let hasFile = set.documents.contains { if case .file = $0.content { true } else { false } }
-        guard hasFile else { return set }
-        var whole = set
-        for document in container.monitor.locked({ owed })
-        where !set.documents.contains(where: { $0.document === document }) {
-            whole.documents.append((document, .file))
-        }
-        return whole
-    }
-
-    /// After a failure: the files that were not at fault themselves are owed. After a success none of the set's is.
-    private func noteOwedDocuments(_ set: ChangeSet, _ failure: Failure?) {
-        guard !set.documents.isEmpty else { return }
-        let faulty = Set((failure?.all ?? []).map(\.place.file))
-        container.monitor.locked {
-            owed.removeAll { document in set.documents.contains { $0.document === document } }
-            guard failure != nil, set.documents.count > 1 else { return }
-            for (document, content) in set.documents {
-                guard case .file = content, document.phase == .open, !faulty.contains(document.name),
-                    !faulty.contains(document.path?.shown ?? "")
-                else { continue }
-                owed.append(document)
-            }
-        }
-    }
 }

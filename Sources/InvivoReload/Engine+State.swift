@@ -36,13 +36,13 @@ extension Engine {
         facts.retiring = UInt64(reclaimer.generationCount)
         (facts.reloads, facts.failures) = announcer.counts
         facts.targets = UInt64(targets.count)
+        facts.sources = UInt64(documents.open.count)
         container.monitor.locked {
-            facts.sources = UInt64(openDocuments.count)
             let waiting = container.domains.waitingJobs
             facts.waitingJobs = UInt64(waiting.count)
             facts.waitingSince = waiting.count == 0 ? 0 : monotonicNow() - waiting.since
         }
-        if let counts = container.monitor.locked({ follower })?.counts {
+        if let counts = documents.followCounts {
             facts.overflows = counts.overflows
             facts.rescans = counts.rescans
             facts.unannounced = counts.unannounced
@@ -67,13 +67,10 @@ extension Engine {
 
     /// The documents, in the order in which later ones win.
     public func sources() -> [SourceFacts] {
-        let (documents, follower) = container.monitor.locked {
-            (openDocuments.all.sorted { $0.order < $1.order }.map { ($0, $0.follow) }, self.follower)
-        }
-        return documents.map { document, follow in
+        documents.facts().map { document, mode in
             var facts = SourceFacts(name: document.name, path: document.path?.shown ?? "", follows: "memory")
             if document.path != nil { facts.follows = "watching" }
-            if let follow, case .polling(let milliseconds, let reason)? = follower?.following(follow) {
+            if case .polling(let milliseconds, let reason)? = mode {
                 facts.follows = "polling"
                 facts.intervalMs = milliseconds
                 facts.reason = reason

@@ -24,6 +24,7 @@ public final class Engine: @unchecked Sendable {
     let reclaimer: Reclaimer
     let announcer: Announcer
     let targets: Targets
+    let documents: Documents
 
     // Guarded by the monitor.
     /// Types that blocked definitions name and that are not registered.
@@ -35,18 +36,10 @@ public final class Engine: @unchecked Sendable {
     /// Left to the worker by the thread that had the turn; the turn goes with it.
     var handed: Handed?
     var worker: OwnThread?
-    var follower: FileFollower?
-    /// Calls that are about to follow a file.
-    var followings = 0
     var modules: [KeptModule] = []
-    var followed: [FollowID: Document] = [:]
-    var openDocuments = OpenDocuments()
-    var documentCount: UInt64 = 0
     /// Handles of change sets that hosts are writing; stale when the runtime is closed.
     var openChanges: Set<UInt64> = []
     var token: UnsafeMutableRawPointer?
-    /// Files whose change was refused for another file's sake; read again with the next change of a file.
-    var owed: [Document] = []
 
     /// What the base room cannot know by itself. Set once, by the first runtime, before there is anything to ask about.
     private static let seams: Void = {
@@ -72,8 +65,13 @@ public final class Engine: @unchecked Sendable {
         self.options = options
         loop = LoopThread(container, running: running)
         announcer = Announcer(container)
-        targets = Targets(container)
         reclaimer = Reclaimer(container, loop, announcer)
+        targets = Targets(container)
+        documents = Documents(container, options, loop, reclaimer, announcer) { [weak container] set, areSmall in
+            guard let engine = container?.owner as? Engine else { return }
+            if areSmall && engine.attemptHere(set) { return }
+            engine.submitUnasked(set)
+        }
     }
 
     // MARK: open
@@ -203,10 +201,10 @@ public final class Engine: @unchecked Sendable {
         guard !set.entries.isEmpty else { return try commit(answered: answered, { $0 = set }) }
         do throws(Failure) {
             try refuseInCallback()
-            try follow(set)
+            try documents.follow(set)
             try commit(answered: answered, { $0 = set })
         } catch {
-            giveUp(set)
+            documents.giveUp(set)
             throw error
         }
     }
@@ -229,8 +227,7 @@ public final class Engine: @unchecked Sendable {
         reclaimer.reclaim()
         if let failure { throw failure }
         // Files that took effect are followed: the worker is there before their first change.
-        let isFollowed = set.documents.contains { if case .file = $0.content { true } else { false } }
-        guard isFollowed || set.opened.contains(where: { $0.document.path != nil }) else { return }
+        guard set.hasFile || set.opened.contains(where: { $0.document.path != nil }) else { return }
         do throws(Failure) {
             try container.monitor.locked { () throws(Failure) in if !container.isClosing { try startWorker() } }
         } catch { announcer.noteThreadFailure(error) }
@@ -238,7 +235,7 @@ public final class Engine: @unchecked Sendable {
 
     /// Hands a change set to the worker; what waits there becomes one reload.
     public func submit(_ set: ChangeSet) throws(Failure) {
-        try follow(set)
+        try documents.follow(set)
         do throws(Failure) {
             try container.monitor.locked { () throws(Failure) in
                 guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
@@ -247,7 +244,7 @@ public final class Engine: @unchecked Sendable {
                 container.monitor.broadcast()
             }
         } catch {
-            giveUp(set)
+            documents.giveUp(set)
             throw error
         }
     }
@@ -322,7 +319,7 @@ public final class Engine: @unchecked Sendable {
         }
         endTurn()
         reclaimer.reclaim()
-        if hasDropped { endIdleFollowing() }
+        if hasDropped { documents.endIdleFollowing() }
         return true
     }
 

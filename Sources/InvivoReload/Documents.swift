@@ -1,0 +1,357 @@
+internal import InvivoBase
+internal import InvivoLoop
+internal import InvivoWiring
+
+/// The documents of a runtime, and the files that are followed for them. Any thread may call.
+final class Documents: Sendable {
+    private struct State {
+        var open = OpenDocuments()
+        var count: UInt64 = 0
+        var follower: FileFollower?
+        var followed: [FollowID: Document] = [:]
+        /// Calls that are about to follow a file.
+        var followings = 0
+        /// Files whose change was refused for another file's sake; read again with the next change of a file.
+        var owed: [Document] = []
+    }
+
+    /// Called on the loop thread with the files of one burst, and with whether they are small.
+    typealias Changed = @Sendable (ChangeSet, _ areSmall: Bool) -> Void
+
+    private let container: Container
+    private let options: EngineOptions
+    private let loop: LoopThread
+    private let reclaimer: Reclaimer
+    private let announcer: Announcer
+    private let changed: Changed
+    private let state: Guarded<State>
+
+    init(
+        _ container: Container, _ options: EngineOptions, _ loop: LoopThread, _ reclaimer: Reclaimer,
+        _ announcer: Announcer, changed: @escaping Changed
+    ) {
+        self.container = container
+        self.options = options
+        self.loop = loop
+        self.reclaimer = reclaimer
+        self.announcer = announcer
+        self.changed = changed
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    // MARK: open documents
+
+    /// In the order in which they were opened.
+    var open: [Document] { state.locked { $0.open.all } }
+
+    func phase(of document: Document) -> Document.Phase { container.monitor.locked { document.phase } }
+
+    /// The document is closed if no commit has opened it. Returns whether that is so.
+    func closeIfNew(_ document: Document) -> Bool {
+        container.monitor.locked {
+            guard document.phase == .new else { return false }
+            document.phase = .closed
+            return true
+        }
+    }
+
+    func setClosed(_ document: Document) { container.monitor.locked { document.phase = .closed } }
+
+    /// Fails when a source of the set was closed while the set was written.
+    func requireUnclosed(_ set: ChangeSet) throws(Failure) {
+        guard let closed = set.opened.first(where: { phase(of: $0.document) == .closed }) else { return }
+        throw Failure(
+            .argument,
+            "the source was closed before its change set was committed: close it after the commit, or discard the set and "
+                + "leave the file out of the next one", at: Place(file: closed.document.name))
+    }
+
+    /// After a commit: what the set has opened is open. By the thread that has the turn.
+    func keepOpened(_ set: ChangeSet) {
+        state.locked { state in
+            for new in set.opened where new.document.phase == .new {
+                new.document.phase = .open
+                state.open.insert(new.document)
+            }
+        }
+    }
+
+    /// After a commit: what change sets alone speak of is open as long as it says something.
+    func keepNamed(_ committed: [Document]) {
+        state.locked { state in
+            for document in committed where document.path == nil && document.handleBits == 0 {
+                if document.state.isOpen { state.open.insert(document) } else { state.open.remove(document) }
+            }
+        }
+    }
+
+    /// After a set that has failed: its documents are closed, and nothing of them is followed. `endIdleFollowing` ends the
+    /// watches that were started for them.
+    func drop(_ set: ChangeSet) {
+        for new in set.opened {
+            let isOpen = container.monitor.locked { () -> Bool in
+                if new.document.phase == .new { new.document.phase = .closed }
+                return new.document.phase == .open
+            }
+            guard !isOpen else { continue }
+            unfollow(new.document)
+            new.document.closeHandle()
+        }
+    }
+
+    /// The same, for a set that has not come to its turn or has lost it.
+    func giveUp(_ set: ChangeSet) {
+        guard !set.entries.isEmpty else { return }
+        drop(set)
+        endIdleFollowing()
+    }
+
+    // MARK: the documents of a change set
+
+    /// The set with the documents that it names or opens. One in memory that is new is made here and counts as open once it is
+    /// committed. By the thread that has the turn.
+    func withEntries(_ set: ChangeSet) -> ChangeSet {
+        var whole = set
+        state.locked { state in
+            for entry in set.entries {
+                let document: Document
+                let said: ChangeSet.Content
+                switch entry {
+                case .named(let name, let content):
+                    said = content
+                    if let found = state.open.inMemory(name) {
+                        document = found
+                    } else {
+                        document = Document(name: name, path: nil, container)
+                        state.count += 1
+                        document.order = state.count
+                    }
+                case .new(let new):
+                    guard new.document.phase == .new else { continue }
+                    document = new.document
+                    said = new.content
+                    state.count += 1
+                    document.order = state.count
+                }
+                whole.documents.removeAll { $0.document === document }
+                whole.documents.append((document, said))
+            }
+        }
+        return whole
+    }
+
+    /// A file may be heard of before the set that opens it has its turn, which reads it anyway, and after it was closed.
+    func withoutClosed(_ set: ChangeSet) -> ChangeSet {
+        guard !set.heard.isEmpty else { return set }
+        let gone = container.monitor.locked { set.heard.filter { $0.phase != .open } }
+        guard !gone.isEmpty else { return set }
+        var rest = set
+        rest.heard.removeAll { document in gone.contains { $0 === document } }
+        rest.documents.removeAll { entry in gone.contains { $0 === entry.document } }
+        return rest
+    }
+
+    /// A change of a file brings those files along that changed with one that was refused: nobody would tell of them again.
+    func withOwed(_ set: ChangeSet) -> ChangeSet {
+        guard set.hasFile else { return set }
+        var whole = set
+        for document in state.locked({ $0.owed }) where !set.documents.contains(where: { $0.document === document }) {
+            whole.documents.append((document, .file))
+        }
+        return whole
+    }
+
+    /// After a failure: the files that were not at fault themselves are owed. After a success none of the set's is.
+    func noteOwed(_ set: ChangeSet, _ failure: Failure?) {
+        guard !set.documents.isEmpty else { return }
+        let faulty = Set((failure?.all ?? []).map(\.place.file))
+        state.locked { state in
+            state.owed.removeAll { document in set.documents.contains { $0.document === document } }
+            guard failure != nil, set.documents.count > 1 else { return }
+            for (document, content) in set.documents {
+                guard case .file = content, document.phase == .open, !faulty.contains(document.name),
+                    !faulty.contains(document.path?.shown ?? "")
+                else { continue }
+                state.owed.append(document)
+            }
+        }
+    }
+
+    // MARK: following
+
+    /// Follows the files that a set opens, before they are read: no change between reading and following is missed.
+    func follow(_ set: ChangeSet) throws(Failure) {
+        do throws(Failure) {
+            try requireUnclosed(set)
+            for new in set.opened {
+                if let path = new.document.path { try follow(new.document, path) }
+            }
+        } catch {
+            giveUp(set)
+            throw error
+        }
+    }
+
+    private func follow(_ document: Document, _ path: FilePath) throws(Failure) {
+        state.locked { $0.followings += 1 }
+        defer { state.locked { $0.followings -= 1 } }
+        let id = try startedFollower().follow(path)
+        state.locked { state in
+            document.follow = id
+            state.followed[id] = document
+        }
+    }
+
+    func unfollow(_ document: Document) {
+        let (id, follower) = state.locked { state -> (FollowID?, FileFollower?) in
+            state.open.remove(document)
+            state.owed.removeAll { $0 === document }
+            if let id = document.follow { state.followed[id] = nil }
+            return (document.follow, state.follower)
+        }
+        if let id { follower?.unfollow(id) }
+    }
+
+    private func startedFollower() throws(Failure) -> FileFollower {
+        if let running = state.locked({ $0.follower }) { return running }
+        var settle = FileFollower.Settle()
+        settle.quiet = options.quiet
+        settle.maximum = options.settleMaximum
+        settle.openForWriteCap = options.writerPatience
+        let made = try FileFollower(
+            loop: try loop.start(), settle: settle,
+            onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
+            onTrouble: { [announcer] failure in announcer.noteWarning(failure) })
+        let kept = state.locked { state -> FileFollower? in
+            if state.follower == nil && !container.isClosing { state.follower = made }
+            return state.follower
+        }
+        if kept !== made { made.stop() }
+        guard let kept else { throw Failure(.closed, "the runtime is closing") }
+        return kept
+    }
+
+    /// After sources that failed: what was started for it ends, unless something else has come to need it.
+    func endIdleFollowing() {
+        let (idle, idleLoop) = state.locked { state -> (FileFollower?, Loop?) in
+            guard state.followed.isEmpty, state.followings == 0, !container.isClosing else { return (nil, nil) }
+            let isLoopNeeded = options.isLoopDefault || reclaimer.needsLoop
+            defer { state.follower = nil }
+            return (state.follower, isLoopNeeded ? nil : loop.take())
+        }
+        idle?.stop()
+        idleLoop?.stop()
+    }
+
+    /// On the loop thread: all files of one burst are one change set.
+    private func filesChanged(_ bursts: [FileBurst]) {
+        var set = ChangeSet(cause: "")
+        state.locked { state in
+            for burst in bursts {
+                guard let document = state.followed[burst.id] else { continue }
+                set.documents.append((document, .file))
+                set.heard.append(document)
+                set.firstEvent = min(set.firstEvent, burst.firstEventNs)
+            }
+            set.lastEvent = bursts.map(\.lastEventNs).max() ?? set.lastEvent
+        }
+        guard !set.documents.isEmpty else { return }
+        container.log(.trace, "heard of \(set.heard.map(\.name).joined(separator: ", "))")
+        // So small that reading and parsing them takes less time than waking a thread to do it.
+        changed(set, bursts.allSatisfy { $0.size <= 16_384 })
+    }
+
+    // MARK: files that are being written
+
+    /// The files that are not, or may soon not be, what was read of them.
+    func movedOn(_ read: [(document: Document, hash: ContentHash?)]) -> [Document] {
+        let thread = loop.running?.threadNumber ?? 0
+        return read.filter { document, hash in
+            guard let path = document.path else { return false }
+            guard let now = try? FileReader.read(path, limit: options.maxDocumentBytes, thread: thread) else {
+                return hash != nil
+            }
+            return now.isBeingWritten || now.hash != hash
+        }.map(\.document)
+    }
+
+    /// A followed file was read in the middle of a save and refused: nobody hears of that. The follower tells of it again, and
+    /// the set's other files come along then. False when it is as it was read, or has been written to for too long.
+    func putOff(_ attempt: Engine.Attempt, _ failure: Failure) -> Bool {
+        let set = attempt.set
+        if failure.code == .closed && !set.heard.isEmpty {
+            // Abandoned for a close, which may be refused: the edit is not lost.
+            lookAgain(set.heard, set)
+            return true
+        }
+        guard !set.heard.isEmpty && isYoung(set) else { return false }
+        let names = Set(failure.all.map(\.place.file))
+        let atFault = attempt.read.filter {
+            names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "")
+        }
+        let moved = movedOn(atFault.isEmpty ? attempt.read : atFault)
+        guard !moved.isEmpty else { return false }
+        state.locked { state in
+            for (document, content) in set.documents {
+                guard case .file = content,
+                    !(state.owed + moved + attempt.busy).contains(where: { $0 === document })
+                else { continue }
+                state.owed.append(document)
+            }
+        }
+        lookAgain(moved, set)
+        return true
+    }
+
+    /// Has the follower tell of files of a set again, because they are being written.
+    func lookAgain(_ documents: [Document], _ set: ChangeSet) {
+        guard !documents.isEmpty else { return }
+        container.log(.debug, "\(documents.map(\.name).joined(separator: ", ")): being written; read again later")
+        state.locked { $0.follower }?.lookAgain(documents.compactMap(\.follow), since: set.firstEvent)
+    }
+
+    /// The same for files that could not be read for want of descriptors or memory.
+    func readAgain(_ documents: [Document]) {
+        guard !documents.isEmpty else { return }
+        state.locked { $0.follower }?.readAgain(documents.compactMap(\.follow))
+    }
+
+    /// What is heard of a file may still be the middle of a save.
+    func isYoung(_ set: ChangeSet) -> Bool {
+        monotonicNow() < set.firstEvent &+ options.writerPatience * 1_000_000
+    }
+
+    // MARK: facts and close
+
+    /// What the follower has counted; nil if no file is followed.
+    var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }
+
+    /// The open documents in the order in which later ones win, and how a file is followed.
+    func facts() -> [(document: Document, mode: FollowMode?)] {
+        let (documents, follower) = state.locked { state in
+            (state.open.all.sorted { $0.order < $1.order }.map { ($0, $0.follow) }, state.follower)
+        }
+        return documents.map { document, id in (document, id.flatMap { id in follower?.following(id) }) }
+    }
+
+    /// For close, by a caller that holds the monitor. What `end` does with the result must not hold it.
+    func takeAll() -> Closing {
+        state.held { state in
+            defer {
+                state.open = OpenDocuments()
+                state.owed = []
+                state.followed = [:]
+                state.follower = nil
+            }
+            return Closing(follower: state.follower, documents: state.open.all + state.owed)
+        }
+    }
+
+    struct Closing {
+        fileprivate let follower: FileFollower?
+        fileprivate let documents: [Document]
+
+        func endFollowing() { follower?.stop() }
+        func closeHandles() { for document in documents { document.closeHandle() } }
+    }
+}
