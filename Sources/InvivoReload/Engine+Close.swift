@@ -24,7 +24,7 @@ extension Engine {
             throw Failure(.busy, "the calling thread has a view open, which nobody else could end: end it first")
         }
         let deadline = monotonicNow() + Self.patience
-        try takeTurnToClose(until: deadline)
+        try turns.takeToClose(until: deadline, patience: Self.patienceWithDomains)
         do throws(Failure) {
             Readers.refuseBuilds(core)
             try wait(until: deadline, "objects are still being made") { Readers.building(core) }
@@ -40,21 +40,16 @@ extension Engine {
         } catch {
             Readers.reopen(core, tag: container.tag)
             container.retiredObjects.resume()
-            endTurn()
+            turns.end()
             throw error
         }
         // Change sets hold callbacks of hosts: they are let go without the monitor.
-        let (sources, thread, sets) = container.monitor.locked { () -> (Documents.Closing, OwnThread?, [ChangeSet]) in
+        let (sources, waiting) = container.monitor.locked {
             container.beginClosing()
-            defer {
-                worker = nil
-                pending = []
-            }
-            return (documents.takeAll(), worker, pending)
+            return (documents.takeAll(), turns.takeAll())
         }
         sources.endFollowing()
-        thread?.join()
-        withExtendedLifetime(sets) {}
+        waiting.worker?.join()
         container.stopResolving()
         sources.closeHandles()
         targets.restore()
@@ -65,7 +60,7 @@ extension Engine {
         running?.stop()
         waitForDisposals()
         container.jobThreads.joinFinished()
-        endTurn()
+        turns.end()
         forgetAll()
         guard !stopFailures.isEmpty else { return }
         let count = stopFailures.count == 1 ? "1 object" : "\(stopFailures.count) objects"
@@ -78,27 +73,6 @@ extension Engine {
     private static let patience: UInt64 = 5_000_000_000
     /// How long a domain has to take jobs that keep close waiting.
     private static let patienceWithDomains: UInt64 = 2_000_000_000
-
-    /// The turn, as `takeTurn`; but a reload that waits for a domain which takes no jobs does not keep close for ever.
-    private func takeTurnToClose(until deadline: UInt64) throws(Failure) {
-        let begun = monotonicNow()
-        let closed = try container.monitor.locked { () throws(Failure) -> Bool in
-            container.waitingCloses += 1
-            defer { container.waitingCloses -= 1 }
-            while isReloading {
-                let now = monotonicNow()
-                guard now < deadline else {
-                    throw Failure(.busy, "a reload is still under way after 5 s; the runtime stays open")
-                }
-                if now - begun >= Self.patienceWithDomains { container.domains.withdrawWaitingJobs() }
-                container.domains.wait(until: min(deadline, now + 100_000_000)) { !isReloading }
-            }
-            if container.isClosing { return true }
-            beginTurn()
-            return false
-        }
-        if closed { throw Failure(.closed, "the runtime is closing") }
-    }
 
     /// Waits for jobs that domains have begun and that nobody waits for any more: they use what close would end.
     private func waitForLeftJobs(until deadline: UInt64) throws(Failure) {

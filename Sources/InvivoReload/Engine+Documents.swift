@@ -51,9 +51,9 @@ extension Engine {
 
     /// Closes a document. One that no set has opened yet is left out of the set.
     public func close(_ document: Document) throws(Failure) {
-        try takeTurn()
+        try turns.take()
         let isNew = documents.closeIfNew(document)
-        endTurn()
+        turns.end()
         if !isNew {
             try commit { (set) throws(Failure) in
                 guard documents.phase(of: document) == .open else { throw .badHandle(document.handleBits, .source) }

@@ -44,9 +44,9 @@ extension Engine {
     public func check(_ set: ChangeSet) -> [Failure] {
         do throws(Failure) {
             try documents.requireUnclosed(set)
-            try takeTurn()
+            try turns.take()
         } catch { return error.all }
-        defer { endTurn() }
+        defer { turns.end() }
         return prepareSettled(set).failure?.all ?? []
     }
 
@@ -170,7 +170,7 @@ extension Engine {
         prepared.isNobodys = isNobodys
         prepared.heedsWriters = heedingWriters && (set.heard.isEmpty || documents.isYoung(set))
         targets.removeGone()
-        container.monitor.locked { turn.cause = set.cause(besides: []) }
+        turns.name(set.cause(besides: []))
         let limit = set.documents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
         Loading.within(limit) {
             asReload {

@@ -46,9 +46,9 @@ extension Engine {
 
     public func declare(key: String, type: ObjectType) throws(Failure) {
         let id = try container.intern(key)
-        try takeTurn()
+        try turns.take()
         snapshot.targetTypes[id] = type
-        endTurn()
+        turns.end()
     }
 
     /// Detaches without waiting, for where waiting is refused: the worker takes away what documents say. The object is kept

@@ -36,8 +36,8 @@ extension Engine {
 
     /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
     public func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) {
-        do throws(Failure) { try takeTurn() } catch { return (nil, error.all) }
-        defer { endTurn() }
+        do throws(Failure) { try turns.take() } catch { return (nil, error.all) }
+        defer { turns.end() }
         let prepared = prepare(set)
         guard let plan = prepared.plan else { return (nil, prepared.failure?.all ?? []) }
         var nodes: [WiringFacts.Node] = []

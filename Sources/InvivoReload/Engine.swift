@@ -24,18 +24,12 @@ public final class Engine: @unchecked Sendable {
     let reclaimer: Reclaimer
     let announcer: Announcer
     let targets: Targets
+    let turns: Turns
     let documents: Documents
 
     // Guarded by the monitor.
     /// Types that blocked definitions name and that are not registered.
     var awaitedTypes: Set<String> = []
-    var isReloading = false
-    /// Which turn it is, and what the reload in it is of.
-    var turn: (number: UInt64, cause: String) = (0, "")
-    var pending: [ChangeSet] = []
-    /// Left to the worker by the thread that had the turn; the turn goes with it.
-    var handed: Handed?
-    var worker: OwnThread?
     var modules: [KeptModule] = []
     /// Handles of change sets that hosts are writing; stale when the runtime is closed.
     var openChanges: Set<UInt64> = []
@@ -67,6 +61,9 @@ public final class Engine: @unchecked Sendable {
         announcer = Announcer(container)
         reclaimer = Reclaimer(container, loop, announcer)
         targets = Targets(container)
+        turns = Turns(container, commitTimeout: options.commitTimeout) { [weak container] in
+            (container?.owner as? Engine)?.workerStep() ?? false
+        }
         documents = Documents(container, options, loop, reclaimer, announcer) { [weak container] set, areSmall in
             guard let engine = container?.owner as? Engine else { return }
             if areSmall && engine.attemptHere(set) { return }
@@ -148,59 +145,12 @@ public final class Engine: @unchecked Sendable {
 
     // MARK: turns
 
-    /// Waits for the turn to reload, serving the calling thread's domain. Fails when one other reload has it for longer than the
-    /// commit timeout. Refused inside callbacks.
-    func takeTurn() throws(Failure) {
-        try refuseInCallback()
-        try container.monitor.locked { () throws(Failure) in
-            while isReloading {
-                let number = turn.number
-                let limit = deadline(options.commitTimeout)
-                guard container.domains.wait(until: limit, for: turnText, { !isReloading || turn.number != number })
-                else {
-                    throw Failure(
-                        .timeout,
-                        "\(turnText), takes longer than commit_timeout_ms permits a change to wait for it")
-                }
-            }
-            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
-            beginTurn()
-        }
-    }
-
-    /// Under the monitor.
-    func beginTurn() {
-        isReloading = true
-        turn = (turn.number + 1, "")
-    }
-
-    /// Under the monitor: the reload that is under way, for a message.
-    private var turnText: String {
-        let reload = turn.cause.isEmpty ? "the reload that is under way" : "the reload of '\(turn.cause)'"
-        return reload + container.reloadCallText
-    }
-
-    private func refuseInCallback() throws(Failure) {
-        guard Container.isInCallback else { return }
-        throw Failure(
-            .wouldWait,
-            "a reload cannot be waited for from inside a callback; submit the change set, which does not wait")
-    }
-
-    func endTurn() {
-        container.monitor.locked {
-            isReloading = false
-            container.builds.stopNoting()
-            container.monitor.broadcast()
-        }
-    }
-
     /// Runs a change set on this thread and waits until it is done. Unless its failure is `answered` to somebody, it is logged as
     /// an error.
     public func commit(_ set: ChangeSet, answered: Bool = true) throws(Failure) {
         guard !set.entries.isEmpty else { return try commit(answered: answered, { $0 = set }) }
         do throws(Failure) {
-            try refuseInCallback()
+            try turns.refuseInCallback()
             try documents.follow(set)
             try commit(answered: answered, { $0 = set })
         } catch {
@@ -215,21 +165,21 @@ public final class Engine: @unchecked Sendable {
         answered: Bool = true, _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
     ) throws(Failure) {
         var set = ChangeSet(cause: "")
-        try takeTurn()
+        try turns.take()
         do throws(Failure) { try fill(&set) } catch {
-            endTurn()
+            turns.end()
             throw error
         }
         set.isAnswered = answered
         let failure = reload(set)
         if failure == nil { done() }
-        endTurn()
+        turns.end()
         reclaimer.reclaim()
         if let failure { throw failure }
         // Files that took effect are followed: the worker is there before their first change.
         guard set.hasFile || set.opened.contains(where: { $0.document.path != nil }) else { return }
         do throws(Failure) {
-            try container.monitor.locked { () throws(Failure) in if !container.isClosing { try startWorker() } }
+            try turns.startWorker()
         } catch { announcer.noteThreadFailure(error) }
     }
 
@@ -237,12 +187,7 @@ public final class Engine: @unchecked Sendable {
     public func submit(_ set: ChangeSet) throws(Failure) {
         try documents.follow(set)
         do throws(Failure) {
-            try container.monitor.locked { () throws(Failure) in
-                guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
-                try startWorker()
-                pending.append(set)
-                container.monitor.broadcast()
-            }
+            try turns.submit(set)
         } catch {
             documents.giveUp(set)
             throw error
@@ -254,79 +199,30 @@ public final class Engine: @unchecked Sendable {
         do throws(Failure) { try submit(set) } catch { announcer.noteThreadFailure(error) }
     }
 
-    /// What the thread that detected a change leaves to the worker, with the turn.
-    enum Handed {
-        /// Committing it runs code of the host.
-        case prepared(Prepared)
-        /// It is live; who hears of it is to be told.
-        case done(Attempt)
-    }
-
     /// On the loop thread: stages and plans a small change here, and commits it too when nothing of the host has to run:
     /// it is live before another thread could have been woken. The rest is the worker's, which takes the turn over.
     /// False when somebody else has the turn, or the change is not small.
     func attemptHere(_ set: ChangeSet) -> Bool {
-        let mine = container.monitor.locked { () -> Bool in
-            guard !isReloading, pending.isEmpty, !container.isClosing, worker != nil else { return false }
-            // Planning may then run code of the host.
-            guard !container.converters.values.contains(where: \.isHosts) else { return false }
-            beginTurn()
-            return true
-        }
-        guard mine else { return false }
+        // Planning may run converters, which may be code of the host.
+        guard turns.takeIfIdle({ !container.converters.values.contains(where: \.isHosts) }) else { return false }
         let prepared = prepare(set)
-        let handed = prepared.runsHostCode ? Handed.prepared(prepared) : .done(carryOut(prepared))
-        container.monitor.locked {
-            self.handed = handed
-            container.monitor.broadcast()
-        }
+        turns.hand(prepared.runsHostCode ? .prepared(prepared) : .done(carryOut(prepared)))
         return true
     }
 
     /// The worker's one step: waits for work, takes all of it, runs it. False when the runtime closes.
-    func workerStep() -> Bool {
-        enum Work {
-            case handed(Handed)
-            case sets([ChangeSet])
-        }
-        let work = container.monitor.locked { () -> Work? in
-            // Nobody closes the runtime while the turn is handed over.
-            while handed == nil && (pending.isEmpty || isReloading) && !container.isClosing {
-                guard !pending.isEmpty else {
-                    container.monitor.wait()
-                    continue
-                }
-                let number = turn.number
-                _ = container.domains.wait(until: .max, for: turnText) {
-                    handed != nil || !isReloading || turn.number != number || container.isClosing
-                }
-            }
-            if let handed {
-                self.handed = nil
-                return .handed(handed)
-            }
-            guard !container.isClosing else { return nil }
-            beginTurn()
-            defer { pending = [] }
-            return .sets(pending)
-        }
+    private func workerStep() -> Bool {
         var hasDropped = false
-        switch work {
+        switch turns.takeWork() {
         case nil: return false
         case .sets(let sets): hasDropped = reload(joining: sets)
         case .handed(.prepared(let prepared)): announce(carryOut(prepared))
         case .handed(.done(let attempt)): announce(attempt)
         }
-        endTurn()
+        turns.end()
         reclaimer.reclaim()
         if hasDropped { documents.endIdleFollowing() }
         return true
-    }
-
-    /// Under the monitor.
-    func startWorker() throws(Failure) {
-        guard worker == nil else { return }
-        worker = try OwnThread("\(container.name.prefix(8))-reload") { while self.workerStep() {} }
     }
 
     private func noteWaiting(_ domain: Domain) {

@@ -6,16 +6,15 @@ internal import InvivoWiring
 /// Exclusive objects that a commit replaces: each is stopped before the one that takes its place is made, and started again
 /// when the commit fails. Used by the commit alone, from one thread at a time.
 final class Outage {
-    private let engine: Engine
+    private let container: Container
     private var stopped: [ObjectLease] = []
     private var begun: UInt64?
 
-    init(_ engine: Engine) { self.engine = engine }
+    init(_ container: Container) { self.container = container }
 
     /// The new object of `id` is about to be made for `next`. One that was never made has no former one: its slot is the same
     /// in both graphs.
     func begin(_ id: UInt32, _ former: Graph, _ next: Graph) throws(Failure) {
-        let container = engine.container
         guard let cell = former.cell(id), cell !== next.cell(id) else { return }
         // What the key was only another name of is not replaced.
         guard former.recipe(id)?.id == id else { return }
@@ -42,7 +41,7 @@ final class Outage {
 
     /// The commit failed, and what it made is gone.
     func takeBack() -> [Failure] {
-        let failures = stopped.reversed().compactMap { engine.container.lifecycle.restart($0.bits) }
+        let failures = stopped.reversed().compactMap { container.lifecycle.restart($0.bits) }
         stopped = []
         return failures
     }

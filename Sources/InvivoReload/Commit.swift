@@ -1,0 +1,310 @@
+internal import CInvivo
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoObjects
+internal import InvivoTraits
+internal import InvivoWiring
+
+/// Carries a plan out: new instances, then changes in the objects' domains. The store of the next generation follows it. By the
+/// thread that has the turn.
+///
+/// A job that its domain does not finish in time is abandoned and may go on beside the commit's thread, so what both touch is
+/// guarded. Unchecked because the build and the outage pass from thread to thread with the jobs.
+final class Commit: @unchecked Sendable {
+    private struct State {
+        var notes: [(String, Place)] = []
+        /// Keys that they are about.
+        var warned: NameSet = []
+        var undos: [(domain: Domain?, undo: Undo)] = []
+        /// Targets are kept until the commit is over, and no longer: not by a job that another thread lets go of later.
+        var leases: [ObjectLease] = []
+        /// Keys of objects that still refuse what an earlier commit could not undo.
+        var refused: Set<UInt32> = []
+        /// Whether the commit is over, and with it what its build has made.
+        var isOver = false
+        /// Whether something could not be undone.
+        var isStuck = false
+    }
+
+    /// What a commit that succeeded has found.
+    struct Findings {
+        let warnings: [(String, Place)]
+        /// Keys that the warnings are about.
+        let warned: NameSet
+        /// Keys of objects that still refuse what an earlier commit could not undo.
+        let refused: Set<UInt32>
+    }
+
+    private let container: Container
+    private let timeout: UInt64
+    private let former: Graph
+    private let build: Build
+    private let progress: Build.Commit
+    private let outage: Outage
+    private let state: Guarded<State>
+
+    init(_ container: Container, timeout: UInt64, from former: Graph, to next: Graph) {
+        self.container = container
+        self.timeout = timeout
+        self.former = former
+        progress = Build.Commit()
+        build = Build(container, graph: next, isReload: true, commit: progress)
+        outage = Outage(container)
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    /// How long exclusive objects have not been there, in nanoseconds. Ends the outage.
+    func endOutage() -> UInt64 { outage.end() }
+
+    /// Any failure takes everything back. `unsettled` receives the keys whose objects could not be brought back.
+    func run(_ plan: Plan, unsettled: inout Set<UInt32>) throws(Failure) -> Findings {
+        do throws(Failure) {
+            let (former, next) = (former, build.graph)
+            progress.beforeExclusive = {
+                [container, outage, abandonment = progress.abandonment] (id) throws(Failure) in
+                guard !abandonment.isBegun else {
+                    throw Failure(.timeout, "the change set has failed meanwhile", path: container.keyName(id))
+                }
+                try outage.begin(id, former, next)
+            }
+            // What was made before is found too when only the circle still holds it.
+            if !plan.circled.isEmpty { container.markCircles(of: plan.circled) }
+            try createInstances(plan)
+            try build.startAll()
+            try visitDomains(plan)
+            // What objects that are kept got of their own.
+            try build.startAll()
+        } catch {
+            throw takeBack(error, plan, unsettled: &unsettled)
+        }
+        progress.beforeExclusive = nil
+        build.settleCommit()
+        let done = state.locked { state in
+            defer { state = State() }
+            return state
+        }
+        // The leases are released, and the steps, which refer to this commit, without the monitor.
+        withExtendedLifetime(done) {}
+        return Findings(warnings: done.notes, warned: done.warned, refused: done.refused)
+    }
+
+    private func takeBack(_ error: Failure, _ plan: Plan, unsettled: inout Set<UInt32>) -> Failure {
+        var failure = error
+        failure.others += undoAll()
+        // A domain still works on what this commit made: nobody else touches that before it returns.
+        let isAbandoned = progress.abandonment.isBegun
+        if isAbandoned || state.locked({ $0.isStuck }) { unsettled.formUnion(plan.tuned.map(\.id)) }
+        if isAbandoned { build.releaseBuilds(in: former) }
+        failure.others += build.stopStarted(isApart: isAbandoned)
+        let cells = plan.created
+        state.locked { $0.isOver = true }
+        progress.abandonment.whenOver { [self] in
+            build.abandonCommit()
+            dropNew(cells)
+            let leases = state.locked { state in
+                defer { state.leases = [] }
+                return state.leases
+            }
+            withExtendedLifetime(leases) {}
+        }
+        failure.others += outage.takeBack()
+        return failure
+    }
+
+    // MARK: new instances
+
+    private func createInstances(_ plan: Plan) throws(Failure) {
+        // Shared types first: a slow constructor must not stop a domain's thread.
+        let ordered =
+            plan.buildsInOrder.filter { $0.cell.type?.domain == nil }
+            + plan.buildsInOrder.filter { $0.cell.type?.domain != nil } + coldForKept(plan)
+        for (id, cell) in ordered {
+            let container = container
+            let build = build
+            let body: () throws(Failure) -> Void = { () throws(Failure) in
+                let formerCall = container.noteReloadCall(.creating(id))
+                defer { container.noteReloadCall(formerCall) }
+                let object = try container.building(build) { () throws(Failure) -> UInt64 in try container.resolve(id) }
+                _ = ObjectTable.release(object)
+            }
+            if let domain = cell.type?.domain {
+                let overdue = Job.Overdue.withdrawn(progress.abandonment)
+                try container.domains.run(in: domain, timeout: timeout, overdue: overdue) {
+                    _ throws(Failure) in
+                    try body()
+                }
+            } else {
+                try body()
+            }
+        }
+    }
+
+    /// Builds and starts shared objects that are cold and will be injected into objects that are kept, before they are.
+    private func coldForKept(_ plan: Plan) -> [(id: UInt32, cell: Cell)] {
+        let graph = build.graph
+        var keys: Set<UInt32> = []
+        for id in plan.reinjected.map(\.0) + plan.followed.map(\.0) {
+            if let recipe = graph.recipe(id) { keys.formUnion(recipe.injectedKeys) }
+        }
+        return keys.sorted().compactMap { id in
+            guard let cell = graph.cell(id), let recipe = graph.recipe(id), recipe.type?.isBlockOnly == false,
+                [.singleton, .lazySingleton, .weakSingleton].contains(recipe.scope), !recipe.isAbstract,
+                recipe.waits.isEmpty, container.monitor.locked({ !cell.isHeld() })
+            else { return nil }
+            return (id, cell)
+        }
+    }
+
+    /// Disposes of what a failed commit made, last first.
+    private func dropNew(_ created: [Cell]) {
+        let made = container.monitor.locked { created.flatMap { $0.heldObjects() } }
+        for (_, object) in made.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
+    }
+
+    // MARK: undo
+
+    private func keep(_ lease: ObjectLease) { state.locked { $0.leases.append(lease) } }
+
+    private func note(_ outcome: Tuning.Outcome, _ id: UInt32, _ key: String) {
+        state.locked { state in
+            if case .refused = outcome.what { state.refused.insert(id) }
+            state.notes.append(("\(key).\(outcome.text)", outcome.place))
+            state.warned.insert(key)
+        }
+    }
+
+    /// Undo steps of a domain run in that domain.
+    private func undoAll() -> [Failure] {
+        var failures: [Failure] = []
+        while let (domain, undo) = state.locked({ $0.undos.popLast() }) {
+            nonisolated(unsafe) var undo = undo
+            nonisolated(unsafe) var found: [Failure] = []
+            guard let domain else {
+                failures += container.apart(over: visible) { undo.run() }
+                continue
+            }
+            do throws(Failure) {
+                let overdue = Job.Overdue.left(state.locked { $0.leases }, progress.abandonment)
+                try container.domains.run(in: domain, timeout: timeout, overdue: overdue) { [self] _ throws(Failure) in
+                    found = container.apart(over: visible) { undo.run() }
+                }
+                failures += found
+            } catch { failures.append(error) }
+        }
+        return notUndone(failures)
+    }
+
+    /// What steps back may see of what the commit made: nothing while a domain still works on that, or when all is over.
+    private var visible: Build? { state.locked { $0.isOver } || progress.abandonment.isBegun ? nil : build }
+
+    private func notUndone(_ failures: [Failure]) -> [Failure] {
+        if !failures.isEmpty { state.locked { $0.isStuck = true } }
+        return failures.map { failure in
+            var told = failure
+            told.message = "could not be undone: \(failure.message)"
+            return told
+        }
+    }
+
+    // MARK: domains
+
+    private typealias Step = (inout Undo) throws(Failure) -> Void
+
+    /// Groups all steps by domain, one job each, in the order in which domains first come up.
+    private func visitDomains(_ plan: Plan) throws(Failure) {
+        var groups: [(domain: Domain?, steps: [Step])] = []
+        func add(_ domain: Domain?, _ step: @escaping Step) {
+            if let index = groups.firstIndex(where: { $0.domain === domain }) {
+                groups[index].steps.append(step)
+            } else {
+                groups.append((domain, [step]))
+            }
+        }
+        let container = container
+        for (id, cell) in plan.reinjected {
+            guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
+            let changed = plan.rebound.contains(id) ? nil : plan.remade
+            for (object, arguments, instance) in container.monitor.locked({ cell.inOrder() }) {
+                guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
+                keep(lease)
+                guard let record = ObjectTable.record(object) else { continue }
+                add(domain(of: record)) { [self] undo throws(Failure) in
+                    let again = Reinjection(
+                        of: object, arguments, by: recipe, after: former, changed: changed, in: container)
+                    try again?.run(in: build, of: instance.map { [$0] } ?? []) { undo.add($0) }
+                }
+            }
+        }
+        for (id, objects, changed) in plan.followed {
+            guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
+            let scopes = container.scopes(of: recipe, changed: changed, in: build.graph)
+            for tracked in objects {
+                guard let injection = try container.injection(of: tracked, by: recipe, scopes: scopes) else { continue }
+                let object = try container.lease(tracked, recipe)
+                guard object != 0 else { continue }
+                keep(ObjectLease(owning: object))
+                // One of another type is not what this definition makes, and follows again when that has its type.
+                guard let record = ObjectTable.record(object), let type = recipe.type,
+                    Container.type(record).description.isKind(of: type.name)
+                else { continue }
+                add(domain(of: record)) { [self] undo throws(Failure) in
+                    let again = Reinjection(
+                        of: object, injection.arguments, by: recipe, after: former, changed: changed, in: container)
+                    try again?.run(in: build, of: injection.scopeInstances) { undo.add($0) }
+                }
+            }
+        }
+        var bases: [UInt64: [Tuning.Base]] = [:]
+        for (object, index, value) in plan.based { bases[object, default: []].append((index, value)) }
+        for (id, object, layers) in plan.tuned {
+            // A target may be on its way out: it is kept while it is worked on, or left alone.
+            guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
+            keep(lease)
+            let bases = bases[object] ?? []
+            guard let record = ObjectTable.record(object), needsTuning(record, layers) || !bases.isEmpty else {
+                continue
+            }
+            let key = container.keyName(id)
+            add(domain(of: record)) { [self] undo throws(Failure) in
+                for outcome in try Tuning.change(record, key: key, to: layers, bases: bases, undo: &undo) {
+                    note(outcome, id, key)
+                }
+            }
+        }
+        for (domain, steps) in groups {
+            let visit: (Deadline?) throws(Failure) -> Void = { [self] deadline throws(Failure) in
+                var undo = Undo()
+                do throws(Failure) {
+                    for step in steps { try step(&undo) }
+                    // In the same job: nobody in the domain sees what comes too late.
+                    try deadline?()
+                } catch {
+                    var failure = error
+                    failure.others += notUndone(undo.run())
+                    throw failure
+                }
+                state.locked { $0.undos.append((domain, undo)) }
+            }
+            let body: (Deadline?) throws(Failure) -> Void = { [container, build] deadline throws(Failure) in
+                try container.apart(over: build) { () -> Result<Void, Failure> in
+                    Result { () throws(Failure) in try visit(deadline) }
+                }.get()
+            }
+            if let domain {
+                let overdue = Job.Overdue.withdrawn(progress.abandonment)
+                try container.domains.run(in: domain, timeout: timeout, overdue: overdue, body)
+            } else {
+                try body(nil)
+            }
+        }
+    }
+
+    private func domain(of record: Record) -> Domain? { Container.type(record).domain }
+
+    /// Objects that have no layers and get none are not visited.
+    private func needsTuning(_ record: Record, _ layers: TargetLayers?) -> Bool {
+        if let layers, !layers.live.isEmpty { return true }
+        return Container.knownExtra(of: record)?.tuning != nil
+    }
+}

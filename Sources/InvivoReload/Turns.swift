@@ -1,0 +1,201 @@
+internal import InvivoBase
+internal import InvivoObjects
+internal import InvivoWiring
+
+/// Whose turn it is to reload, and the change sets that wait for the worker. Any thread may call.
+///
+/// Reloads take turns: one thread at a time has the turn, and what is marked "of the turn" is touched by that thread alone.
+final class Turns: Sendable {
+    /// What the thread that detected a change leaves to the worker, with the turn.
+    enum Handed {
+        /// Committing it runs code of the host.
+        case prepared(Engine.Prepared)
+        /// It is live; who hears of it is to be told.
+        case done(Engine.Attempt)
+    }
+
+    /// The work of one step of the worker, which has the turn for it.
+    enum Work {
+        case handed(Handed)
+        case sets([ChangeSet])
+    }
+
+    private struct State {
+        var isTaken = false
+        /// Which turn it is, and what the reload in it is of.
+        var number: UInt64 = 0
+        var cause = ""
+        var pending: [ChangeSet] = []
+        var handed: Handed?
+        var worker: OwnThread?
+
+        /// What a thread waits for that wants the turn.
+        func text(_ container: Container) -> String {
+            let reload = cause.isEmpty ? "the reload that is under way" : "the reload of '\(cause)'"
+            return reload + container.reloadCallText
+        }
+
+        mutating func begin() {
+            isTaken = true
+            number += 1
+            cause = ""
+        }
+    }
+
+    private let container: Container
+    private let commitTimeout: UInt64
+    /// One step of the worker; false when the runtime closes.
+    private let step: @Sendable () -> Bool
+    private let state: Guarded<State>
+
+    init(_ container: Container, commitTimeout: UInt64, step: @escaping @Sendable () -> Bool) {
+        self.container = container
+        self.commitTimeout = commitTimeout
+        self.step = step
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    // MARK: the turn
+
+    /// Fails in a callback, which a reload may be waiting for.
+    func refuseInCallback() throws(Failure) {
+        guard Container.isInCallback else { return }
+        throw Failure(
+            .wouldWait,
+            "a reload cannot be waited for from inside a callback; submit the change set, which does not wait")
+    }
+
+    /// Waits for the turn, serving the calling thread's domain. Fails when one other reload has it for longer than the
+    /// commit timeout. Refused inside callbacks.
+    func take() throws(Failure) {
+        try refuseInCallback()
+        try container.monitor.locked { () throws(Failure) in
+            while case let (isTaken, number, text) = look(), isTaken {
+                let isOver = container.domains.wait(until: deadline(commitTimeout), for: text) {
+                    state.held { !$0.isTaken || $0.number != number }
+                }
+                guard isOver else {
+                    throw Failure(
+                        .timeout,
+                        "\(look().text), takes longer than commit_timeout_ms permits a change to wait for it")
+                }
+            }
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+            state.held { $0.begin() }
+        }
+    }
+
+    private func look() -> (isTaken: Bool, number: UInt64, text: String) {
+        state.held { ($0.isTaken, $0.number, $0.text(container)) }
+    }
+
+    /// The same for close: a reload that waits for a domain which takes no jobs has them taken back after `patience`.
+    func takeToClose(until deadline: UInt64, patience: UInt64) throws(Failure) {
+        let begun = monotonicNow()
+        let isClosed = try container.monitor.locked { () throws(Failure) -> Bool in
+            container.waitingCloses += 1
+            defer { container.waitingCloses -= 1 }
+            while state.held({ $0.isTaken }) {
+                let now = monotonicNow()
+                guard now < deadline else {
+                    throw Failure(.busy, "a reload is still under way after 5 s; the runtime stays open")
+                }
+                if now - begun >= patience { container.domains.withdrawWaitingJobs() }
+                container.domains.wait(until: min(deadline, now + 100_000_000)) { state.held { !$0.isTaken } }
+            }
+            if container.isClosing { return true }
+            state.held { $0.begin() }
+            return false
+        }
+        if isClosed { throw Failure(.closed, "the runtime is closing") }
+    }
+
+    /// Takes the turn if the worker runs and has nothing to do, and `isPossible`, which is called with the monitor held.
+    func takeIfIdle(_ isPossible: () -> Bool) -> Bool {
+        state.locked { state in
+            guard !state.isTaken, state.pending.isEmpty, !container.isClosing, state.worker != nil, isPossible() else {
+                return false
+            }
+            state.begin()
+            return true
+        }
+    }
+
+    /// Names the reload in the turn, for messages.
+    func name(_ cause: String) { state.locked { $0.cause = cause } }
+
+    func end() {
+        state.locked { state in
+            state.isTaken = false
+            container.builds.stopNoting()
+            container.monitor.broadcast()
+        }
+    }
+
+    // MARK: the worker
+
+    /// Hands a change set to the worker; what waits there becomes one reload.
+    func submit(_ set: ChangeSet) throws(Failure) {
+        try state.locked { state throws(Failure) in
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+            try startWorker(&state)
+            state.pending.append(set)
+            container.monitor.broadcast()
+        }
+    }
+
+    /// Leaves the turn, and what is to be done in it, to the worker.
+    func hand(_ handed: Handed) {
+        state.locked { state in
+            state.handed = handed
+            container.monitor.broadcast()
+        }
+    }
+
+    /// Starts the worker, unless the runtime is closing.
+    func startWorker() throws(Failure) {
+        try state.locked { state throws(Failure) in if !container.isClosing { try startWorker(&state) } }
+    }
+
+    private func startWorker(_ state: inout State) throws(Failure) {
+        guard state.worker == nil else { return }
+        state.worker = try OwnThread("\(container.name.prefix(8))-reload") { [step] in while step() {} }
+    }
+
+    /// By the worker: waits for work and takes all of it, with the turn. Nil when the runtime closes.
+    func takeWork() -> Work? {
+        container.monitor.locked {
+            // Nobody closes the runtime while the turn is handed over.
+            while true {
+                let (isDue, isEmpty) = state.held {
+                    ($0.handed != nil || !$0.pending.isEmpty && !$0.isTaken, $0.pending.isEmpty)
+                }
+                if isDue || container.isClosing { break }
+                guard !isEmpty else {
+                    container.monitor.wait()
+                    continue
+                }
+                let (_, number, text) = look()
+                _ = container.domains.wait(until: .max, for: text) {
+                    state.held { $0.handed != nil || !$0.isTaken || $0.number != number } || container.isClosing
+                }
+            }
+            return state.held { state in
+                if let handed = state.handed.take() { return .handed(handed) }
+                guard !container.isClosing else { return nil }
+                state.begin()
+                defer { state.pending = [] }
+                return .sets(state.pending)
+            }
+        }
+    }
+
+    /// For close, by a caller that holds the monitor: what still waits, and the worker. Change sets hold callbacks of hosts, so they
+    /// are released without the monitor.
+    func takeAll() -> (worker: OwnThread?, pending: [ChangeSet]) {
+        state.held { state in
+            defer { (state.worker, state.pending) = (nil, []) }
+            return (state.worker, state.pending)
+        }
+    }
+}
