@@ -253,7 +253,8 @@ public func invivo_override_end(_ override: invivo_override, _ error: UnsafeMuta
     -> invivo_status
 {
     answering(error) { () throws(Failure) in
-        try HandleTable.require(override.bits, .override, as: Override.self).end()
+        let found = try HandleTable.require(override.bits, .override, as: Override.self)
+        try Engine.of(found.runtime).end(found)
     }
 }
 

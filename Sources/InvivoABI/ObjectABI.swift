@@ -234,7 +234,7 @@ public func invivo_target_detach(_ target: invivo_target, _ error: UnsafeMutable
 {
     answering(error) { () throws(Failure) in
         let target = try HandleTable.require(target.bits, .target, as: Target.self)
-        try target.engine.detach(target)
+        try Engine.of(target.runtime).detach(target)
     }
 }
 
@@ -244,7 +244,7 @@ public func invivo_target_detach_later(_ target: invivo_target, _ error: UnsafeM
 {
     answering(error) { () throws(Failure) in
         let target = try HandleTable.require(target.bits, .target, as: Target.self)
-        try target.engine.detachLater(target)
+        try Engine.of(target.runtime).detachLater(target)
     }
 }
 

@@ -86,7 +86,7 @@ public func invivo_source_update(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let document = try document(source)
-        try document.engine.update(document, text: try documentBytes(text, length))
+        try Engine.of(document.runtime).update(document, text: try documentBytes(text, length))
     }
 }
 
@@ -96,7 +96,7 @@ public func invivo_source_refresh(_ source: invivo_source, _ error: UnsafeMutabl
 {
     answering(error) { () throws(Failure) in
         let document = try document(source)
-        try document.engine.refresh(document)
+        try Engine.of(document.runtime).refresh(document)
     }
 }
 
@@ -106,6 +106,6 @@ public func invivo_source_close(_ source: invivo_source, _ error: UnsafeMutableP
 {
     answering(error) { () throws(Failure) in
         let document = try document(source)
-        try document.engine.close(document)
+        try Engine.of(document.runtime).close(document)
     }
 }

@@ -17,7 +17,7 @@ final class Announcer: Sendable {
         var failures: UInt64 = 0
     }
 
-    private let container: Container
+    let container: Container
     private let state: Guarded<State>
 
     init(_ container: Container) {
@@ -75,7 +75,7 @@ final class Announcer: Sendable {
     // MARK: reloads
 
     /// Logs and counts a reload, and tells the observers.
-    func tell(_ attempt: Engine.Attempt) {
+    func tell(_ attempt: Attempt) {
         let report = attempt.report
         let (warnings, isRepeated) = state.locked { $0.logged.news(of: attempt) }
         for (message, place) in warnings { container.log(.warning, Failure(.ok, message, at: place).text) }

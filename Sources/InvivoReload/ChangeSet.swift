@@ -36,6 +36,14 @@ public struct ChangeSet: Sendable {
     private(set) var entries: [Entry] = []
     /// How many of them `openBelow` has put before the others.
     private var belowCount = 0
+    /// Whether nothing is to be done besides what its documents say.
+    var saysNothing: Bool {
+        definitions.isEmpty && removed.isEmpty && bases.isEmpty && processors.isEmpty && removedProcessors.isEmpty
+            && resets.isEmpty && resetScopes.isEmpty && assemblies.isEmpty && overrides.isEmpty
+            && endedOverrides.isEmpty
+            && late.isEmpty && attached.isEmpty && detached.isEmpty && configured.isEmpty && cleared.isEmpty
+            && !looksForTypes
+    }
     /// Whether a file is read for it.
     var hasFile: Bool { documents.contains { if case .file = $0.content { true } else { false } } }
     /// The documents that are opened by the commit of this set.

@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoConfig
 public import InvivoLoop
 internal import InvivoSpec
-internal import InvivoWiring
+public import InvivoWiring
 
 /// One document of a runtime. Everything but the constants belongs to the reload that has the turn.
 public final class Document: @unchecked Sendable {
@@ -13,7 +13,7 @@ public final class Document: @unchecked Sendable {
     public internal(set) var order: UInt64 = 0
     public private(set) var handleBits: UInt64 = 0
     /// Nil after close, which a call on another thread may overtake.
-    private weak let runtime: Container?
+    public weak let runtime: Container?
     /// Guarded by the monitor.
     var follow: FollowID?
 
@@ -57,11 +57,6 @@ public final class Document: @unchecked Sendable {
         self.name = name
         self.path = path
         self.runtime = runtime
-    }
-
-    /// What it belongs to, kept alive for the length of a call.
-    public var engine: Engine {
-        get throws(Failure) { try Engine.ofCall(runtime?.owner as? Engine) }
     }
 
     func open() -> UInt64 {

@@ -277,7 +277,7 @@ final class Documents: Sendable {
 
     /// A followed file was read in the middle of a save and refused: nobody hears of that. The follower tells of it again, and
     /// the set's other files come along then. False when it is as it was read, or has been written to for too long.
-    func putOff(_ attempt: Engine.Attempt, _ failure: Failure) -> Bool {
+    func putOff(_ attempt: Attempt, _ failure: Failure) -> Bool {
         let set = attempt.set
         if failure.code == .closed && !set.heard.isEmpty {
             // Abandoned for a close, which may be refused: the edit is not lost.
@@ -286,15 +286,15 @@ final class Documents: Sendable {
         }
         guard !set.heard.isEmpty && isYoung(set) else { return false }
         let names = Set(failure.all.map(\.place.file))
-        let atFault = attempt.read.filter {
+        let atFault = attempt.files.read.filter {
             names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "")
         }
-        let moved = movedOn(atFault.isEmpty ? attempt.read : atFault)
+        let moved = movedOn(atFault.isEmpty ? attempt.files.read : atFault)
         guard !moved.isEmpty else { return false }
         state.locked { state in
             for (document, content) in set.documents {
                 guard case .file = content,
-                    !(state.owed + moved + attempt.busy).contains(where: { $0 === document })
+                    !(state.owed + moved + attempt.files.busy).contains(where: { $0 === document })
                 else { continue }
                 state.owed.append(document)
             }

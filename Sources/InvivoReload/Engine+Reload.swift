@@ -68,60 +68,6 @@ extension Engine {
         return hasDropped
     }
 
-    // These are objects because sets and plans are large, and go from hand to hand: each copy of one counts dozens of references.
-
-    /// A change set that was staged and planned; nothing of it is visible yet. Belongs to whoever has the turn, who uses it up.
-    final class Prepared {
-        let set: ChangeSet
-        var clock: PhaseClock
-        /// Nil when it failed, and when the same bytes came again.
-        var plan: Plan?
-        var failure: Failure?
-        var warnings: [(String, Place)] = []
-        /// Documents that were brought up and say what they said before.
-        var unchanged: [Document] = []
-        /// The files that were read for it; without a hash what was found cannot be told.
-        var read: [(document: Document, hash: ContentHash?)] = []
-        /// The files that could not be read for want of descriptors or memory.
-        var unread: [Document] = []
-        var heedsWriters = true
-        var isNobodys = false
-        /// Followed files that are left out, because they are open for writing.
-        var busy: [Document] = []
-        /// Whether committing it runs code of the host, which may take its time.
-        var runsHostCode: Bool { plan?.runsHostCode ?? false }
-
-        init(_ set: ChangeSet) {
-            self.set = set
-            clock = PhaseClock(set)
-        }
-    }
-
-    /// A transaction that is over, but for those who hear of it.
-    final class Attempt {
-        let set: ChangeSet
-        let report: Report
-        let warnings: [(String, Place)]
-        let read: [(document: Document, hash: ContentHash?)]
-        let busy: [Document]
-        let unread: [Document]
-        /// The same bytes came again: there is nothing to tell.
-        let isNothing: Bool
-        /// Everything that was heard concerned documents that are not open.
-        let isNobodys: Bool
-
-        init(_ prepared: Prepared, _ report: Report, isNothing: Bool) {
-            set = prepared.set
-            warnings = prepared.warnings
-            read = prepared.read
-            busy = prepared.busy
-            unread = prepared.unread
-            isNobodys = prepared.isNobodys
-            self.report = report
-            self.isNothing = isNothing
-        }
-    }
-
     /// Where it fails, its failure also says what was wrong before.
     private func attempt(_ set: ChangeSet, besides former: Failure? = nil) -> Attempt {
         let prepared = prepareSettled(set)
@@ -130,12 +76,12 @@ extension Engine {
 
     /// Stage and plan. For a caller that waits, files that are open for writing, or change while they are read, are read again
     /// until they are whole; at most for the settle maximum.
-    func prepareSettled(_ set: ChangeSet) -> Prepared {
+    func prepareSettled(_ set: ChangeSet) -> PreparedReload {
         let prepared = prepare(set)
-        guard prepared.failure != nil && set.heard.isEmpty && !prepared.read.isEmpty else { return prepared }
+        guard prepared.failure != nil && set.heard.isEmpty && !prepared.files.read.isEmpty else { return prepared }
         let deadline = monotonicNow() + options.settleMaximum * 1_000_000
         var latest = prepared
-        while latest.failure != nil && !documents.movedOn(latest.read).isEmpty {
+        while latest.failure != nil && !documents.movedOn(latest.files.read).isEmpty {
             let pause = min(deadline, monotonicNow() + 2_000_000)
             let isClosing = container.monitor.locked {
                 while !container.isAskedToClose && container.monitor.wait(until: pause) {}
@@ -162,20 +108,21 @@ extension Engine {
 
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
     /// open for long.
-    func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> Prepared {
+    func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> PreparedReload {
         let open = documents.withoutClosed(set)
         let isNobodys = !set.heard.isEmpty && open.documents.isEmpty
         let set = targets.withoutFormer(documents.withOwed(documents.withEntries(open)))
-        let prepared = Prepared(set)
-        prepared.isNobodys = isNobodys
-        prepared.heedsWriters = heedingWriters && (set.heard.isEmpty || documents.isYoung(set))
+        let prepared = PreparedReload(set, isNobodys: isNobodys)
+        let stage = Stage(
+            options: options, log: container.log, thread: set.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
+            heedsWriters: heedingWriters && (set.heard.isEmpty || documents.isYoung(set)))
         targets.removeGone()
         turns.name(set.cause(besides: []))
         let limit = set.documents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
         Loading.within(limit) {
             asReload {
                 do throws(Failure) {
-                    let staged = try stage(set, prepared)
+                    let staged = try stage.run(set, &prepared.files, &prepared.clock)
                     prepared.clock.end(INVIVO_PHASE_STAGE)
                     guard let staged else { return }
                     container.monitor.locked { container.builds.beginNoting() }
@@ -244,7 +191,7 @@ extension Engine {
     }
 
     /// Commit, by the same thread or another that took the turn over.
-    func carryOut(_ prepared: Prepared, besides former: Failure? = nil) -> Attempt {
+    func carryOut(_ prepared: PreparedReload, besides former: Failure? = nil) -> Attempt {
         let isNothing = prepared.plan == nil && prepared.failure == nil
         var changes: [Report.Change] = []
         var settings: NameTable<ConfigNode?> = [:]
@@ -281,7 +228,8 @@ extension Engine {
         }
         for target in prepared.set.detached { targets.release(target) }
         let report = Report(
-            generation: container.currentGraph().generation, cause: prepared.set.cause(besides: prepared.unchanged),
+            generation: container.currentGraph().generation,
+            cause: prepared.set.cause(besides: prepared.files.unchanged),
             failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,
             phases: prepared.clock.finish(), warnings: prepared.warnings, settings: settings, formerly: formerly,
             referred: referred, stopGrace: container.retiredObjects.grace)
@@ -290,11 +238,11 @@ extension Engine {
 
     /// Log, counts and observers.
     func announce(_ attempt: Attempt) {
-        documents.lookAgain(attempt.busy, attempt.set)
-        documents.readAgain(attempt.unread)
+        documents.lookAgain(attempt.files.busy, attempt.set)
+        documents.readAgain(attempt.files.unread)
         if let failure = attempt.report.failure, documents.putOff(attempt, failure) { return }
         documents.noteOwed(attempt.set, attempt.report.failure)
-        if attempt.isNothing && (attempt.isNobodys || !attempt.busy.isEmpty) { return }
+        if attempt.isNothing && (attempt.isNobodys || !attempt.files.busy.isEmpty) { return }
         guard !attempt.isNothing else {
             // Whatever was wrong with these documents is mended.
             announcer.tellMended()
@@ -302,7 +250,4 @@ extension Engine {
         }
         asReload { announcer.tell(attempt) }
     }
-
-    /// A thread of the runtime's own, or 0.
-    var threadOfOwn: Int32 { loop.running?.threadNumber ?? 0 }
 }

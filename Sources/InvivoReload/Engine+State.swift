@@ -99,7 +99,7 @@ extension Engine {
         callback: Observer.Callback?
     ) throws(Failure) -> Observer {
         let observer = Observer(
-            engine: self, domain: domain, destroy: destroy, publishing: publishing, callback: callback)
+            announcer, domain: domain, destroy: destroy, publishing: publishing, callback: callback)
         try announcer.add(observer)
         return observer
     }

@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoPools
 public import InvivoGraph
 internal import InvivoObjects
 internal import InvivoTraits
@@ -9,7 +10,7 @@ extension Engine {
     public func attach(_ object: UInt64, key: String) throws(Failure) -> Target {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         let id = try container.intern(key)
-        let target = Target(id: id, key: key, object: object, type: Container.type(record), engine: self)
+        let target = Target(id: id, key: key, object: object, type: Container.type(record), container)
         // One turn for all of it: another thread may attach the same object.
         var former: Target?
         try commit { (set) throws(Failure) in
@@ -68,5 +69,38 @@ extension Engine {
     public func injectShared(_ object: UInt64, as id: UInt32?) throws(Failure) {
         let target = targets.target(of: object)
         try container.injectShared(object, as: id, tunedAs: target.map { ($0.id, $0.key) })
+    }
+
+    // MARK: overrides and pools
+
+    /// Puts another recipe in a key's place, as a reload; dependents follow.
+    public func override(_ definition: Definition) throws(Failure) -> UInt64 {
+        let override = Override(definition, container)
+        var set = ChangeSet(cause: "override \(definition.key)")
+        set.overrides = [override]
+        // Before it is in place: close ends the handles of those that are.
+        let handle = override.open()
+        do throws(Failure) { try commit(set) } catch {
+            override.closeHandle()
+            throw error
+        }
+        return handle
+    }
+
+    /// Takes an override back, as a reload; dependents follow.
+    public func end(_ override: Override) throws(Failure) {
+        var set = ChangeSet(cause: "override of \(override.definition.key) ended")
+        set.endedOverrides = [override]
+        try commit(set)
+        override.closeHandle()
+    }
+
+    /// Removes all entries of a pool, as a reload, and returns how many had a living object.
+    public func clear(_ pool: Pool) throws(Failure) -> UInt64 {
+        let clearing = PoolClearing(pool)
+        var set = ChangeSet(cause: "clear \(pool.name)")
+        set.cleared = [clearing]
+        try commit(set)
+        return clearing.count
     }
 }

@@ -137,9 +137,9 @@ public final class Engine: @unchecked Sendable {
         return engine
     }
 
-    /// The engine of something that refers to it weakly, for the length of a call that found it by a handle.
-    static func ofCall(_ engine: Engine?) throws(Failure) -> Engine {
-        guard let engine else { throw Failure(.closed, "the runtime is closed") }
+    /// The engine of something that refers to its runtime weakly, for the length of a call that found it by a handle.
+    public static func of(_ runtime: Container?) throws(Failure) -> Engine {
+        guard let engine = runtime?.owner as? Engine else { throw Failure(.closed, "the runtime is closed") }
         return engine
     }
 

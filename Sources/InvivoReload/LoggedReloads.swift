@@ -17,7 +17,7 @@ struct LoggedReloads {
     private var warnings: [String: Set<String>] = [:]
 
     /// The warnings that are new, and whether the edit was refused before as it is now.
-    mutating func news(of attempt: Engine.Attempt) -> (warnings: [(String, Place)], isRepeated: Bool) {
+    mutating func news(of attempt: Attempt) -> (warnings: [(String, Place)], isRepeated: Bool) {
         var held = warnings
         // What is about none, or about a document that was read, holds only if it was said now.
         held[""] = nil
@@ -36,7 +36,7 @@ struct LoggedReloads {
         let now = Refused(
             text: failure.text,
             read: Dictionary(
-                attempt.read.map { (ObjectIdentifier($0.document), $0.hash) }, uniquingKeysWith: { $1 }))
+                attempt.files.read.map { (ObjectIdentifier($0.document), $0.hash) }, uniquingKeysWith: { $1 }))
         defer { refused = now }
         return (news, refused?.text == now.text && refused?.read == now.read)
     }

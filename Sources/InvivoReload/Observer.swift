@@ -12,15 +12,16 @@ public final class Observer: @unchecked Sendable {
     let domain: Domain?
     private let destroy: (@Sendable () -> Void)?
     /// Nil after close, which a call on another thread may overtake.
-    private weak let runtime: Engine?
+    private weak let announcer: Announcer?
     public private(set) var handleBits: UInt64 = 0
     var isOpen = true
     var active: [UInt64] = []
 
     init(
-        engine: Engine, domain: Domain?, destroy: (@Sendable () -> Void)?, publishing: Publishing?, callback: Callback?
+        _ announcer: Announcer, domain: Domain?, destroy: (@Sendable () -> Void)?, publishing: Publishing?,
+        callback: Callback?
     ) {
-        runtime = engine
+        self.announcer = announcer
         self.domain = domain
         self.destroy = destroy
         self.publishing = publishing
@@ -51,7 +52,7 @@ public final class Observer: @unchecked Sendable {
     }
 
     private func call(_ body: () -> Void) {
-        guard let container = runtime?.container else { return }
+        guard let container = announcer?.container else { return }
         let me = currentThread().identity
         let begun = container.monitor.locked { () -> Bool in
             guard isOpen else { return false }
@@ -68,8 +69,8 @@ public final class Observer: @unchecked Sendable {
 
     /// After it the callback is not called again; a call under way on another thread is awaited.
     public func close() throws(Failure) {
-        let engine = try Engine.ofCall(runtime)
-        let container = engine.container
+        guard let announcer else { throw Failure(.closed, "the runtime is closed") }
+        let container = announcer.container
         let me = currentThread().identity
         let limit = deadline(container.commitTimeout)
         let isOver = container.monitor.locked { () -> Bool in
@@ -84,7 +85,7 @@ public final class Observer: @unchecked Sendable {
                 "the observer's callback is still under way on another thread; it is not called again, and may be closed once more"
             )
         }
-        engine.announcer.remove(self)
+        announcer.remove(self)
         closeHandle()
     }
 }

@@ -1,7 +1,7 @@
 internal import CPlatform
-public import InvivoBase
+internal import InvivoBase
 public import InvivoGraph
-internal import InvivoWiring
+public import InvivoWiring
 
 /// Another recipe for a key, for as long as it is in place: for a test or a trial. The key keeps its scope, visibility, rank
 /// and timeouts, and is exclusive or tracked as before.
@@ -9,11 +9,12 @@ internal import InvivoWiring
 public final class Override: @unchecked Sendable {
     public let definition: Definition
     public private(set) var handleBits: UInt64 = 0
-    private weak var engine: Engine?
+    /// Nil after close, which a call on another thread may overtake.
+    public weak let runtime: Container?
 
-    init(_ definition: Definition, engine: Engine) {
+    init(_ definition: Definition, _ runtime: Container) {
         self.definition = definition
-        self.engine = engine
+        self.runtime = runtime
     }
 
     func open() -> UInt64 {
@@ -23,35 +24,6 @@ public final class Override: @unchecked Sendable {
 
     func closeHandle() {
         if handleBits != 0 { _ = HandleTable.remove(handleBits, .override) }
-    }
-
-    /// Takes it back, as a reload; dependents follow.
-    public func end() throws(Failure) {
-        guard let engine else { throw Failure(.closed, "the runtime is closed") }
-        try engine.end(self)
-    }
-}
-
-extension Engine {
-    /// Puts another recipe in a key's place, as a reload; dependents follow.
-    public func override(_ definition: Definition) throws(Failure) -> UInt64 {
-        let override = Override(definition, engine: self)
-        var set = ChangeSet(cause: "override \(definition.key)")
-        set.overrides = [override]
-        // Before it is in place: close ends the handles of those that are.
-        let handle = override.open()
-        do throws(Failure) { try commit(set) } catch {
-            override.closeHandle()
-            throw error
-        }
-        return handle
-    }
-
-    fileprivate func end(_ override: Override) throws(Failure) {
-        var set = ChangeSet(cause: "override of \(override.definition.key) ended")
-        set.endedOverrides = [override]
-        try commit(set)
-        override.closeHandle()
     }
 }
 

@@ -7,7 +7,7 @@ internal import InvivoWiring
 
 /// What a commit will do, worked out and checked beforehand.
 struct Plan {
-    let staged: Engine.Staged
+    let staged: Staged
     var editor: GraphEditor
     /// Definitions that are new or other than before; nil = removed.
     var definitions: [UInt32: Definition?] = [:]

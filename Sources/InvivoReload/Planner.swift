@@ -28,7 +28,7 @@ struct Planner {
     }
 
     /// Returns the plan of a staged change set, or all errors at once.
-    func plan(_ staged: Engine.Staged, _ warnings: inout [(String, Place)]) throws(Failure) -> Plan {
+    func plan(_ staged: Staged, _ warnings: inout [(String, Place)]) throws(Failure) -> Plan {
         var plan = Plan(staged: staged, editor: GraphEditor(graph))
         plan.lastNumber = before.lastNumber
         var failures: [Failure] = []

@@ -1,6 +1,6 @@
 internal import CInvivo
-public import InvivoBase
-public import InvivoPools
+internal import InvivoBase
+internal import InvivoPools
 
 /// The removal of all entries of a pool as part of a reload.
 final class PoolClearing: @unchecked Sendable {
@@ -14,15 +14,4 @@ final class PoolClearing: @unchecked Sendable {
 
     /// On the thread that has the turn, when the commit can no longer fail.
     func carryOut() { count = pool.removeAll() }
-}
-
-extension Engine {
-    /// Removes all entries of a pool, as a reload, and returns how many had a living object.
-    public func clear(_ pool: Pool) throws(Failure) -> UInt64 {
-        let clearing = PoolClearing(pool)
-        var set = ChangeSet(cause: "clear \(pool.name)")
-        set.cleared = [clearing]
-        try commit(set)
-        return clearing.count
-    }
 }

@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
-internal import InvivoWiring
+public import InvivoWiring
 
 /// A live object attached to a spec key, held weakly: it is let go when the object is disposed.
 public final class Target: @unchecked Sendable {
@@ -13,19 +13,14 @@ public final class Target: @unchecked Sendable {
     /// Keeps the object from being let go of until it is detached. Guarded by the monitor.
     var kept: ObjectLease?
     /// Nil after close, which a call on another thread may overtake.
-    private weak let runtime: Engine?
+    public weak let runtime: Container?
 
-    init(id: UInt32, key: String, object: UInt64, type: ObjectType, engine: Engine) {
+    init(id: UInt32, key: String, object: UInt64, type: ObjectType, _ runtime: Container) {
         self.id = id
         self.key = key
         self.object = object
         self.type = type
-        runtime = engine
-    }
-
-    /// What it belongs to, kept alive for the length of a call.
-    public var engine: Engine {
-        get throws(Failure) { try Engine.ofCall(runtime) }
+        self.runtime = runtime
     }
 
     func open() -> UInt64 {

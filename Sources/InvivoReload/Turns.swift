@@ -9,9 +9,9 @@ final class Turns: Sendable {
     /// What the thread that detected a change leaves to the worker, with the turn.
     enum Handed {
         /// Committing it runs code of the host.
-        case prepared(Engine.Prepared)
+        case prepared(PreparedReload)
         /// It is live; who hears of it is to be told.
-        case done(Engine.Attempt)
+        case done(Attempt)
     }
 
     /// The work of one step of the worker, which has the turn for it.

@@ -62,7 +62,7 @@ import Testing
                 before: snapshot, graph: graph, names: names, observed: Instances(), registrations: registrations,
                 traits: TraitTable(), limits: Planner.Limits(), documents: [])
             var warnings: [(String, Place)] = []
-            return try planner.plan(Engine.Staged(set), &warnings)
+            return try planner.plan(Staged(set), &warnings)
         }
 
         func commit(_ set: ChangeSet) throws(Failure) {
