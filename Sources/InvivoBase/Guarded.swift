@@ -1,6 +1,8 @@
 /// State that is touched only while one monitor is held.
 ///
-/// `body` must not wait on the monitor, and must not touch the same state in a nested call.
+/// `body` must not wait on the monitor, and must not touch the same state in a nested call. As with `Mutex`, the compiler checks that
+/// nothing of the state can be reached without the monitor. `lockedUnchecked` and `heldUnchecked` are for state that is not
+/// `Sendable`, for example raw pointers: there the caller is responsible for what leaves `body`.
 public final class Guarded<State>: @unchecked Sendable {
     @usableFromInline let monitor: Monitor
     @usableFromInline var state: State
@@ -12,7 +14,9 @@ public final class Guarded<State>: @unchecked Sendable {
 
     /// Takes the monitor for the length of `body`.
     @inlinable @inline(__always)
-    public func locked<Result, E: Error>(_ body: (inout State) throws(E) -> Result) throws(E) -> Result {
+    public func locked<Result, E: Error>(_ body: (inout sending State) throws(E) -> sending Result)
+        throws(E) -> sending Result
+    {
         monitor.lock()
         defer { monitor.unlock() }
         return try body(&state)
@@ -20,7 +24,24 @@ public final class Guarded<State>: @unchecked Sendable {
 
     /// For callers that hold the monitor.
     @inlinable @inline(__always)
-    public func held<Result, E: Error>(_ body: (inout State) throws(E) -> Result) throws(E) -> Result {
+    public func held<Result, E: Error>(_ body: (inout sending State) throws(E) -> sending Result)
+        throws(E) -> sending Result
+    {
+        monitor.assertHeld()
+        return try body(&state)
+    }
+
+    /// As `locked`, without the compiler's check.
+    @inlinable @inline(__always)
+    public func lockedUnchecked<Result, E: Error>(_ body: (inout State) throws(E) -> Result) throws(E) -> Result {
+        monitor.lock()
+        defer { monitor.unlock() }
+        return try body(&state)
+    }
+
+    /// As `held`, without the compiler's check.
+    @inlinable @inline(__always)
+    public func heldUnchecked<Result, E: Error>(_ body: (inout State) throws(E) -> Result) throws(E) -> Result {
         monitor.assertHeld()
         return try body(&state)
     }

@@ -124,7 +124,7 @@ public final class Job: Sendable {
         domains.monitor.locked {
             guard withdraw(Failure(.host, "the domain '\(domain.name)' dropped its job")) else { return }
             domains.noteOver(self)
-            status.held { status in
+            status.heldUnchecked { status in
                 dropped = status
                 status.body = nil
                 status.onDrop = nil

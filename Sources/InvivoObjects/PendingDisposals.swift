@@ -12,7 +12,7 @@ public final class PendingDisposals: Sendable {
 
     /// Adds an object whose domain is to dispose of it. False after close: the calling thread disposes of it.
     public func add(_ record: Record) -> Bool {
-        records.locked { records in
+        records.lockedUnchecked { records in
             guard !isDetached else { return false }
             records.insert(record)
             return true
@@ -20,7 +20,7 @@ public final class PendingDisposals: Sendable {
     }
 
     /// Whether the caller may dispose of it: close was not first.
-    public func take(_ record: Record) -> Bool { records.locked { $0.remove(record) != nil } }
+    public func take(_ record: Record) -> Bool { records.lockedUnchecked { $0.remove(record) != nil } }
 
     /// Calls `body` with each object. With the monitor held, so that none is disposed of meanwhile.
     public func forEach(_ body: (Record) -> Void) { records.held { $0 }.forEach(body) }

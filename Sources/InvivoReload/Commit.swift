@@ -284,7 +284,7 @@ final class Commit: @unchecked Sendable {
                     failure.others += notUndone(undo.run())
                     throw failure
                 }
-                state.locked { $0.undos.append((domain, undo)) }
+                state.lockedUnchecked { $0.undos.append((domain, undo)) }
             }
             let body: (Deadline?) throws(Failure) -> Void = { [container, build] deadline throws(Failure) in
                 try container.apart(over: build) { () -> Result<Void, Failure> in

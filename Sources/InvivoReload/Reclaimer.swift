@@ -174,7 +174,7 @@ final class Reclaimer: Sendable {
             }
         }
         let names = container.keys.takeOutgrown()
-        state.held { state in
+        state.heldUnchecked { state in
             state.retired.append(
                 former.generation, former, at: UnsafeRawPointer(former.raw),
                 objects: objects.sorted { $0.sequence > $1.sequence }, remembered: remembered, names: names)
@@ -196,7 +196,7 @@ final class Reclaimer: Sendable {
         var newest = newest
         var ended = RetiredGenerations.Ended()
         for attempt in 1...Self.mostBarriers {
-            let later = state.locked { state -> UInt64? in
+            let later = state.lockedUnchecked { state -> UInt64? in
                 let readers = Readers.inside(container.core)
                 // Generations that only need a further barrier end together with the others, in one order.
                 let last = state.retired.mayEnd(readers)

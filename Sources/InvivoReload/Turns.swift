@@ -146,7 +146,7 @@ final class Turns: Sendable {
 
     /// Leaves the turn, and what is to be done in it, to the worker.
     func hand(_ handed: Handed) {
-        state.locked { state in
+        state.lockedUnchecked { state in
             state.handed = handed
             container.monitor.broadcast()
         }
