@@ -29,12 +29,6 @@ final class Turns: Sendable {
         var handed: Handed?
         var worker: OwnThread?
 
-        /// What a thread waits for that wants the turn.
-        func text(_ container: Container) -> String {
-            let reload = cause.isEmpty ? "the reload that is under way" : "the reload of '\(cause)'"
-            return reload + container.reloadCallText
-        }
-
         mutating func begin() {
             isTaken = true
             number += 1
@@ -70,14 +64,13 @@ final class Turns: Sendable {
     func take() throws(Failure) {
         try refuseInCallback()
         try container.monitor.locked { () throws(Failure) in
-            while case let (isTaken, number, text) = look(), isTaken {
-                let isOver = container.domains.wait(until: deadline(commitTimeout), for: text) {
+            while let number = state.held({ $0.isTaken ? $0.number : nil }) {
+                let isOver = container.domains.wait(until: deadline(commitTimeout), for: text()) {
                     state.held { !$0.isTaken || $0.number != number }
                 }
                 guard isOver else {
                     throw Failure(
-                        .timeout,
-                        "\(look().text), takes longer than commit_timeout_ms permits a change to wait for it")
+                        .timeout, "\(text()), takes longer than commit_timeout_ms permits a change to wait for it")
                 }
             }
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
@@ -85,8 +78,11 @@ final class Turns: Sendable {
         }
     }
 
-    private func look() -> (isTaken: Bool, number: UInt64, text: String) {
-        state.held { ($0.isTaken, $0.number, $0.text(container)) }
+    /// What a thread waits for that wants the turn.
+    private func text() -> String {
+        let cause = state.held { $0.cause }
+        let reload = cause.isEmpty ? "the reload that is under way" : "the reload of '\(cause)'"
+        return reload + container.reloadCallText
     }
 
     /// The same for close: a reload that waits for a domain which takes no jobs has them taken back after `patience`.
@@ -175,8 +171,8 @@ final class Turns: Sendable {
                     container.monitor.wait()
                     continue
                 }
-                let (_, number, text) = look()
-                _ = container.domains.wait(until: .max, for: text) {
+                let number = state.held { $0.number }
+                _ = container.domains.wait(until: .max, for: text()) {
                     state.held { $0.handed != nil || !$0.isTaken || $0.number != number } || container.isClosing
                 }
             }

@@ -58,17 +58,19 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "job.domain.isHere != nil", "domains threads"),
         Mutant("skip", "state.held { $0.left[ObjectIdentifier(job)] = job.domain }", "life domains"),
     ],
-    "InvivoReload/Engine+Commit.swift": [
-        Mutant("skip", "failure.others += work.undoAll()", "domains traits"),
-        Mutant("skip", "failure.others += chain.stopStarted(isApart: isAbandoned)", "life"),
-        Mutant("skip", "chain.abandonCommit()", "life reset overrides starting"),
+    "InvivoReload/Commit.swift": [
+        Mutant("skip", "failure.others += undoAll()", "domains traits"),
+        Mutant("skip", "failure.others += build.stopStarted(isApart: isAbandoned)", "life"),
+        Mutant("skip", "build.abandonCommit()", "life reset overrides starting"),
         Mutant("skip", "dropNew(cells)", "life"),
         Mutant("skip", "failure.others += outage.takeBack()", "exclusive"),
-        Mutant("skip", "if !failures.isEmpty { isStuck = true }", "exactness traits domains"),
-        Mutant("skip", "if case .refused = outcome.what { work.refused.insert(id) }", "exactness traits"),
-        Mutant("skip", "unsettled = work.refused.union(unanswered)", "exactness traits"),
-        Mutant("skip", "chain.settleCommit()", "life starting"),
-        Mutant("skip", "failure.others += work.notUndone(undo.run())", "traits domains"),
+        Mutant("skip", "if !failures.isEmpty { state.locked { $0.isStuck = true } }", "exactness traits domains"),
+        Mutant("skip", "if case .refused = outcome.what { state.refused.insert(id) }", "exactness traits"),
+        Mutant("skip", "build.settleCommit()", "life starting"),
+        Mutant("skip", "failure.others += notUndone(undo.run())", "traits domains"),
+    ],
+    "InvivoReload/Engine+Commit.swift": [
+        Mutant("skip", "unsettled = findings.refused.union(unanswered)", "exactness traits"),
     ],
     "InvivoTraits/Undo.swift": [
         Mutant("never", "change.isKept || change.isUndone(instance) != true", "traits domains"),
@@ -166,16 +168,20 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Engine+Reload.swift": [
         Mutant("never", "plan.isNothing && unsettled.isEmpty", "exactness"),
         Mutant("never", "isClosing", "abandoning"),
-        Mutant("never", "failure.code == .closed && !set.heard.isEmpty", "abandoning"),
         Mutant("never", "isSame", "exactness"),
-        Mutant("never", "!gone.isEmpty", "watched"),
+    ],
+    "InvivoReload/Stage.swift": [
         Mutant("never", "set.opened.contains { $0.document === document }", "watched"),
+    ],
+    "InvivoReload/Documents.swift": [
+        Mutant("never", "failure.code == .closed && !set.heard.isEmpty", "abandoning"),
+        Mutant("never", "!gone.isEmpty", "watched"),
         Mutant("always", "document.phase == .open", "watched"),
+        Mutant("skip", "guard new.document.phase == .new else { continue }", "watched"),
+        Mutant("skip", "unfollow(new.document)", "watched"),
     ],
     "InvivoReload/Engine+Documents.swift": [
-        Mutant("skip", "guard new.document.phase == .new else { continue }", "watched"),
-        Mutant("skip", "if isNew { endIdleFollowing() }", "watched"),
-        Mutant("skip", "unfollow(new.document)", "watched"),
+        Mutant("skip", "if isNew { documents.endIdleFollowing() }", "watched"),
     ],
     "InvivoReload/Engine.swift": [
         Mutant("never", "hasDropped", "watched"),
@@ -204,8 +210,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "timeouts.start == 0", "overrides"),
         Mutant("never", "scope.0 == nil", "overrides"),
     ],
-    "InvivoReload/Engine+Targets.swift": [
-        Mutant("never", "attachments[target.object] === target", "exactness"),
+    "InvivoReload/Targets.swift": [
+        Mutant("never", "$0.ofObject[target.object] === target", "exactness"),
     ],
     "InvivoReload/Planner+Reset.swift": [
         Mutant("never", "withDependencies", "reset"),
