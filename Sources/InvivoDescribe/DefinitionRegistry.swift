@@ -25,5 +25,5 @@ extension DefinitionRegistry {
 }
 
 extension Container: DefinitionRegistry {
-    public func requireScope(named name: String) throws(Failure) { _ = try scope(named: name) }
+    public func requireScope(named name: String) throws(Failure) { _ = try scopes.scope(named: name) }
 }

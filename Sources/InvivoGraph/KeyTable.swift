@@ -9,6 +9,9 @@ public import InvivoBase
 /// is inside a view (or otherwise sure that the table lives): names are written before their slot is published, and stay
 /// where they are. An outgrown table ends with the generation in which it was outgrown.
 public final class KeyTable: @unchecked Sendable {
+    /// In place of an id: objects without a definition have no key.
+    public static let noKey = UInt32.max
+
     public let raw: UnsafeMutablePointer<iv_keys>
     /// The upper half of every key of this runtime.
     public let owner: UInt32

@@ -97,9 +97,9 @@ final class Announcer: Sendable {
             if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
                 container.domains.post(to: domain) { observer.tell(report) }
             } else {
-                let former = container.noteReloadCall(.observer)
+                let former = container.reloadCall.note(.observer)
                 observer.tell(report)
-                container.noteReloadCall(former)
+                container.reloadCall.note(former)
             }
         }
     }

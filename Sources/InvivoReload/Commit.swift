@@ -123,8 +123,8 @@ final class Commit: @unchecked Sendable {
             let container = container
             let build = build
             let body: () throws(Failure) -> Void = { () throws(Failure) in
-                let formerCall = container.noteReloadCall(.creating(id))
-                defer { container.noteReloadCall(formerCall) }
+                let formerCall = container.reloadCall.note(.creating(id))
+                defer { container.reloadCall.note(formerCall) }
                 let object = try container.building(build) { () throws(Failure) -> UInt64 in try container.resolve(id) }
                 _ = ObjectTable.release(object)
             }

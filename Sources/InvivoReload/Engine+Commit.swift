@@ -34,7 +34,7 @@ extension Engine {
         let set = plan.staged.set
         for clearing in set.cleared { clearing.carryOut() }
         snapshot.apply(plan, former: container.currentGraph(), next: next, container.names)
-        container.activate(plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
+        container.assemblies.activate(plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
         if !plan.definitions.isEmpty { noteAwaitedTypes() }
         for (document, state) in plan.staged.documents { document.state = state }
         documents.keepNamed(plan.staged.documents.map(\.document))

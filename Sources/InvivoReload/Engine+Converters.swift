@@ -24,7 +24,7 @@ extension Engine {
                 Self.colour(try TextReader.colour(text), isNumber: wish.kind.isInteger)
             },
         ]
-        container.monitor.locked { for converter in all { container.converters[converter.name] = converter } }
+        container.converters.registerStandard(all)
     }
 
     private static func colour(_ parts: [UInt8], isNumber: Bool) -> Value {

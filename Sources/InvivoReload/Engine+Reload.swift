@@ -84,8 +84,8 @@ extension Engine {
         while latest.failure != nil && !documents.movedOn(latest.files.read).isEmpty {
             let pause = min(deadline, monotonicNow() + 2_000_000)
             let isClosing = container.monitor.locked {
-                while !container.isAskedToClose && container.monitor.wait(until: pause) {}
-                return container.isAskedToClose
+                while !container.closing.isRequested && container.monitor.wait(until: pause) {}
+                return container.closing.isRequested
             }
             if isClosing {
                 latest.failure = Loading.abandoned

@@ -39,7 +39,7 @@ public final class Engine: @unchecked Sendable {
     private static let seams: Void = {
         Loading.isAskedToClose = { engine in
             let container = Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
-            return container.monitor.locked { container.isAskedToClose }
+            return container.monitor.locked { container.closing.isRequested }
         }
         RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { Container.type($0).description } }
@@ -204,7 +204,7 @@ public final class Engine: @unchecked Sendable {
     /// False when somebody else has the turn, or the change is not small.
     func attemptHere(_ set: ChangeSet) -> Bool {
         // Planning may run converters, which may be code of the host.
-        guard turns.takeIfIdle({ !container.converters.values.contains(where: \.isHosts) }) else { return false }
+        guard turns.takeIfIdle({ !container.converters.hasHosts }) else { return false }
         let prepared = prepare(set)
         turns.hand(prepared.runsHostCode ? .prepared(prepared) : .done(carryOut(prepared)))
         return true

@@ -103,14 +103,14 @@ struct LiveRuntime: Observed, Registrations {
     // MARK: registrations
 
     func type(named name: String) throws(Failure) -> ObjectType { try container.type(named: name) }
-    var assemblies: NameTable<AssemblyDescription> { container.monitor.locked { container.described } }
-    func scopeFailure(_ name: String) -> Failure? { container.scopeFailure(name) }
+    var assemblies: NameTable<AssemblyDescription> { container.assemblies.described }
+    func scopeFailure(_ name: String) -> Failure? { container.scopes.failure(name) }
     var fillsNeeds: Bool { container.fillsNeeds }
-    func inactiveAssembly(of key: String) -> String? { container.monitor.locked { container.dormant[key] } }
-    var hostKinds: [UInt32: Set<ValueKind>] { container.monitor.locked { container.configKinds } }
+    func inactiveAssembly(of key: String) -> String? { container.assemblies.inactiveAssembly(of: key) }
+    var hostKinds: [UInt32: Set<ValueKind>] { container.monitor.locked { container.configReads.hostKinds } }
     func lookup(_ layers: ConfigLayers) -> ConfigLookup { container.configLookup(layers) }
-    var hostPaths: Set<UInt32> { container.monitor.locked { container.soughtPaths.others } }
-    var hasReadPaths: Bool { container.monitor.locked { !container.soughtPaths.isEmpty } }
-    var readPaths: PathTrie { container.monitor.locked { container.configPaths() } }
-    func noteRead(_ path: String) -> UInt32? { container.monitor.locked { container.soughtID(path) } }
+    var hostPaths: Set<UInt32> { container.monitor.locked { container.configReads.hostPaths } }
+    var hasReadPaths: Bool { container.monitor.locked { !container.configReads.isEmpty } }
+    var readPaths: PathTrie { container.monitor.locked { container.configReads.paths } }
+    func noteRead(_ path: String) -> UInt32? { container.monitor.locked { container.configReads.id(of: path) } }
 }

@@ -82,15 +82,15 @@ final class Turns: Sendable {
     private func text() -> String {
         let cause = state.held { $0.cause }
         let reload = cause.isEmpty ? "the reload that is under way" : "the reload of '\(cause)'"
-        return reload + container.reloadCallText
+        return reload + container.reloadCall.text
     }
 
     /// The same for close: a reload that waits for a domain which takes no jobs has them taken back after `patience`.
     func takeToClose(until deadline: UInt64, patience: UInt64) throws(Failure) {
         let begun = monotonicNow()
         let isClosed = try container.monitor.locked { () throws(Failure) -> Bool in
-            container.waitingCloses += 1
-            defer { container.waitingCloses -= 1 }
+            container.closing.beginWaiting()
+            defer { container.closing.endWaiting() }
             while state.held({ $0.isTaken }) {
                 let now = monotonicNow()
                 guard now < deadline else {

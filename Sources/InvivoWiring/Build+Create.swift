@@ -337,7 +337,7 @@ extension Build {
     func asker(of index: Int) -> Recipe? {
         guard index >= 0 else { return askedBy }
         if let known = frames[index].askedBy { return known }
-        guard index > 0, frames[index - 1].recipe.id != Container.noKey else { return nil }
+        guard index > 0, frames[index - 1].recipe.id != KeyTable.noKey else { return nil }
         return frames[index - 1].recipe
     }
 

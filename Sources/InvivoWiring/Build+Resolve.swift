@@ -56,7 +56,7 @@ extension Build {
             return made.object
         case .context, .thread, .host:
             for _ in 0..<Self.mostTries {
-                let placed = try container.placedCell(cell, recipe, arguments, self)
+                let placed = try container.scopes.instance(cell, recipe, arguments, self)
                 do throws(Failure) { return try shared(placed, recipe, arguments) } catch {
                     // The place may have ended meanwhile; what it had is gone, and it has another instance now.
                     guard error.code == .stale, container.monitor.locked({ placed.isOver }) else { throw error }
@@ -233,7 +233,7 @@ extension Build {
         guard recipe.scope.isPlaced else {
             return try built(recipe) { cell.known(arguments) }
         }
-        guard let key = try container.placeKey(recipe, arguments, self) else { return 0 }
+        guard let key = try container.scopes.placeKey(recipe, arguments, self) else { return 0 }
         return try built(recipe) { cell.known(key) }
     }
 

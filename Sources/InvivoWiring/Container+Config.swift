@@ -1,5 +1,5 @@
 internal import CPlatform
-public import InvivoBase
+internal import InvivoBase
 public import InvivoConfig
 public import InvivoGraph
 
@@ -32,57 +32,19 @@ extension Container {
     private func configLookup(_ tree: ConfigTree, _ placeOfNull: @escaping (String) -> Place?) -> ConfigLookup {
         ConfigLookup(
             tree: tree, placeOfNull: placeOfNull,
-            intern: { [self] path in monitor.locked { soughtID(path) ?? .max } },
-            converter: { [self] name in monitor.locked { converters[name] }.map(noted) },
-            converters: { [self] in monitor.locked { converters.keys.sorted() } })
+            intern: { [self] path in monitor.locked { configReads.id(of: path) ?? .max } },
+            converter: { [self] name in converters.find(name).map(noted) },
+            converters: { [self] in converters.names })
     }
-
-    // MARK: converters
 
     /// A converter of the host whose calls are noted while a reload is planned: those that wait for the reload name it.
     private func noted(_ converter: TextConverter) -> TextConverter {
         guard converter.isHosts else { return converter }
         return converter.within { [self] (call) throws(Failure) in
             guard currentThread().pointee.load_deadline != 0 else { return try call() }
-            let former = noteReloadCall(.converter(converter.name))
-            defer { noteReloadCall(former) }
+            let former = reloadCall.note(.converter(converter.name))
+            defer { reloadCall.note(former) }
             return try call()
         }
-    }
-
-    public func register(_ converter: TextConverter) throws(Failure) {
-        try monitor.locked { () throws(Failure) in
-            guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
-            guard converters[converter.name] == nil else {
-                throw Failure(
-                    .exists, "the converter '\(converter.name)' is registered already; unregister it first",
-                    path: converter.name)
-            }
-            converters[converter.name] = converter
-        }
-    }
-
-    public func unregisterConverter(_ name: String) throws(Failure) {
-        let former = try monitor.locked { () throws(Failure) -> TextConverter? in
-            guard let former = converters.removeValue(forKey: name) else { throw unknownConverter(name) }
-            return former
-        }
-        // Its end may run code of the host, outside of the lock.
-        withExtendedLifetime(former) {}
-    }
-
-    public func converter(_ name: String) throws(Failure) -> TextConverter {
-        try monitor.locked { () throws(Failure) -> TextConverter in
-            guard let found = converters[name] else { throw unknownConverter(name) }
-            return found
-        }
-    }
-
-    /// Under the monitor.
-    private func unknownConverter(_ name: String) -> Failure {
-        if isClosing { return Failure(.closed, "the runtime is closed") }
-        return Failure(
-            .notFound, "there is no converter '\(name)'\(suggestion(for: name, among: converters.keys.sorted()))",
-            path: name)
     }
 }

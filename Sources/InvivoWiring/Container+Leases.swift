@@ -17,13 +17,9 @@ extension Container {
             cell.forEachArgument(count)
             graph.ownRecipe(id)?.forEachLease(count)
         }
-        for description in described.values {
-            for definition in description.definitions { definition.forEachLease(count) }
-        }
+        assemblies.forEachDescribedDefinition { $0.forEachLease(count) }
         for definition in others { definition.forEachLease(count) }
-        for type in types.values {
-            for need in type.needs { need.source.forEachLease(count) }
-        }
+        types.forEachNeed { $0.forEachLease(count) }
         return counts
     }
 }

@@ -81,7 +81,8 @@ extension Container {
                 "no definition of a '\(lookup.type)' has the name '\(name)'\(suggestion(for: name, among: known))",
                 path: lookup.type)
         }
-        if let (key, assembly) = dormantMaker(of: lookup.type) { return Self.notActive(key, assembly) }
+        let inactive = monitor.locked { assemblies.failure(ofInactiveType: lookup.type, among: self.types) }
+        if let inactive { return inactive }
         return Failure(
             .notFound, "nothing makes a '\(lookup.type)'\(suggestion(for: lookup.type, among: types.names))",
             path: lookup.type)

@@ -28,9 +28,6 @@ extension Container {
         if let failure = Failure.gathered(failures) { throw failure }
     }
 
-    /// Objects without a definition have no key.
-    static let noKey = UInt32.max
-
     /// How objects of a type are injected that have no definition: what the type needs, and its hooks. Nil when there is
     /// neither.
     func ownRecipe(of type: ObjectType, _ chain: Build) throws(Failure) -> Recipe? {
@@ -50,13 +47,13 @@ extension Container {
                 }
             })
         compiler.asleep = { id in graph.recipe(id).flatMap { $0.waits.isEmpty ? nil : $0.waits } }
-        compiler.dormant = { [self] name in monitor.locked { dormant[name] } }
+        compiler.dormant = assemblies.inactiveAssembly
         compiler.config = configLookup(of: graph)
-        compiler.scopeFailure = scopeFailure
+        compiler.scopeFailure = scopes.failure
         compiler.fillsNeeds = fillsNeeds
         var body = Definition.Body()
         (body.scope, body.type, body.isPartial) = (.prototype, type, true)
-        let described = Definition(id: Self.noKey, key: type.name, body)
+        let described = Definition(id: KeyTable.noKey, key: type.name, body)
         guard let recipe = compiler.compile(described, former: former?.recipe) else {
             throw Failure.gathered(compiler.failures)
                 ?? Failure(.internalFault, "what a '\(type.name)' needs cannot be told", path: type.name)

@@ -1,6 +1,6 @@
 internal import CPlatform
 public import InvivoBase
-public import InvivoConfig
+internal import InvivoConfig
 public import InvivoGraph
 public import InvivoObjects
 
@@ -27,22 +27,17 @@ public final class Container: @unchecked Sendable {
     public let log: Log
     public let lifecycle: Lifecycle
 
+    public let closing: Closing
+    let types: TypeTable
+    public let assemblies: AssemblyTable
+    public let scopes: ScopeTable
+    public let converters: ConverterTable
+    public let configReads: ConfigReads
+    public let reloadCall: CurrentReloadCall
+
     // Guarded by the monitor.
-    var types: NameTable<ObjectType> = [:]
-    /// Assemblies that were described, active or not.
-    public internal(set) var described: NameTable<AssemblyDescription> = [:]
-    /// Keys that nothing defines before the assembly here is activated.
-    public internal(set) var dormant: NameTable<String> = [:]
-    /// By the names under which they are active.
-    var active: NameTable<AssemblyDescription> = [:]
     public private(set) var graph: Graph
     public var builds = BuildRecords()
-    /// Scopes with places, by name.
-    var scopes: NameTable<PlacedScope> = ["thread": PlacedScope("thread", nil)]
-    /// Set by close: no new cold build, job or reload is begun.
-    public private(set) var isClosing = false
-    /// Calls of close that wait for a reload: what that loads is abandoned.
-    public var waitingCloses = 0
     /// Built for a graph that was gone meanwhile; their holds are dropped by the next reclaim.
     public var retiredWhileBuilding: [(object: UInt64, birth: UInt64)] = []
     /// Called with the monitor not held, when a commit concerns objects that its plan did not know.
@@ -51,18 +46,10 @@ public final class Container: @unchecked Sendable {
     let resolvers: WorkerThreads
     /// What providers and lazies claim.
     let lates = LateTable()
-    /// What reads values from texts, by name.
-    public var converters: NameTable<TextConverter> = [:]
-    /// Kinds in which hosts read the values at paths of the configuration.
-    public var configKinds: [UInt32: Set<ValueKind>] = [:]
-    /// Guarded by the monitor.
-    public var soughtPaths = SoughtPaths()
     public let retiredObjects: RetiredObjects
     public let pendingDisposals: PendingDisposals
     /// How long a domain has to do a job of a commit.
     public var commitTimeout: UInt64 = 0
-    /// Guarded by the monitor.
-    var reloadCall: ReloadCall?
     /// For types whose objects are created without a definition: the compiled injections in the generation named. Guarded by the
     /// monitor.
     var ownRecipes: [ObjectIdentifier: (generation: UInt64, recipe: Recipe)] = [:]
@@ -80,6 +67,13 @@ public final class Container: @unchecked Sendable {
         pendingDisposals = PendingDisposals(monitor)
         keys = KeyTable(owner: UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag))
         graph = Graph(generation: 0, keys: keys)
+        closing = Closing(monitor)
+        types = TypeTable(monitor, closing)
+        assemblies = AssemblyTable(monitor, closing)
+        scopes = ScopeTable(monitor, closing, home)
+        converters = ConverterTable(monitor, closing)
+        configReads = ConfigReads(monitor, keys)
+        reloadCall = CurrentReloadCall(monitor, keys)
         lifecycle = Lifecycle(monitor, log: log)
         domains.connect(to: self)
         retiredObjects.connect(to: self)
@@ -91,7 +85,7 @@ public final class Container: @unchecked Sendable {
     private static let seams: Void = {
         ObjectTable.dispose = { Container.dispose($0) }
         ObjectTable.lookForCircle = { Container.lookForCircle($0) }
-        ThreadEnd.hear = { ThreadPlaces.end($0) }
+        ThreadEnd.hear = { ScopeTable.end(thread: $0) }
     }()
 
     // MARK: handles
@@ -133,24 +127,15 @@ public final class Container: @unchecked Sendable {
         let type = ObjectType(
             description, owner: self, keys: KeyNames(keys, guardedBy: monitor),
             access: domain.map { .init($0, thread: $0.thread, isKnownByThread: $0.isHere == nil) }, needs: needs)
-        return try monitor.locked { () throws(Failure) -> ObjectType in
-            guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
-            guard types[description.name] == nil else {
-                throw Failure(.exists, "the type '\(description.name)' is registered already")
-            }
-            types[description.name] = type
-            noteNeeds(of: type)
-            return type
+        try monitor.locked { () throws(Failure) in
+            try types.register(type)
+            configReads.noteNeeds(of: type)
         }
+        return type
     }
 
     public func type(named name: String) throws(Failure) -> ObjectType {
-        try monitor.locked { () throws(Failure) -> ObjectType in
-            if let type = types[name] { return type }
-            if isClosing { throw Failure(.closed, "the runtime is closed") }
-            throw Failure(
-                .notFound, "no type '\(name)' is registered\(suggestion(for: name, among: types.keys.sorted()))")
-        }
+        try monitor.locked { () throws(Failure) -> ObjectType in try types.type(named: name) }
     }
 
     // MARK: keys
@@ -185,12 +170,17 @@ public final class Container: @unchecked Sendable {
     func unknownKey(_ name: String, in graph: Graph, isRead: Bool = true) -> Failure {
         // A call that close overtook finds nothing any more.
         if isClosing { return Failure(.closed, "the runtime is closed") }
-        if let assembly = dormant[name] { return Self.notActive(name, assembly) }
+        if let failure = assemblies.failure(ofInactive: name) { return failure }
         guard isRead else { return Failure(.notFound, "no definition has the key '\(name)'", path: name) }
         var known: [String] = []
         for id in 0..<UInt32(keys.count) where graph.isDefined(id) { known.append(keys.name(id)) }
         return Failure(
             .notFound, "no definition has the key '\(name)'\(suggestion(for: name, among: known))", path: name)
+    }
+
+    /// The failure of a resolve that is optional, and would find nothing only because an assembly is not active.
+    public func requireActive(_ id: UInt32) throws(Failure) {
+        if let failure = monitor.locked({ assemblies.failure(ofInactive: keys.name(id)) }) { throw failure }
     }
 
     // MARK: graph
@@ -221,7 +211,7 @@ public final class Container: @unchecked Sendable {
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
-        let scopes = monitor.locked { forgetScopes() }
+        let scopes = monitor.locked { self.scopes.removeAll() }
         defer { withExtendedLifetime(scopes) {} }
         domains.forget()
         let former = monitor.locked {
@@ -231,24 +221,22 @@ public final class Container: @unchecked Sendable {
             ) in
             defer {
                 builds = BuildRecords()
-                converters = [:]
                 graph = Graph(generation: graph.generation, keys: keys)
-                types = [:]
-                described = [:]
-                active = [:]
-                dormant = [:]
             }
             // A recipe leads back to its type.
             let recipes = ownRecipes.values.map(\.recipe)
             ownRecipes = [:]
-            return (graph, types, [described, active], converters, recipes, builds)
+            return (graph, types.removeAll(), assemblies.removeAll(), converters.removeAll(), recipes, builds)
         }
         withExtendedLifetime(former) {}
     }
 
+    /// With the monitor held: whether new builds, jobs and reloads are refused.
+    public var isClosing: Bool { closing.hasBegun }
+
     /// With the monitor held: no new build, job or reload is begun from now on.
     public func beginClosing() {
-        isClosing = true
+        closing.begin()
         domains.close()
         retiredObjects.close()
         monitor.broadcast()
@@ -256,7 +244,7 @@ public final class Container: @unchecked Sendable {
 }
 
 extension Container: TypeRegistry {
-    public func has(_ name: String) -> Bool { monitor.locked { types[name] != nil } }
+    public func has(_ name: String) -> Bool { monitor.locked { types.find(name) != nil } }
     public func register(_ type: TypeDescription) throws(Failure) { let _: ObjectType = try register(type) }
     public func find(_ name: String) throws(Failure) -> TypeDescription { try type(named: name).description }
 }

@@ -1,27 +1,42 @@
+internal import InvivoBase
+internal import InvivoGraph
+
 /// The code of the host that a reload calls, for messages of those that wait for the reload.
 public enum ReloadCall: Sendable {
     case creating(UInt32)
     case observer
     case converter(String)
-}
 
-extension Container {
-    /// Notes what the reload that has the turn calls from now on, on its thread. Returns what was noted before.
-    @discardableResult
-    public func noteReloadCall(_ call: ReloadCall?) -> ReloadCall? {
-        monitor.locked {
-            defer { reloadCall = call }
-            return reloadCall
-        }
-    }
-
-    /// Under the monitor: what the reload is in, for a message.
-    public var reloadCallText: String {
-        switch reloadCall {
+    /// For a message.
+    func text(_ keys: KeyTable) -> String {
+        switch self {
         case .creating(let id): ", which is creating '\(keys.name(id))'"
         case .observer: ", which is in the callback of an observer"
         case .converter(let name): ", which is in the converter '\(name)'"
-        case nil: ""
         }
     }
+}
+
+/// What the reload that has the turn calls at the moment.
+public final class CurrentReloadCall: Sendable {
+    private let call: Guarded<ReloadCall?>
+    private let keys: KeyTable
+
+    /// `monitor` is the runtime's, and guards `keys`.
+    init(_ monitor: Monitor, _ keys: KeyTable) {
+        call = .init(nil, by: monitor)
+        self.keys = keys
+    }
+
+    /// Notes what the reload calls from now on, on its thread. Returns what was noted before.
+    @discardableResult
+    public func note(_ next: ReloadCall?) -> ReloadCall? {
+        call.locked { call in
+            defer { call = next }
+            return call
+        }
+    }
+
+    /// What the reload is in, for a message. With the monitor held.
+    public var text: String { call.held { $0 }?.text(keys) ?? "" }
 }

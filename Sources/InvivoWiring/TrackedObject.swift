@@ -147,7 +147,9 @@ extension Container {
         while let id = rest.popLast() {
             guard seen.insert(id).inserted, let needed = graph.recipe(id) else { continue }
             if needed.scope == .host || needed.scope == .thread {
-                if let scope = try? scope(of: needed), !found.contains(where: { $0 === scope }) { found.append(scope) }
+                if let scope = try? self.scopes.scope(of: needed), !found.contains(where: { $0 === scope }) {
+                    found.append(scope)
+                }
             } else if !needed.scope.isShared {
                 rest += needed.edges.filter { $0.edge != .late }.map(\.id)
             }

@@ -1,0 +1,145 @@
+public import InvivoBase
+internal import InvivoGraph
+
+/// The scopes with places of a runtime, by name, and their instances.
+public final class ScopeTable: Sendable {
+    private let scopes: Guarded<NameTable<PlacedScope>>
+    private let monitor: Monitor
+    private let closing: Closing
+    /// The process of the runtime.
+    private let home: HomeProcess
+
+    /// `monitor` is the runtime's.
+    init(_ monitor: Monitor, _ closing: Closing, _ home: HomeProcess) {
+        scopes = .init(["thread": PlacedScope("thread", nil)], by: monitor)
+        self.monitor = monitor
+        self.closing = closing
+        self.home = home
+    }
+
+    public func register(_ scope: PlacedScope) throws(Failure) {
+        try scopes.locked { (scopes) throws(Failure) in
+            try closing.refuse()
+            guard scopes[scope.name] == nil else {
+                throw Failure(.exists, "a scope '\(scope.name)' is registered already")
+            }
+            scopes[scope.name] = scope
+        }
+    }
+
+    /// The scope of a name; an unknown one is an error that names the nearest.
+    public func scope(named name: String) throws(Failure) -> PlacedScope {
+        try scopes.locked { (scopes) throws(Failure) -> PlacedScope in
+            if let scope = scopes[name] { return scope }
+            if closing.hasBegun { throw Failure(.closed, "the runtime is closed") }
+            throw Failure(
+                .notFound, "no scope '\(name)' is registered\(suggestion(for: name, among: scopes.keys.sorted()))")
+        }
+    }
+
+    /// Returns the error for a name that is not one of the host's scopes.
+    public func failure(_ name: String) -> Failure? {
+        do throws(Failure) { _ = try scope(named: name) } catch { return error }
+        return nil
+    }
+
+    /// The cell of a definition where the calling code is. Runs host code.
+    func instance(
+        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: Build
+    ) throws(Failure) -> Cell {
+        let scope = try scope(of: recipe)
+        let place = try scope.current(for: recipe.key, at: recipe.definition.place, chain)
+        if recipe.scope == .thread { note(thread: place) }
+        return try monitor.locked { () throws(Failure) -> Cell in
+            try closing.refuse()
+            let key = ArgumentsKey([.uint64(place)] + arguments)
+            let (placed, isNew) = cell.placed(key)
+            if isNew {
+                placed.place = ScopeInstance(scope: scope, place: place)
+                // That of a graph that is gone meanwhile ends with what asked.
+                if !cell.isRetired {
+                    scope.places[place, default: [:]][ObjectIdentifier(placed)] =
+                        PlacedScope.Placed(owner: cell, key: key, cell: placed)
+                }
+            }
+            return placed
+        }
+    }
+
+    /// What the cell of a place is known by, where the calling code is; nil when that is nowhere. Runs host code.
+    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ chain: Build) throws(Failure) -> ArgumentsKey? {
+        guard recipe.scope != .context else { return nil }
+        let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, chain)
+        return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)
+    }
+
+    /// Where a context's table of instances will be asked for; there are none yet.
+    func scope(of recipe: Recipe) throws(Failure) -> PlacedScope {
+        switch recipe.scope {
+        case .context:
+            throw Failure(
+                .notReady, "'\(recipe.key)' has one instance for each context, and is resolved outside of one",
+                path: recipe.key, at: recipe.definition.place)
+        case .host: return try scope(named: recipe.definition.body.scopeName ?? "")
+        default: return try scope(named: "thread")
+        }
+    }
+
+    /// Ends a place: what was made there is let go, last made first.
+    public func end(_ scope: PlacedScope, at place: UInt64) {
+        let ended = monitor.locked {
+            () -> (cells: [PlacedScope.Placed], objects: [(sequence: UInt64, object: UInt64)]) in
+            let cells = scope.places.removeValue(forKey: place).map { Array($0.values) } ?? []
+            var objects: [(sequence: UInt64, object: UInt64)] = []
+            for placed in cells {
+                objects += placed.cell.heldObjects()
+                placed.cell.markRetired()
+                placed.cell.isOver = true
+                placed.owner?.forget(placed.key)
+            }
+            return (cells, objects)
+        }
+        for (_, object) in ended.objects.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
+        // What was not made here is let go with its cell, without the monitor.
+        withExtendedLifetime(ended.cells) {}
+    }
+
+    /// Removes all scopes and instances. With the monitor held, when the last graph is gone; the caller drops the result
+    /// without it.
+    func removeAll() -> [(PlacedScope, [UInt64: [ObjectIdentifier: PlacedScope.Placed]])] {
+        let all = scopes.held { scopes in
+            defer { scopes = [:] }
+            return scopes
+        }
+        return all.values.map { scope in
+            defer { scope.places = [:] }
+            return (scope, scope.places)
+        }
+    }
+
+    // MARK: threads
+
+    private struct Weak: Sendable { weak var table: ScopeTable? }
+
+    /// The tables with instances of a thread, for its end.
+    private static let ofThreads = Guarded<[UInt64: [Weak]]>([:], by: Monitor(isProcessWide: true))
+
+    /// Notes that the calling thread has instances here.
+    private func note(thread: UInt64) {
+        currentThread().prepareForExit()
+        Self.ofThreads.locked { tables in
+            guard tables[thread]?.contains(where: { $0.table === self }) != true else { return }
+            tables[thread, default: []].append(Weak(table: self))
+        }
+    }
+
+    /// Ends the instances of a thread, on that thread.
+    static func end(thread: UInt64) {
+        for weak in ofThreads.locked({ $0.removeValue(forKey: thread) }) ?? [] {
+            guard let table = weak.table, table.home.isHere, let scope = try? table.scope(named: "thread") else {
+                continue
+            }
+            table.end(scope, at: thread)
+        }
+    }
+}
