@@ -13,8 +13,8 @@ extension Build: WaitingBuild {
 }
 
 extension Container: JobRuntime {
-    public var currentBuild: (any WaitingBuild)? { currentChain }
-    public var buildBeneath: (any WaitingBuild)? { isBuildingHere ? currentChain ?? chainBeneath : nil }
+    public var currentBuild: (any WaitingBuild)? { innermostBuild }
+    public var buildBeneath: (any WaitingBuild)? { isBuildingHere ? innermostBuild ?? detachedBuild : nil }
     public func run(for build: (any WaitingBuild)?, _ body: () -> Failure?) -> Failure? {
         // Jobs return the builds that `currentBuild` has given them.
         inside(build.map { unsafeDowncast($0, to: Build.self) }, body)

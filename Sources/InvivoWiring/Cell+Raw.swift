@@ -1,13 +1,13 @@
 internal import CPlatform
 internal import Glibc
 
-/// What readers see of a cell, and in its third word what the `Cell` knows of it: whether it is being built (by which chain) or
+/// What readers see of a cell, and in its third word what the `Cell` knows of it: whether it is being built (by which build) or
 /// built (in which time), and how often that was tried. There may be a million of them, so it has no more room than it needs.
 extension UnsafeMutablePointer<iv_cell> {
     enum Form { case shared, confined, making }
     enum Stage: UInt64 { case cold = 0, built = 1, building = 2 }
 
-    /// The lower bits of the third word hold the stage; a chain's address or a time in the middle, tries in the upper 16.
+    /// The lower bits of the third word hold the stage; the address of a build or a time in the middle, tries in the upper 16.
     private static var middle: UInt64 { 0xffff_ffff_fffc }
     private static var mostAttempts: Int { 0xffff }
 
@@ -43,8 +43,8 @@ extension UnsafeMutablePointer<iv_cell> {
     var isBuilt: Bool { pointee.made & 3 == Stage.built.rawValue }
     var isBuilding: Bool { pointee.made & 3 == Stage.building.rawValue }
 
-    /// Who builds it, retained here; only while that is so. Addresses of a process have no more than 48 bits.
-    var chain: Unmanaged<Build> {
+    /// The build that creates its object, retained here; only in the stage `building`. Addresses of a process have no more than 48 bits.
+    var builder: Unmanaged<Build> {
         Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(pointee.made & Self.middle)).unsafelyUnwrapped)
     }
 

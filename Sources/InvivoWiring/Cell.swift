@@ -56,7 +56,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
 
     deinit {
         guard let raw = knownRaw else { return }
-        if raw.isBuilding { raw.chain.release() }
+        if raw.isBuilding { raw.builder.release() }
         if let making = raw.making, let program = iv_making_program(making) { ProgramSource.free(program) }
         let rest = knownRest
         raw.deallocate()
@@ -108,19 +108,19 @@ public final class Cell: GraphSlot, @unchecked Sendable {
     var state: State {
         get {
             guard let raw = knownRaw else { return .cold }
-            return raw.isBuilding ? .building(raw.chain.takeUnretainedValue()) : raw.isBuilt ? .built : .cold
+            return raw.isBuilding ? .building(raw.builder.takeUnretainedValue()) : raw.isBuilt ? .built : .cold
         }
         set {
             let raw = raw
-            let former = raw.isBuilding ? raw.chain : nil
+            let former = raw.isBuilding ? raw.builder : nil
             defer { former?.release() }
             if former != nil { WaitsAcross.over(self) }
             switch newValue {
             case .cold:
                 _ = former?.takeUnretainedValue().buildTimes.removeValue(forKey: ObjectIdentifier(self))
                 raw.become(.cold, 0)
-            case .building(let chain):
-                raw.become(.building, UInt64(UInt(bitPattern: Unmanaged.passRetained(chain).toOpaque())))
+            case .building(let build):
+                raw.become(.building, UInt64(UInt(bitPattern: Unmanaged.passRetained(build).toOpaque())))
             case .built:
                 let known = former?.takeUnretainedValue().buildTimes.removeValue(forKey: ObjectIdentifier(self))
                 raw.becomeBuilt(in: known ?? 0)
@@ -162,8 +162,8 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         set {
             guard let raw = knownRaw else { return }
             if raw.isBuilt { raw.becomeBuilt(in: newValue) }
-            // Not yet everybody's: until then its chain has the word.
-            if raw.isBuilding { raw.chain.takeUnretainedValue().buildTimes[ObjectIdentifier(self)] = newValue }
+            // Other builds do not see the instance yet: its build keeps the time.
+            if raw.isBuilding { raw.builder.takeUnretainedValue().buildTimes[ObjectIdentifier(self)] = newValue }
         }
     }
     /// Of an object that was not made here (a constant, what another object's method answered): this cell's claim on it. The

@@ -51,12 +51,12 @@ extension Container {
     func whole<Result>(
         _ body: (Build) throws(Failure) -> Result, giveBack: (Result) -> Void = { _ in }
     ) throws(Failure) -> Result {
-        if let build = currentChain, build.depth > 0 { return try body(build) }
+        if let build = innermostBuild, build.depth > 0 { return try body(build) }
         let reader = try beginBuild()
         defer { Readers.endBuild(reader) }
         var tries = 0
         while true {
-            let build = chainForWaiting()
+            let build = buildForWaiting()
             let beneath = build.isApart ? build.outer?.root : nil
             let thread = currentThread().identity
             if let beneath { monitor.locked { waits.suspend(beneath, thread) } }
@@ -122,7 +122,7 @@ extension Container {
     public func makeObject(_ type: ObjectType, _ arguments: [Value]) throws(Failure) -> UInt64 {
         let reader = try beginBuild()
         defer { Readers.endBuild(reader) }
-        return try building(chainForWaiting()) { () throws(Failure) -> UInt64 in
+        return try building(buildForWaiting()) { () throws(Failure) -> UInt64 in
             let initializer = ObjectType.Initializer(values: arguments, given: GivenArguments.all(arguments.count))
             guard let record = try type.create(initializer) else { return 0 }
             let object = try ObjectType.open(record, owner: tag)
@@ -166,7 +166,7 @@ extension Container {
     }
 
     /// Runs `body` as a callback of this runtime: it must not wait for a reload.
-    public func callback<Result>(_ body: () -> Result) -> Result { inside(currentChain, body) }
+    public func callback<Result>(_ body: () -> Result) -> Result { inside(innermostBuild, body) }
 
     /// Runs `body` with resolves that see the graph of `build`.
     public func building<Result>(_ build: Build, _ body: () throws(Failure) -> Result) throws(Failure) -> Result {
@@ -179,7 +179,7 @@ extension Container {
     private var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     /// The build of this runtime that the calling thread is in.
-    var currentChain: Build? {
+    var innermostBuild: Build? {
         let thread = currentThread()
         let current = thread.build
         guard !current.isNone, !current.isDetached else { return nil }
@@ -187,7 +187,7 @@ extension Container {
     }
 
     /// The build of this runtime from which host code on the calling thread is detached.
-    var chainBeneath: Build? {
+    var detachedBuild: Build? {
         let thread = currentThread()
         let current = thread.build
         guard current.isDetached else { return nil }
@@ -195,7 +195,7 @@ extension Container {
     }
 
     /// The build of this runtime that called another runtime, which the calling thread is in now.
-    var chainAround: Build? {
+    var outerBuild: Build? {
         let thread = currentThread()
         guard thread.pointee.engine != address else { return nil }
         var next = thread.pointee.around

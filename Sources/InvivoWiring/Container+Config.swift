@@ -9,7 +9,7 @@ extension Container {
     func callable(for setting: ConfigSetting) -> Callable {
         Callable("configuration '\(setting.path)'") { [weak self] (_) throws(Failure) -> Value in
             guard let self else { throw Failure(.closed, "the runtime is closed", path: setting.path) }
-            let graph = currentChain?.graph ?? currentGraph()
+            let graph = innermostBuild?.graph ?? currentGraph()
             for id in setting.ids {
                 if let found = graph.setting(id) { return found.node.value }
             }

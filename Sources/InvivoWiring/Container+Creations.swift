@@ -46,7 +46,7 @@ extension Container {
         creation.pointee.container = Unmanaged.passUnretained(self).toOpaque()
         creation.pointee.outer = thread.pointee.creation
         if !thread.build.isNone {
-            giveBuild(creation, parent: currentChain).origin = origin()
+            giveBuild(creation, parent: innermostBuild).origin = origin()
         }
         thread.pointee.creation = creation
         defer { thread.pointee.creation = creation.pointee.outer }
@@ -83,7 +83,7 @@ extension Container {
     /// Waits until a creation has ended, serving the calling thread's domain meanwhile. Throws its error, and `cycle` where the
     /// creation waits for the caller.
     public func wait(for pending: PendingCreation) throws(Failure) {
-        let build = chainForWaiting().root
+        let build = buildForWaiting().root
         let thread = currentThread().identity
         let standing = Standing(build)
         var wait = LongWait()
@@ -117,11 +117,11 @@ extension Container {
     // MARK: builds
 
     /// The build of the calling thread. Where it has none: a new one, inside of the creation that the thread runs.
-    func chainForWaiting() -> Build {
-        if let build = currentChain { return build }
+    func buildForWaiting() -> Build {
+        if let build = innermostBuild { return build }
         let thread = currentThread()
         let isNested = thread.pointee.around != nil || thread.pointee.creation != nil
-        let outer = chainBeneath ?? (isNested ? chainAround : nil)
+        let outer = detachedBuild ?? (isNested ? outerBuild : nil)
         if isNested { giveBuildsToOtherRuntimes(thread) }
         return Build(
             self, graph: currentGraph(), parent: outer == nil ? creationBuild() : nil, outer: outer,
@@ -162,7 +162,7 @@ extension Container {
 
     @discardableResult
     private func giveBuild(_ creation: Creation, parent: Build?) -> Build {
-        let around = parent == nil ? chainAround : nil
+        let around = parent == nil ? outerBuild : nil
         let build = Build(
             self, graph: parent?.graph ?? currentGraph(), parent: parent, outer: around, isApart: around != nil,
             beneath: around == nil ? nil : Build.at(currentThread().build))

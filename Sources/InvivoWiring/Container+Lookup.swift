@@ -19,23 +19,23 @@ extension Container {
     /// The object of the one definition that fits; nil when there is none.
     public func resolve(_ lookup: Lookup) throws(Failure) -> UInt64? {
         try whole(
-            { (chain) throws(Failure) -> UInt64? in
-                guard let id = try find(lookup, in: chain.graph, for: chain) else { return nil }
-                chain.noteDependency(id)
-                return try chain.resolve(id, [])
+            { (build) throws(Failure) -> UInt64? in
+                guard let id = try find(lookup, in: build.graph, for: build) else { return nil }
+                build.noteDependency(id)
+                return try build.resolve(id, [])
             }, giveBack: { object in if let object { _ = ObjectTable.release(object) } })
     }
 
     /// The id of the one definition that fits; nil when there is none.
     public func find(_ lookup: Lookup) throws(Failure) -> UInt32? {
-        try find(lookup, in: visibleGraph, for: currentChain)
+        try find(lookup, in: visibleGraph, for: innermostBuild)
     }
 
     /// What code looks for while it makes an object is looked for as what is injected into that: of several equal ones, the one
     /// of its own assembly.
-    private func find(_ lookup: Lookup, in graph: Graph, for chain: Build?) throws(Failure) -> UInt32? {
+    private func find(_ lookup: Lookup, in graph: Graph, for build: Build?) throws(Failure) -> UInt32? {
         let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
-        let own = chain?.frames.last?.recipe.definition.body.assembly
+        let own = build?.frames.last?.recipe.definition.body.assembly
         let choice = graph.types.best(of: fitting, for: lookup.type) { id in
             own != nil && graph.recipe(id)?.definition.body.assembly == own
         }
@@ -53,12 +53,12 @@ extension Container {
     /// One object of each definition of a type, by rank, then as declared. What has graph scope is shared among them.
     public func resolveAll(_ type: String, isExact: Bool) throws(Failure) -> [UInt64] {
         try whole(
-            { (chain) throws(Failure) -> [UInt64] in
+            { (build) throws(Failure) -> [UInt64] in
                 var found: [UInt64] = []
                 do throws(Failure) {
-                    for entry in chain.graph.types.all(type, isExact: isExact) {
-                        chain.noteDependency(entry.id)
-                        let object = try chain.resolve(entry.id, [])
+                    for entry in build.graph.types.all(type, isExact: isExact) {
+                        build.noteDependency(entry.id)
+                        let object = try build.resolve(entry.id, [])
                         if object != 0 { found.append(object) }
                     }
                 } catch {
@@ -107,24 +107,24 @@ extension Container {
             throw Failure(
                 .domain, "an object of the confined type '\(type.name)' is injected in its domain '\(domain.name)'")
         }
-        try whole { (chain) throws(Failure) in
-            let recipe = try self.recipe(for: type, as: id, chain)
+        try whole { (build) throws(Failure) in
+            let recipe = try self.recipe(for: type, as: id, build)
             try recipe.checkKind(of: type)
-            try chain.injectHostObject(recipe, object, record)
+            try build.injectHostObject(recipe, object, record)
         }
     }
 
     /// How an object of a type is injected: by the key, else by the definition of this very type (abstract ones not), else by
     /// what the type needs.
-    func recipe(for type: ObjectType, as id: UInt32?, _ chain: Build) throws(Failure) -> Recipe {
-        let named = if let id { id } else { try definition(of: type, in: chain.graph) as UInt32? }
+    func recipe(for type: ObjectType, as id: UInt32?, _ build: Build) throws(Failure) -> Recipe {
+        let named = if let id { id } else { try definition(of: type, in: build.graph) as UInt32? }
         guard let id = named else {
-            if let own = try ownRecipe(of: type, chain) { return own }
+            if let own = try ownRecipe(of: type, build) { return own }
             throw Failure(
                 .notFound, "no definition makes a '\(type.name)': there is nothing to inject", path: type.name)
         }
-        guard let recipe = chain.graph.recipe(id) else {
-            throw monitor.locked { unknownKey(keys.name(id), in: chain.graph) }
+        guard let recipe = build.graph.recipe(id) else {
+            throw monitor.locked { unknownKey(keys.name(id), in: build.graph) }
         }
         return recipe
     }

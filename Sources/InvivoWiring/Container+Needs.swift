@@ -30,14 +30,14 @@ extension Container {
 
     /// How objects of a type are injected that have no definition: what the type needs, and its hooks. Nil when there is
     /// neither.
-    func ownRecipe(of type: ObjectType, _ chain: Build) throws(Failure) -> Recipe? {
+    func ownRecipe(of type: ObjectType, _ build: Build) throws(Failure) -> Recipe? {
         let functions = type.description.functions
         guard (!type.needs.isEmpty && fillsNeeds) || functions.willInject != nil || functions.hearsOfCompletion else {
             return nil
         }
-        let graph = chain.graph
+        let graph = build.graph
         let former = monitor.locked { ownRecipes[ObjectIdentifier(type)] }
-        if !chain.isReload, let former, former.generation == graph.generation { return former.recipe }
+        if !build.isReload, let former, former.generation == graph.generation { return former.recipe }
         var compiler = RecipeCompiler(
             types: graph.types, described: { graph.recipe($0)?.definition },
             identify: { [self] name in monitor.locked { keys.id(of: name) } },
@@ -58,7 +58,7 @@ extension Container {
             throw Failure.gathered(compiler.failures)
                 ?? Failure(.internalFault, "what a '\(type.name)' needs cannot be told", path: type.name)
         }
-        if !chain.isReload {
+        if !build.isReload {
             let former = monitor.locked {
                 ownRecipes.updateValue((graph.generation, recipe), forKey: ObjectIdentifier(type))
             }
@@ -70,9 +70,9 @@ extension Container {
     /// Fills what an object's type needs, with its hooks: of an object that is made without a definition.
     func fillNeeds(of type: ObjectType, in object: UInt64, _ record: Record) throws(Failure) {
         guard !type.needs.isEmpty, fillsNeeds else { return }
-        try whole { (chain) throws(Failure) in
-            guard let recipe = try ownRecipe(of: type, chain) else { return }
-            try chain.injectHostObject(recipe, object, record)
+        try whole { (build) throws(Failure) in
+            guard let recipe = try ownRecipe(of: type, build) else { return }
+            try build.injectHostObject(recipe, object, record)
         }
         extra(record).hasNeeds = true
     }

@@ -188,7 +188,7 @@ public final class Container: @unchecked Sendable {
     public func currentGraph() -> Graph { monitor.locked { graph } }
 
     /// What the calling code sees: inside a build the graph that this one is of, which a reload has yet to publish.
-    public var visibleGraph: Graph { currentChain?.graph ?? currentGraph() }
+    public var visibleGraph: Graph { innermostBuild?.graph ?? currentGraph() }
 
     /// Publishes the next graph; under the monitor, by the reload that holds the turn. Answers the former one, which
     /// must be kept until no reader is left in it.

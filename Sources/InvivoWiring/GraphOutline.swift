@@ -162,7 +162,7 @@ extension Container {
     /// How a host can make the object of a key by itself; null when it must resolve it.
     public func outline(_ id: UInt32) throws(Failure) -> Value {
         // Inside a build what is made belongs to that.
-        guard currentChain == nil else { return .null }
+        guard innermostBuild == nil else { return .null }
         return try GraphOutline.of(id, currentGraph()) ?? .null
     }
 }

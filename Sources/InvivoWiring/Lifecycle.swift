@@ -174,7 +174,7 @@ public final class Lifecycle: @unchecked Sendable {
             return true
         }
         guard isMine else { return }
-        try start(record, container.name(of: record), container.currentChain)
+        try start(record, container.name(of: record), container.innermostBuild)
     }
 
     /// Stops a key's shared instance if it is started.
@@ -186,7 +186,7 @@ public final class Lifecycle: @unchecked Sendable {
         for (_, object) in monitor.locked({ cell.objects() }) where ObjectTable.retain(object) {
             defer { _ = ObjectTable.release(object) }
             guard let record = ObjectTable.record(object) else { continue }
-            if let failure = stop(record, container.name(of: record), container.currentChain) { throw failure }
+            if let failure = stop(record, container.name(of: record), container.innermostBuild) { throw failure }
         }
     }
 
@@ -211,7 +211,7 @@ public final class Lifecycle: @unchecked Sendable {
     func startNow(_ record: Record) throws(Failure) {
         guard Container.type(record).hasLife, let instance = record.pointee.instance else { return }
         try Container.type(record).description.prepare(instance)
-        try start(record, Container.type(record).name, container.currentChain)
+        try start(record, Container.type(record).name, container.innermostBuild)
     }
 
     // MARK: disposal
@@ -244,7 +244,7 @@ public final class Lifecycle: @unchecked Sendable {
         monitor.locked { extra.life = state }
     }
 
-    /// Where the definition of an object's key is declared, as it is in the graph of a chain, or at present.
+    /// Where the definition of an object's key is declared, as it is in the graph of a build, or at present.
     private func place(of record: Record, _ build: Build?) -> Place {
         guard record.pointee.key > 0 else { return Place() }
         return (build?.graph ?? container.currentGraph()).recipe(record.pointee.key - 1)?.definition.place ?? Place()

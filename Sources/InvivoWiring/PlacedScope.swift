@@ -59,8 +59,8 @@ public final class PlacedScope: @unchecked Sendable {
     }
 
     /// Where the calling code is; nowhere in it is an error. Runs host code.
-    func current(for key: String, at place: Place, _ chain: Build) throws(Failure) -> UInt64 {
-        let found = try find(for: key, at: place, chain)
+    func current(for key: String, at place: Place, _ build: Build) throws(Failure) -> UInt64 {
+        let found = try find(for: key, at: place, build)
         guard found != 0 else {
             throw Failure(
                 .notReady, "'\(key)' has the scope '\(name)', and the calling code is nowhere in it", path: key,
@@ -71,11 +71,11 @@ public final class PlacedScope: @unchecked Sendable {
 
     /// Where the calling code is; 0: nowhere in it. What a reload injects belongs to the scope instance of its holder. Runs host
     /// code.
-    func find(for key: String, at place: Place, _ chain: Build) throws(Failure) -> UInt64 {
-        if let known = chain.scopeInstance(of: self) { return known.place }
+    func find(for key: String, at place: Place, _ build: Build) throws(Failure) -> UInt64 {
+        if let known = build.scopeInstance(of: self) { return known.place }
         guard let host else {
             let thread = currentThread().identity
-            chain.note(ScopeInstance(scope: self, place: thread))
+            build.note(ScopeInstance(scope: self, place: thread))
             return thread
         }
         var found: UInt64 = 0
@@ -87,7 +87,7 @@ public final class PlacedScope: @unchecked Sendable {
             if failure.place.file.isEmpty { failure.place = place }
             throw failure
         }
-        if found != 0 { chain.note(ScopeInstance(scope: self, place: found)) }
+        if found != 0 { build.note(ScopeInstance(scope: self, place: found)) }
         return found
     }
 

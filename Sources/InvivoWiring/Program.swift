@@ -4,7 +4,7 @@ internal import InvivoBase
 internal import InvivoGraph
 
 /// Prototypes and graph-scope objects whose whole graph is known when it is planned: simple types, made by their initializers
-/// from constants, from each other and from shared objects. Such a graph is made in one sweep over raw memory: no chain, no
+/// from constants, from each other and from shared objects. Such a graph is made in one sweep over raw memory: no build, no
 /// lookup, no lock, no reference count of Swift's, and no atomic operation for what is inside. A program belongs to the cell
 /// of its last node; whatever it names is named by that cell's recipe too, so that a reload that changes any of it replaces
 /// the cell.

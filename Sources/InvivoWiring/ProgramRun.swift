@@ -195,7 +195,7 @@ enum ProgramRun {
         return 0
     }
 
-    /// The outermost resolve is over: so is the chain that its inits needed.
+    /// The outermost resolve is over: so is the build that its initializers needed.
     @inline(never)
     private static func endBuild(
         of running: UnsafeMutablePointer<iv_running>, _ object: UInt64, _ failed: inout FastResolve.Failed

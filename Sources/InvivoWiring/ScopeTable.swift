@@ -45,10 +45,10 @@ public final class ScopeTable: Sendable {
 
     /// The cell of a definition where the calling code is. Runs host code.
     func instance(
-        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ chain: Build
+        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ build: Build
     ) throws(Failure) -> Cell {
         let scope = try scope(of: recipe)
-        let place = try scope.current(for: recipe.key, at: recipe.definition.place, chain)
+        let place = try scope.current(for: recipe.key, at: recipe.definition.place, build)
         if recipe.scope == .thread { note(thread: place) }
         return try monitor.locked { () throws(Failure) -> Cell in
             try closing.refuse()
@@ -67,9 +67,9 @@ public final class ScopeTable: Sendable {
     }
 
     /// What the cell of a place is known by, where the calling code is; nil when that is nowhere. Runs host code.
-    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ chain: Build) throws(Failure) -> ArgumentsKey? {
+    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ build: Build) throws(Failure) -> ArgumentsKey? {
         guard recipe.scope != .context else { return nil }
-        let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, chain)
+        let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, build)
         return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)
     }
 

@@ -94,15 +94,15 @@ public struct TrackedObject: Sendable {
 
 extension Container {
     /// Tracks a new object: it belongs to its type's domain, and its cell knows it as long as somebody holds it.
-    func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ arguments: [Value], _ chain: Build) {
+    func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ arguments: [Value], _ build: Build) {
         let type = Self.type(record)
         record.pointee.thread = type.raw.pointee.thread
         // No lock is held while host code runs.
         let tracked = TrackedObject(
             own: WeakObject(object, record), arguments: arguments.map { TrackedObject.Argument($0) },
-            scopeInstances: chain.allScopeInstances)
+            scopeInstances: build.allScopeInstances)
         let (cell, all) = monitor.locked { () -> (Cell?, [TrackedObject]) in
-            let cell = (chain.isReload ? chain.graph : graph).cell(recipe.id)
+            let cell = (build.isReload ? build.graph : graph).cell(recipe.id)
             return (cell, cell?.track(tracked) ?? [])
         }
         guard !all.isEmpty else { return }

@@ -2,30 +2,30 @@ internal import CPlatform
 internal import InvivoBase
 internal import Synchronization
 
-/// What a thread that is about to wait is in the middle of: the chains on its stack, of whatever runtime. None of them goes on
+/// What a thread that is about to wait is in the middle of: the builds on its stack, of whatever runtime. None of them goes on
 /// before the wait is over.
 struct Standing {
     let thread: UInt64
-    private var chains: Set<ObjectIdentifier> = []
+    private var builds: Set<ObjectIdentifier> = []
     /// What they make, from the outermost on.
     private var keys: [String] = []
     /// Whether they are of several runtimes.
     let isAcross: Bool
 
-    /// Of the calling thread, which waits on behalf of `chain`.
-    init(_ chain: Build) {
+    /// Of the calling thread, which waits on behalf of `build`.
+    init(_ build: Build) {
         let state = currentThread()
         thread = state.identity
         var found: [Build] = []
         var seen: Set<ObjectIdentifier> = []
-        func add(_ chain: Build?) {
-            var next = chain
+        func add(_ build: Build?) {
+            var next = build
             while let here = next, seen.insert(ObjectIdentifier(here)).inserted {
                 found.append(here)
                 next = here.parent ?? here.outer
             }
         }
-        add(chain)
+        add(build)
         add(Build.at(state.build))
         var around = state.pointee.around
         while let here = around {
@@ -37,13 +37,13 @@ struct Standing {
             add(here.build)
             creation = here.pointee.outer
         }
-        chains = seen
+        builds = seen
         keys = found.reversed().flatMap { $0.frames.map(\.recipe.key) }
-        let owner = chain.graph.raw.pointee.owner
+        let owner = build.graph.raw.pointee.owner
         isAcross = found.contains { $0.graph.raw.pointee.owner != owner }
     }
 
-    func has(_ chain: ObjectIdentifier) -> Bool { chains.contains(chain) }
+    func has(_ build: ObjectIdentifier) -> Bool { builds.contains(build) }
 
     /// What it makes beneath `key`, or all where that is none of them.
     func keys(after key: String) -> [String] {
@@ -63,7 +63,7 @@ enum WaitsAcross {
         /// The cell or pending creation.
         let awaited: ObjectIdentifier
         let name: String
-        /// The chain that makes it; nil while it has none.
+        /// The build that creates it; nil while it has none.
         var maker: ObjectIdentifier?
     }
     private static let monitor = Monitor(isProcessWide: true)
@@ -106,7 +106,7 @@ enum WaitsAcross {
         }
     }
 
-    /// Who makes it has a chain. Under the monitor of the runtime.
+    /// Notes the build that creates something that others wait for. Under the monitor of the runtime.
     static func known(_ maker: Build, for awaited: AnyObject) {
         monitor.locked {
             let awaited = ObjectIdentifier(awaited)
