@@ -96,9 +96,8 @@ let package = Package(
         .testTarget(
             name: "InvivoReloadTests",
             dependencies: [
-                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoGraph", "InvivoObjects", "InvivoReload",
-                "InvivoTraits",
-                "InvivoWiring",
+                "CInvivo", "CPlatform", "InvivoBase", "InvivoConfig", "InvivoGraph", "InvivoLoop", "InvivoObjects",
+                "InvivoReload", "InvivoTraits", "InvivoWiring",
             ]),
         .testTarget(
             name: "InvivoDescribeTests",
