@@ -25,7 +25,7 @@ func appOptions(_ options: UnsafePointer<invivo_app_options>?) throws(Failure) -
     var engine = try engineOptions(given.runtime)
     if given.runtime == nil { engine.isLoopDefault = true }
     var app = Application.Options(manifest: try text(given.manifest, "options.manifest"), engine: engine) {
-        (engine, path) throws(Failure) in _ = try engine.loadModule(path, table: invivo_table_get())
+        (engine, path) throws(Failure) in _ = try engine.modules.load(path, table: invivo_table_get())
     }
     try requireKnown(
         given.flags, INVIVO_APP_WITHOUT_MODULES | INVIVO_APP_WAIT, "options.flags", "INVIVO_APP_...")

@@ -11,7 +11,7 @@ public func invivo_module_load(
 ) -> invivo_status {
     out?.pointee = invivo_module()
     return answering(error) { () throws(Failure) in
-        let bits = try Engine.find(runtime.bits).loadModule(try text(path, "path"), table: invivo_table_get())
+        let bits = try Engine.find(runtime.bits).modules.load(try text(path, "path"), table: invivo_table_get())
         out?.pointee.bits = bits
     }
 }

@@ -66,7 +66,7 @@ public final class Application: @unchecked Sendable {
         let (manifest, modules, specs) = try read(options)
         let engine = try Engine.open(options.engine)
         do throws(Failure) {
-            try engine.trust(FilePath(options.manifest), "manifest")
+            try engine.modules.trust(FilePath(options.manifest), "manifest")
             let unloaded = load(modules, options, engine)
             let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
             try ApplicationStart(
@@ -97,7 +97,7 @@ public final class Application: @unchecked Sendable {
         let engine = try Engine.open(options.engine)
         var failure: Failure?
         do throws(Failure) {
-            try engine.trust(FilePath(options.manifest), "manifest")
+            try engine.modules.trust(FilePath(options.manifest), "manifest")
             let unloaded = load(modules, options, engine)
             let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
             let facts = try ApplicationStart(
@@ -153,7 +153,7 @@ public final class Application: @unchecked Sendable {
                             .unsupported,
                             "a Python module needs a Python host: run the manifest with 'python3 -m invivo run'")
                     }
-                    try engine.trust(path, "module")
+                    try engine.modules.trust(path, "module")
                     try loadOther(engine, module.name, path.shown)
                 } else {
                     try options.loadLibrary(engine, path.shown)

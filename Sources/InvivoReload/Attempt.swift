@@ -27,36 +27,51 @@ final class Staged {
     }
 }
 
-/// A change set that was staged and planned; nothing of it is visible yet. Belongs to whoever has the turn, who uses it up.
+/// A change set that was staged and planned; nothing of it is visible yet. Belongs to the thread that has the turn, which uses it
+/// up.
 final class PreparedReload {
+    enum Outcome {
+        /// The documents say what they said before, and nothing else is to be done.
+        case nothing
+        case planned(Plan)
+        case failed(Failure)
+    }
+
     let set: ChangeSet
     var clock: PhaseClock
-    /// Nil when it failed, and when the same bytes came again.
-    var plan: Plan?
-    var failure: Failure?
+    var outcome = Outcome.nothing
     var warnings: [(String, Place)] = []
     var files = FilesRead()
-    /// Everything that was heard concerned documents that are not open.
+    /// Whether all events concerned documents that are not open.
     let isNobodys: Bool
-    /// Whether committing it runs code of the host, which may take its time.
-    var runsHostCode: Bool { plan?.runsHostCode ?? false }
 
     init(_ set: ChangeSet, isNobodys: Bool) {
         self.set = set
         self.isNobodys = isNobodys
         clock = PhaseClock(set)
     }
+
+    var failure: Failure? { if case .failed(let failure) = outcome { failure } else { nil } }
+
+    /// Whether committing it runs code of the host, which may take its time.
+    var runsHostCode: Bool { if case .planned(let plan) = outcome { plan.runsHostCode } else { false } }
+
+    /// Gives up the outcome, so that a plan in it has one reference when it is carried out.
+    func takeOutcome() -> Outcome {
+        defer { outcome = .nothing }
+        return outcome
+    }
 }
 
-/// A transaction that is over, but for those who hear of it.
+/// A transaction that is over and not reported yet.
 final class Attempt {
     let set: ChangeSet
     let report: Report
     let warnings: [(String, Place)]
     let files: FilesRead
-    /// The same bytes came again: there is nothing to tell.
+    /// The documents say what they said before: there is nothing to report.
     let isNothing: Bool
-    /// Everything that was heard concerned documents that are not open.
+    /// Whether all events concerned documents that are not open.
     let isNobodys: Bool
 
     init(_ prepared: PreparedReload, _ report: Report, isNothing: Bool) {

@@ -9,9 +9,9 @@ internal import InvivoWiring
 /// Carries a plan out: new instances, then changes in the objects' domains. The store of the next generation follows it. By the
 /// thread that has the turn.
 ///
-/// A job that its domain does not finish in time is abandoned and may go on beside the commit's thread, so what both touch is
-/// guarded. Unchecked because the build and the outage pass from thread to thread with the jobs.
-final class Commit: @unchecked Sendable {
+/// A job that its domain does not finish in time is abandoned and may go on beside the commit's thread, so state that both touch is
+/// guarded.
+final class Commit {
     private struct State {
         var notes: [(String, Place)] = []
         /// Keys that they are about.
@@ -57,8 +57,8 @@ final class Commit: @unchecked Sendable {
     /// How long exclusive objects have not been there, in nanoseconds. Ends the outage.
     func endOutage() -> UInt64 { outage.end() }
 
-    /// Any failure takes everything back. `unsettled` receives the keys whose objects could not be brought back.
-    func run(_ plan: Plan, unsettled: inout Set<UInt32>) throws(Failure) -> Findings {
+    /// Any failure undoes everything. `restores` receives the keys whose objects could not be brought back.
+    func run(_ plan: Plan, _ restores: PendingRestores) throws(Failure) -> Findings {
         do throws(Failure) {
             let (former, next) = (former, build.graph)
             progress.beforeExclusive = {
@@ -76,7 +76,7 @@ final class Commit: @unchecked Sendable {
             // What objects that are kept got of their own.
             try build.startAll()
         } catch {
-            throw takeBack(error, plan, unsettled: &unsettled)
+            throw takeBack(error, plan, restores)
         }
         progress.beforeExclusive = nil
         build.settleCommit()
@@ -89,19 +89,19 @@ final class Commit: @unchecked Sendable {
         return Findings(warnings: done.notes, warned: done.warned, refused: done.refused)
     }
 
-    private func takeBack(_ error: Failure, _ plan: Plan, unsettled: inout Set<UInt32>) -> Failure {
+    private func takeBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
         var failure = error
         failure.others += undoAll()
         // A domain still works on what this commit made: nobody else touches that before it returns.
         let isAbandoned = progress.abandonment.isBegun
-        if isAbandoned || state.locked({ $0.isStuck }) { unsettled.formUnion(plan.tuned.map(\.id)) }
+        if isAbandoned || state.locked({ $0.isStuck }) { restores.add(plan.tuned.map(\.id)) }
         if isAbandoned { build.releaseBuilds(in: former) }
         failure.others += build.stopStarted(isApart: isAbandoned)
         let cells = plan.created
         state.locked { $0.isOver = true }
-        progress.abandonment.whenOver { [self] in
+        progress.abandonment.whenOver { [container, build, state] in
             build.abandonCommit()
-            dropNew(cells)
+            Self.dropNew(cells, container)
             let leases = state.locked { state in
                 defer { state.leases = [] }
                 return state.leases
@@ -156,8 +156,8 @@ final class Commit: @unchecked Sendable {
         }
     }
 
-    /// Disposes of what a failed commit made, last first.
-    private func dropNew(_ created: [Cell]) {
+    /// Disposes of the objects that a failed commit has created, last first.
+    private static func dropNew(_ created: [Cell], _ container: Container) {
         let made = container.monitor.locked { created.flatMap { $0.heldObjects() } }
         for (_, object) in made.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
     }
@@ -178,8 +178,8 @@ final class Commit: @unchecked Sendable {
     private func undoAll() -> [Failure] {
         var failures: [Failure] = []
         while let (domain, undo) = state.locked({ $0.undos.popLast() }) {
-            nonisolated(unsafe) var undo = undo
-            nonisolated(unsafe) var found: [Failure] = []
+            var undo = undo
+            var found: [Failure] = []
             guard let domain else {
                 failures += container.apart(over: visible) { undo.run() }
                 continue
@@ -195,7 +195,7 @@ final class Commit: @unchecked Sendable {
         return notUndone(failures)
     }
 
-    /// What steps back may see of what the commit made: nothing while a domain still works on that, or when all is over.
+    /// The build whose objects undo steps may see: none while a domain still works on it, or when the commit is over.
     private var visible: Build? { state.locked { $0.isOver } || progress.abandonment.isBegun ? nil : build }
 
     private func notUndone(_ failures: [Failure]) -> [Failure] {

@@ -321,6 +321,14 @@ final class Documents: Sendable {
         monotonicNow() < set.firstEvent &+ options.writerPatience * 1_000_000
     }
 
+    /// Returns the stage of a change set, which reads its files. Files that are open for writing are left out where they are followed, and
+    /// refused otherwise, unless they have been open for long or `heedingWriters` is false.
+    func stage(for set: ChangeSet, heedingWriters: Bool) -> Stage {
+        Stage(
+            options: options, log: container.log, thread: set.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
+            heedsWriters: heedingWriters && (set.heard.isEmpty || isYoung(set)))
+    }
+
     // MARK: facts and close
 
     /// What the follower has counted; nil if no file is followed.

@@ -24,6 +24,7 @@ extension Engine {
             throw Failure(.busy, "the calling thread has a view open, which nobody else could end: end it first")
         }
         let deadline = monotonicNow() + Self.patience
+        let leases = HostLeases(container, targets, reclaimer, generations)
         try turns.takeToClose(until: deadline, patience: Self.patienceWithDomains)
         do throws(Failure) {
             Readers.refuseBuilds(core)
@@ -31,12 +32,12 @@ extension Engine {
             try waitForLeftJobs(until: deadline)
             reclaimer.reclaim(.now, until: deadline)
             try container.retiredObjects.pause(until: deadline)
-            if !deferring { try refuseLeased(until: deadline) }
+            if !deferring { try leases.refuse(until: deadline, patience: Self.patienceWithDomains) }
             // From here on no reader enters; those inside are waited for.
             Readers.shut(core)
             try wait(until: deadline, "views are still open") { Readers.readers(core) }
             // Again: the last ones may have taken leases with them.
-            if !deferring { try refuseLeased(until: deadline) }
+            if !deferring { try leases.refuse(until: deadline, patience: Self.patienceWithDomains) }
         } catch {
             Readers.reopen(core, tag: container.tag)
             container.retiredObjects.resume()
@@ -53,7 +54,7 @@ extension Engine {
         container.stopResolving()
         sources.closeHandles()
         targets.restore()
-        let stopFailures = container.lifecycle.stopFailures.gathering { disposeAll() }
+        let stopFailures = container.lifecycle.stopFailures.gathering { disposeAll(leases) }
         closeHandles()
         container.keys.bumpAllVersions()
         let running = container.monitor.locked { loop.take() }
@@ -108,108 +109,8 @@ extension Engine {
         }
     }
 
-    /// Fails when hosts hold leases. What is being disposed of in some domain may hold some still: that is waited for.
-    private func refuseLeased(until deadline: UInt64) throws(Failure) {
-        do throws(Failure) { try refuseLeased() } catch {
-            let isUnderWay = container.monitor.locked { () -> Bool in
-                guard container.domains.hasUnawaitedJobs else { return false }
-                let patience = min(deadline, monotonicNow() + Self.patienceWithDomains)
-                container.domains.wait(until: patience) { !container.domains.hasUnawaitedJobs }
-                return true
-            }
-            guard isUnderWay else { throw error }
-            try refuseLeased()
-        }
-    }
-
-    /// The same at this moment, not counting leases that injected objects hold on each other.
-    ///
-    /// Other threads may release meanwhile: what is looked at is leased, and the tables of what was injected are read under
-    /// the monitor, where they change.
-    private func refuseLeased() throws(Failure) {
-        let (leased, leases) = leasedByHosts()
-        var names: [String] = []
-        for record in leased {
-            names.append(
-                record.pointee.key == 0
-                    ? "a '\(Container.type(record).name)'" : "'\(container.keyName(record.pointee.key - 1))'")
-        }
-        withExtendedLifetime(leases) {}
-        guard !names.isEmpty else { return }
-        let count = names.count == 1 ? "1 object is" : "\(names.count) objects are"
-        let shown = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", ..." : "")
-        throw Failure(
-            .busy, "\(count) still leased: \(shown); release them first, or defer the close until they are gone")
-    }
-
-    /// Objects that hosts lease, and all that was injected into these: they live on after a deferred close.
-    private func leasedWithAll() -> Set<UInt64> {
-        let (leased, leases) = leasedByHosts()
-        var found: Set<UInt64> = []
-        container.monitor.locked {
-            var queue = leased
-            while let record = queue.popLast() {
-                guard found.insert(ObjectTable.handle(record)).inserted else { continue }
-                InjectedReferences.forEach(of: record) { object in
-                    if let record = ObjectTable.record(object) { queue.append(record) }
-                }
-            }
-        }
-        withExtendedLifetime(leases) {}
-        return found
-    }
-
-    /// Definitions that are kept and may make nothing now: under overrides, where processors have replaced them, and in the
-    /// tables of assemblies.
-    private func replaced() -> [Definition] {
-        var found = Array(snapshot.originals.values)
-        for (id, stack) in snapshot.overrides {
-            if let base = snapshot.definitions[id] { found.append(base) }
-            found += stack.map(\.definition)
-        }
-        for assembly in snapshot.assemblies.values { found += assembly.description.definitions }
-        return found
-    }
-
-    /// The leases keep what is answered.
-    private func leasedByHosts() -> ([Record], [ObjectLease]) {
-        var leases: [ObjectLease] = []
-        for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) {
-            leases.append(ObjectLease(owning: object))
-        }
-        let records = leases.compactMap { ObjectTable.record($0.bits) }
-        let (leased, claims) = container.monitor.locked { () -> ([Record], [AnyObject]) in
-            let lates = container.leasesOfLates()
-            // One lease of each is this look's.
-            var accounted = container.leasesOfGraph(and: replaced()).merging(targets.leases(), uniquingKeysWith: +)
-            accounted.merge(lates.counts, uniquingKeysWith: +)
-            for lease in reclaimer.remembered { accounted[lease.bits, default: 0] += 1 }
-            // One lease may be kept for the steps back of several domains.
-            var kept: Set<ObjectIdentifier> = []
-            for lease in container.domains.restoringLeases
-            where kept.insert(ObjectIdentifier(lease)).inserted {
-                accounted[lease.bits, default: 0] += 1
-            }
-            for record in records {
-                accounted[ObjectTable.handle(record), default: 0] += 1
-                InjectedReferences.forEach(of: record) { accounted[$0, default: 0] += 1 }
-            }
-            // What has ended holds them until its domain has disposed of it.
-            container.pendingDisposals.forEach { record in
-                InjectedReferences.forEach(of: record) { accounted[$0, default: 0] += 1 }
-            }
-            let leased = records.filter { record in
-                let object = ObjectTable.handle(record)
-                return ObjectTable.leases(object) > accounted[object] ?? 0
-            }
-            return (leased, lates.claims)
-        }
-        withExtendedLifetime(claims) {}
-        return (leased, leases)
-    }
-
     /// Shared instances go in reverse order of creation, each in its domain.
-    private func disposeAll() {
+    private func disposeAll(_ leases: HostLeases) {
         let graph = container.currentGraph()
         var cells: [ObjectIdentifier: Cell] = [:]
         graph.forEachCell { _, cell in cells[ObjectIdentifier(cell)] = cell }
@@ -220,7 +121,7 @@ extension Engine {
         objects += Self.sequenced(
             former.objects.map(\.object) + late.map(\.object) + container.retiredObjects.takeAll())
         objects.sort { $0.sequence > $1.sequence }
-        let leased = leasedWithAll()
+        let leased = leases.reached()
         // What was not made here is stopped with the rest, and ends with the last claim on it.
         let ending = Set(objects.map(\.object) + claims.map(\.bits)).subtracting(leased).compactMap(ObjectTable.record)
         for failure in container.lifecycle.stopTogether(ending) { container.lifecycle.stopFailures.note(failure) }
@@ -242,26 +143,22 @@ extension Engine {
 
     private func closeHandles() {
         announcer.closeObservers()
-        for changes in container.monitor.locked({ () -> Set<UInt64> in
-            defer { openChanges = [] }
-            return openChanges
-        }) { HandleTable.remove(changes, .changes) }
+        handles.closeChanges()
         targets.closeHandles()
         for domain in container.domains.all { domain.closeHandle() }
     }
 
-    /// Lets go of everything that refers back, and of the core.
+    /// Releases everything that refers back, and the core.
     private func forgetAll() {
-        for override in snapshot.overrides.values.joined() { override.closeHandle() }
-        snapshot = Snapshot()
+        let former = generations.take()
+        for override in former.overrides.values.joined() { override.closeHandle() }
+        withExtendedLifetime(former) {}
         targets.forget()
         // Before the types of their objects.
         pools.closeAll()
         container.forget()
-        if let token { token.deallocate() }
-        token = nil
-        for module in modules { module.close() }
-        modules = []
+        handles.freeToken()
+        modules.closeHandles()
         let engine = container.core.pointee.engine
         Readers.publish(container.core, graph: nil, epoch: iv_load_u64(iv_core_epoch(container.core)))
         Readers.freeCore(container.core)

@@ -1,6 +1,8 @@
 public import InvivoBase
+internal import InvivoConfig
 internal import InvivoGraph
 public import InvivoLoop
+public import InvivoObjects
 internal import InvivoWiring
 
 extension Engine {
@@ -8,7 +10,7 @@ extension Engine {
     public func openDocument(_ new: NewDocument) throws(Failure) -> Document {
         var set = ChangeSet(cause: new.document.name)
         set.open(new)
-        try commit(set)
+        try reloader.commit(set)
         return new.document
     }
 
@@ -35,7 +37,7 @@ extension Engine {
     }
 
     private func commit(_ document: Document, _ content: ChangeSet.Content) throws(Failure) {
-        try commit { (set) throws(Failure) in
+        try reloader.commit { (set) throws(Failure) in
             switch documents.phase(of: document) {
             case .open: break
             case .closed: throw .badHandle(document.handleBits, .source)
@@ -55,7 +57,7 @@ extension Engine {
         let isNew = documents.closeIfNew(document)
         turns.end()
         if !isNew {
-            try commit { (set) throws(Failure) in
+            try reloader.commit { (set) throws(Failure) in
                 guard documents.phase(of: document) == .open else { throw .badHandle(document.handleBits, .source) }
                 set.cause = "\(document.name) closed"
                 set.documents = [(document, .none)]
@@ -68,14 +70,53 @@ extension Engine {
         if isNew { documents.endIdleFollowing() }
     }
 
-    // MARK: change sets that are being written
+    // MARK: configuration
 
-    public func opened(changes: UInt64) throws(Failure) {
-        try container.monitor.locked { () throws(Failure) in
-            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
-            openChanges.insert(changes)
+    /// The id of a path, for reading in views as a value of a kind.
+    public func configID(_ path: String, _ kind: ValueKind) throws(Failure) -> UInt32 {
+        let path = try ConfigPath.checked(path)
+        let graph = container.currentGraph()
+        return try container.monitor.locked { () throws(Failure) -> UInt32 in
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closed") }
+            let id = try container.keys.intern(config: path)
+            container.configReads.note(id)
+            if kind != .any {
+                if let there = graph.setting(id) { try there.node.require(kind, at: path) }
+                container.configReads.note(id, as: kind)
+            }
+            return id
         }
     }
 
-    public func closed(changes: UInt64) { container.monitor.locked { _ = openChanges.remove(changes) } }
+    /// What holds at a path.
+    public func configuration(_ path: String) throws(Failure) -> Value {
+        let path = try ConfigPath.checked(path)
+        let graph = container.currentGraph()
+        if path.isEmpty {
+            let id = container.monitor.locked { container.keys.id(ofConfig: "") }
+            return id.flatMap { graph.setting($0) }?.node.value ?? .map([])
+        }
+        if let id = container.monitor.locked({ container.keys.id(ofConfig: path) }), let there = graph.setting(id) {
+            return there.node.value
+        }
+        if container.monitor.locked({ container.isClosing }) { throw Failure(.closed, "the runtime is closed") }
+        let root = container.monitor.locked { container.keys.id(ofConfig: "") }.flatMap { graph.setting($0) }
+        let tree = root.map { ConfigTree(root: $0.node) } ?? ConfigTree()
+        throw Failure(
+            .notConfigured, "the configuration says nothing at '\(path)'\(suggestion(for: path, among: tree.paths))",
+            path: path)
+    }
+
+    /// Tells of every reload that changed what is at a path or below it.
+    public func observe(
+        configuration path: String, domain: Domain?, destroy: (@Sendable () -> Void)?,
+        changed: @escaping @Sendable (_ path: String, _ value: Value, _ generation: UInt64) -> Void
+    ) throws(Failure) -> Observer {
+        let path = try ConfigPath.checked(path)
+        container.monitor.locked { if !path.isEmpty { container.configReads.note(path) } }
+        return try observe(domain: domain, destroy: destroy) { report in
+            guard report.failure == nil, let node = report.settings[path] else { return }
+            changed(path, node?.value ?? .null, report.generation)
+        }
+    }
 }

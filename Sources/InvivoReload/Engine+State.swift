@@ -103,14 +103,4 @@ extension Engine {
         try announcer.add(observer)
         return observer
     }
-
-    /// The token that other languages attach to; made once, freed by close.
-    public func token(_ make: () -> UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
-        container.monitor.locked {
-            if let token { return token }
-            let made = make()
-            token = made
-            return made
-        }
-    }
 }

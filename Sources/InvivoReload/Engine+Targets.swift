@@ -13,7 +13,7 @@ extension Engine {
         let target = Target(id: id, key: key, object: object, type: Container.type(record), container)
         // One turn for all of it: another thread may attach the same object.
         var former: Target?
-        try commit { (set) throws(Failure) in
+        try reloader.commit { (set) throws(Failure) in
             former = targets.target(of: object)
             set.cause = "attach \(key)"
             if let former { set.detached = [former] }
@@ -34,7 +34,7 @@ extension Engine {
     }
 
     public func detach(_ target: Target) throws(Failure) {
-        try commit { (set) throws(Failure) in
+        try reloader.commit { (set) throws(Failure) in
             guard targets.isAttached(target) else {
                 throw Failure(.handle, "the target is detached already: its object was attached anew, or is gone")
             }
@@ -48,7 +48,7 @@ extension Engine {
     public func declare(key: String, type: ObjectType) throws(Failure) {
         let id = try container.intern(key)
         try turns.take()
-        snapshot.targetTypes[id] = type
+        generations.declare(type, of: id)
         turns.end()
     }
 
@@ -59,7 +59,7 @@ extension Engine {
         set.detached = [target]
         // An object that is gone has nothing to take back.
         guard targets.keep(target) else { return }
-        do throws(Failure) { try submit(set) } catch {
+        do throws(Failure) { try reloader.submit(set) } catch {
             targets.release(target)
             throw error
         }
@@ -80,7 +80,7 @@ extension Engine {
         set.overrides = [override]
         // Before it is in place: close ends the handles of those that are.
         let handle = override.open()
-        do throws(Failure) { try commit(set) } catch {
+        do throws(Failure) { try reloader.commit(set) } catch {
             override.closeHandle()
             throw error
         }
@@ -91,7 +91,7 @@ extension Engine {
     public func end(_ override: Override) throws(Failure) {
         var set = ChangeSet(cause: "override of \(override.definition.key) ended")
         set.endedOverrides = [override]
-        try commit(set)
+        try reloader.commit(set)
         override.closeHandle()
     }
 
@@ -100,7 +100,7 @@ extension Engine {
         let clearing = PoolClearing(pool)
         var set = ChangeSet(cause: "clear \(pool.name)")
         set.cleared = [clearing]
-        try commit(set)
+        try reloader.commit(set)
         return clearing.count
     }
 }

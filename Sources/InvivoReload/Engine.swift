@@ -12,30 +12,23 @@ public import InvivoWiring
 
 /// One runtime: its wiring, its documents, and the one way in which both change.
 ///
-/// Reloads take turns: `isReloading` is set under the monitor by the thread that runs one, and what is marked "of the
-/// turn" is touched by that thread alone. Files are followed on the loop thread and staged on the worker; both are started
-/// when first needed.
-public final class Engine: @unchecked Sendable {
+/// Any thread may call. Files are followed on the loop thread and staged on the worker; both are started when they are first needed.
+public final class Engine: Sendable {
     public let container: Container
     public let pools: Pools
+    public let modules: ModuleTable
     let options: EngineOptions
-    let traits = TraitTable()
     let loop: LoopThread
     let reclaimer: Reclaimer
     let announcer: Announcer
     let targets: Targets
     let turns: Turns
     let documents: Documents
+    let generations: GenerationStore
+    let reloader: Reloader
+    let handles: HostHandles
 
-    // Guarded by the monitor.
-    /// Types that blocked definitions name and that are not registered.
-    var awaitedTypes: Set<String> = []
-    var modules: [KeptModule] = []
-    /// Handles of change sets that hosts are writing; stale when the runtime is closed.
-    var openChanges: Set<UInt64> = []
-    var token: UnsafeMutableRawPointer?
-
-    /// What the base room cannot know by itself. Set once, by the first runtime, before there is anything to ask about.
+    /// Functions that the modules below need of this one. Set once, by the first runtime.
     private static let seams: Void = {
         Loading.isAskedToClose = { engine in
             let container = Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
@@ -45,30 +38,24 @@ public final class Engine: @unchecked Sendable {
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { Container.type($0).description } }
     }()
 
-    // Of the turn.
-    /// The description of the current generation.
-    var snapshot = Snapshot()
-    /// Keys whose objects a failed commit could not bring back to what they were; the next one tries again.
-    var unsettled: Set<UInt32> = []
-    /// Those of them whose domain has yet to undo something, as the current plan found them.
-    var unanswered: Set<UInt32> = []
-
     private init(_ container: Container, _ options: EngineOptions, running: Loop?) {
         self.container = container
-        pools = Pools(container)
         self.options = options
+        pools = Pools(container)
+        modules = ModuleTable(container, options)
+        handles = HostHandles(container)
         loop = LoopThread(container, running: running)
         announcer = Announcer(container)
         reclaimer = Reclaimer(container, loop, announcer)
         targets = Targets(container)
         turns = Turns(container, commitTimeout: options.commitTimeout) { [weak container] in
-            (container?.owner as? Engine)?.workerStep() ?? false
+            (container?.owner as? Engine)?.reloader.workerStep() ?? false
         }
         documents = Documents(container, options, loop, reclaimer, announcer) { [weak container] set, areSmall in
-            guard let engine = container?.owner as? Engine else { return }
-            if areSmall && engine.attemptHere(set) { return }
-            engine.submitUnasked(set)
+            (container?.owner as? Engine)?.reloader.filesChanged(set, areSmall: areSmall)
         }
+        generations = GenerationStore(container, documents, targets, reclaimer, announcer)
+        reloader = Reloader(container, options, turns, documents, targets, generations, reclaimer, announcer)
     }
 
     // MARK: open
@@ -107,7 +94,7 @@ public final class Engine: @unchecked Sendable {
         let engine = Engine(container, options, running: loop?.loop)
         container.fillsNeeds = options.fillsNeeds
         container.owner = engine
-        engine.registerStandardConverters()
+        container.converters.registerStandard(StandardConverters.all)
         container.lifecycle.startTimeout = options.startTimeout
         container.lifecycle.stopTimeout = options.stopTimeout
         container.commitTimeout = options.commitTimeout
@@ -116,11 +103,13 @@ public final class Engine: @unchecked Sendable {
         container.retiredObjects.grace = options.stopGrace
         container.retiredObjects.onWaiting = { [weak engine] in engine?.reclaimer.scheduleLook() }
         Self.seams
-        container.domains.events.jobWaits = { [weak engine] domain in engine?.noteWaiting(domain) }
+        container.domains.events.jobWaits = { [weak container] domain in
+            container?.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must poll the runtime")
+        }
         container.onLateBuild = { [weak engine] late in
             var set = ChangeSet(cause: "a build that a reload overtook")
             set.late = late
-            engine?.submitUnasked(set)
+            engine?.reloader.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
         engine.keepAlive()
@@ -143,100 +132,42 @@ public final class Engine: @unchecked Sendable {
         return engine
     }
 
-    // MARK: turns
+    // MARK: change sets
 
-    /// Runs a change set on this thread and waits until it is done. Unless its failure is `answered` to somebody, it is logged as
-    /// an error.
+    /// Commits a change set on this thread. A failure that is not `answered` to a caller is logged as an error.
     public func commit(_ set: ChangeSet, answered: Bool = true) throws(Failure) {
-        guard !set.entries.isEmpty else { return try commit(answered: answered, { $0 = set }) }
-        do throws(Failure) {
-            try turns.refuseInCallback()
-            try documents.follow(set)
-            try commit(answered: answered, { $0 = set })
-        } catch {
-            documents.giveUp(set)
-            throw error
-        }
+        try reloader.commit(set, answered: answered)
     }
 
-    /// The same for a change set that depends on what others did before, with something to be done in the same turn when it
-    /// has taken effect.
-    func commit(
-        answered: Bool = true, _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
-    ) throws(Failure) {
-        var set = ChangeSet(cause: "")
-        try turns.take()
-        do throws(Failure) { try fill(&set) } catch {
-            turns.end()
-            throw error
-        }
-        set.isAnswered = answered
-        let failure = reload(set)
-        if failure == nil { done() }
-        turns.end()
-        reclaimer.reclaim()
-        if let failure { throw failure }
-        // Files that took effect are followed: the worker is there before their first change.
-        guard set.hasFile || set.opened.contains(where: { $0.document.path != nil }) else { return }
-        do throws(Failure) {
-            try turns.startWorker()
-        } catch { announcer.noteThreadFailure(error) }
-    }
+    /// Hands a change set to the worker. Sets that wait there become one reload.
+    public func submit(_ set: ChangeSet) throws(Failure) { try reloader.submit(set) }
 
-    /// Hands a change set to the worker; what waits there becomes one reload.
-    public func submit(_ set: ChangeSet) throws(Failure) {
-        try documents.follow(set)
-        do throws(Failure) {
-            try turns.submit(set)
-        } catch {
-            documents.giveUp(set)
-            throw error
-        }
-    }
+    /// Returns what would be wrong with a change set, as far as a plan shows it. Changes nothing.
+    public func check(_ set: ChangeSet) -> [Failure] { reloader.check(set) }
 
-    /// The same for a change set that nobody asked for.
-    func submitUnasked(_ set: ChangeSet) {
-        do throws(Failure) { try submit(set) } catch { announcer.noteThreadFailure(error) }
-    }
+    /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
+    public func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) { reloader.examine(set) }
 
-    /// On the loop thread: stages and plans a small change here, and commits it too when nothing of the host has to run:
-    /// it is live before another thread could have been woken. The rest is the worker's, which takes the turn over.
-    /// False when somebody else has the turn, or the change is not small.
-    func attemptHere(_ set: ChangeSet) -> Bool {
-        // Planning may run converters, which may be code of the host.
-        guard turns.takeIfIdle({ !container.converters.hasHosts }) else { return false }
-        let prepared = prepare(set)
-        turns.hand(prepared.runsHostCode ? .prepared(prepared) : .done(carryOut(prepared)))
-        return true
-    }
+    /// Gathers the facts of the newest generation.
+    public func wiringFacts() -> WiringFacts { WiringFactsReader(container: container).all() }
 
-    /// The worker's one step: waits for work, takes all of it, runs it. False when the runtime closes.
-    private func workerStep() -> Bool {
-        var hasDropped = false
-        switch turns.takeWork() {
-        case nil: return false
-        case .sets(let sets): hasDropped = reload(joining: sets)
-        case .handed(.prepared(let prepared)): announce(carryOut(prepared))
-        case .handed(.done(let attempt)): announce(attempt)
-        }
-        turns.end()
-        reclaimer.reclaim()
-        if hasDropped { documents.endIdleFollowing() }
-        return true
-    }
+    /// Reports the registration of a type: definitions that wait for it are planned again, in a reload of their own.
+    public func typeIsThere(_ name: String) { reloader.typeIsThere(name) }
 
-    private func noteWaiting(_ domain: Domain) {
-        container.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must poll the runtime")
-    }
+    /// Notes a change set that a host begins to write. Its handle is stale when the runtime is closed.
+    public func opened(changes: UInt64) throws(Failure) { try handles.add(changes: changes) }
+    public func closed(changes: UInt64) { handles.remove(changes: changes) }
+
+    /// Returns the token that other languages attach to. It is created once and freed by close.
+    public func token(_ create: () -> UnsafeMutableRawPointer) -> UnsafeMutableRawPointer { handles.token(create) }
 
     // MARK: life
 
-    private static let living = Monitor(isProcessWide: true)
-    nonisolated(unsafe) private static var alive: [ObjectIdentifier: Engine] = [:]
+    /// The open runtimes: each keeps itself alive.
+    private static let open = Guarded<[ObjectIdentifier: Engine]>([:], by: Monitor(isProcessWide: true))
 
-    /// An open runtime keeps itself alive.
-    private func keepAlive() { Self.living.locked { Self.alive[ObjectIdentifier(self)] = self } }
-    func letGo() { _ = Self.living.locked { Self.alive.removeValue(forKey: ObjectIdentifier(self)) } }
+    private func keepAlive() { Self.open.locked { $0[ObjectIdentifier(self)] = self } }
+    func letGo() { _ = Self.open.locked { $0.removeValue(forKey: ObjectIdentifier(self)) } }
 }
 
 /// The loop while its domain is made.

@@ -5,6 +5,9 @@ internal import InvivoGraph
 internal import InvivoTraits
 internal import InvivoWiring
 
+/// A live object whose layers change, with the key under which it is tuned.
+typealias Tuned = (id: UInt32, object: UInt64, layers: TargetLayers?)
+
 /// What a commit will do, worked out and checked beforehand.
 struct Plan {
     let staged: Staged
@@ -57,7 +60,7 @@ struct Plan {
     /// Tracked objects into which something new is injected; nil: everything that their definition names.
     var followed: [(id: UInt32, objects: [TrackedObject], changed: Set<UInt32>?)] = []
     /// Live objects whose layers change.
-    var tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)] = []
+    var tuned: [Tuned] = []
     /// Live objects of which a base value changes: object, property, value.
     var based: [(object: UInt64, property: Int, value: Value)] = []
     /// Keys whose layers were planned, and those of them with warnings.
@@ -72,8 +75,6 @@ struct Plan {
     var changes: [Report.Change] = []
     /// Paths of the configuration that nothing reads and that are spelled nearly as one that is read.
     var misspelled: [UnreadEntry] = []
-    /// Nanoseconds in which an exclusive object was stopped and none was there; known after the commit.
-    var outage: UInt64 = 0
     /// Keys for which caches must ask again.
     var touched: Set<UInt32> = []
     /// Keys of what is made again and again, and from now on with other values.

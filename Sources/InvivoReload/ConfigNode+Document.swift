@@ -1,61 +1,6 @@
-internal import CInvivo
 public import InvivoBase
 public import InvivoConfig
-internal import InvivoGraph
-public import InvivoObjects
 public import InvivoSpec
-internal import InvivoTraits
-internal import InvivoWiring
-
-extension Engine {
-    /// The id of a path, for reading in views as a value of a kind.
-    public func configID(_ path: String, _ kind: ValueKind) throws(Failure) -> UInt32 {
-        let path = try ConfigPath.checked(path)
-        let graph = container.currentGraph()
-        return try container.monitor.locked { () throws(Failure) -> UInt32 in
-            guard !container.isClosing else { throw Failure(.closed, "the runtime is closed") }
-            let id = try container.keys.intern(config: path)
-            container.configReads.note(id)
-            if kind != .any {
-                if let there = graph.setting(id) { try there.node.require(kind, at: path) }
-                container.configReads.note(id, as: kind)
-            }
-            return id
-        }
-    }
-
-    /// What holds at a path.
-    public func configuration(_ path: String) throws(Failure) -> Value {
-        let path = try ConfigPath.checked(path)
-        let graph = container.currentGraph()
-        if path.isEmpty {
-            let id = container.monitor.locked { container.keys.id(ofConfig: "") }
-            return id.flatMap { graph.setting($0) }?.node.value ?? .map([])
-        }
-        if let id = container.monitor.locked({ container.keys.id(ofConfig: path) }), let there = graph.setting(id) {
-            return there.node.value
-        }
-        if container.monitor.locked({ container.isClosing }) { throw Failure(.closed, "the runtime is closed") }
-        let root = container.monitor.locked { container.keys.id(ofConfig: "") }.flatMap { graph.setting($0) }
-        let tree = root.map { ConfigTree(root: $0.node) } ?? ConfigTree()
-        throw Failure(
-            .notConfigured, "the configuration says nothing at '\(path)'\(suggestion(for: path, among: tree.paths))",
-            path: path)
-    }
-
-    /// Tells of every reload that changed what is at a path or below it.
-    public func observe(
-        configuration path: String, domain: Domain?, destroy: (@Sendable () -> Void)?,
-        changed: @escaping @Sendable (_ path: String, _ value: Value, _ generation: UInt64) -> Void
-    ) throws(Failure) -> Observer {
-        let path = try ConfigPath.checked(path)
-        container.monitor.locked { if !path.isEmpty { container.configReads.note(path) } }
-        return try observe(domain: domain, destroy: destroy) { report in
-            guard report.failure == nil, let node = report.settings[path] else { return }
-            changed(path, node?.value ?? .null, report.generation)
-        }
-    }
-}
 
 extension ConfigNode {
     /// Fails if the value at `path` is not of the kind as which the host reads it.

@@ -2,12 +2,11 @@ internal import Glibc
 internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoSpec
-internal import InvivoWiring
 
-extension Engine {
-    /// The converters that every runtime has from the start.
-    func registerStandardConverters() {
-        let all: [TextConverter] = [
+/// The converters that every runtime has from the start.
+enum StandardConverters {
+    static let all: [TextConverter] =
+        [
             TextConverter("number") { (text, wish) throws(Failure) in try TextReader.number(text, unit: wish.unit) },
             TextConverter("bool") { (text, _) throws(Failure) in .bool(try TextReader.bool(text)) },
             TextConverter("duration") { (text, wish) throws(Failure) in .double(try TextReader.duration(text)) },
@@ -24,8 +23,6 @@ extension Engine {
                 Self.colour(try TextReader.colour(text), isNumber: wish.kind.isInteger)
             },
         ]
-        container.converters.registerStandard(all)
-    }
 
     private static func colour(_ parts: [UInt8], isNumber: Bool) -> Value {
         if isNumber { return .int64(parts.reduce(0) { $0 << 8 | Int64($1) }) }

@@ -1,46 +1,61 @@
 internal import InvivoBase
 internal import InvivoGraph
+internal import InvivoTraits
 internal import InvivoWiring
+internal import Synchronization
 
-extension Engine {
-    /// Carries a plan out, then stores the next generation. Any failure takes everything back, and the generation stays.
-    func commit(_ plan: inout Plan, _ warnings: inout [(String, Place)]) throws(Failure) {
-        let former = container.currentGraph()
-        showAliases(&plan)
-        let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
-        for cell in plan.created { cell.generation = next.generation }
-        let commit = Commit(container, timeout: options.commitTimeout, from: former, to: next)
-        defer { plan.outage = commit.endOutage() }
-        let findings = try commit.run(plan, unsettled: &unsettled)
-        warnings += findings.warnings
-        plan.warned.formUnion(findings.warned)
-        unsettled = findings.refused.union(unanswered)
-        publish(plan, next)
+/// The description of the current generation, and the store that replaces it.
+///
+/// Any thread may read it. Only the thread that has the turn replaces it.
+final class GenerationStore: Sendable {
+    private let container: Container
+    private let documents: Documents
+    private let targets: Targets
+    private let reclaimer: Reclaimer
+    private let announcer: Announcer
+    private let state = Mutex(Snapshot())
+
+    init(
+        _ container: Container, _ documents: Documents, _ targets: Targets, _ reclaimer: Reclaimer,
+        _ announcer: Announcer
+    ) {
+        self.container = container
+        self.documents = documents
+        self.targets = targets
+        self.reclaimer = reclaimer
+        self.announcer = announcer
     }
 
-    /// Aliases without arguments share the slots of their targets.
-    private func showAliases(_ plan: inout Plan) {
-        for (id, target) in plan.aliased {
-            let cell = plan.editor.cell(target)
-            // Readers that look only under this name find the objects there, whenever they are created.
-            container.monitor.locked { _ = cell?.raw }
-            plan.editor.set(cell, at: id)
+    var snapshot: Snapshot { state.withLock { $0 } }
+
+    /// Declares the type of the targets of a key. Part of the next generation.
+    func declare(_ type: ObjectType, of id: UInt32) { state.withLock { $0.targetTypes[id] = type } }
+
+    /// For close: gives up the description, which the caller releases without a lock.
+    func take() -> Snapshot {
+        state.withLock { state in
+            defer { state = Snapshot() }
+            return state
         }
     }
 
     // MARK: the store
 
-    private func publish(_ plan: Plan, _ next: Graph) {
+    /// Makes a plan that was carried out the current generation. By the thread that has the turn.
+    func publish(_ plan: Plan, _ next: Graph) {
         let set = plan.staged.set
         for clearing in set.cleared { clearing.carryOut() }
-        snapshot.apply(plan, former: container.currentGraph(), next: next, container.names)
+        let (former, names) = (container.currentGraph(), container.names)
+        let snapshot = state.withLock { state in
+            state.apply(plan, former: former, next: next, names)
+            return state
+        }
         container.assemblies.activate(plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
-        if !plan.definitions.isEmpty { noteAwaitedTypes() }
         for (document, state) in plan.staged.documents { document.state = state }
         documents.keepNamed(plan.staged.documents.map(\.document))
         targets.change(attached: set.attached, detached: set.detached)
         var touched = plan.touched
-        touched.formUnion(holders(of: plan.reshaped))
+        touched.formUnion(holders(of: plan.reshaped, snapshot))
         for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }
         let changesObjects =
             !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty || !plan.replaced.isEmpty
@@ -67,7 +82,7 @@ extension Engine {
     }
 
     /// The keys of what is made again and again, and of what is made with it each time.
-    private func holders(of ids: Set<UInt32>) -> Set<UInt32> {
+    private func holders(of ids: Set<UInt32>, _ snapshot: Snapshot) -> Set<UInt32> {
         guard !ids.isEmpty else { return [] }
         var found = ids
         var queue = Array(ids)

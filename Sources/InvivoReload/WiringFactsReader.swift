@@ -1,10 +1,13 @@
-public import InvivoBase
+internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-extension Engine {
-    /// Gathers the facts of the newest generation.
-    public func wiringFacts() -> WiringFacts {
+/// Gathers the facts of a generation for drawings and checks.
+struct WiringFactsReader {
+    let container: Container
+
+    /// Returns the facts of the newest generation.
+    func all() -> WiringFacts {
         var live: [UInt32: UInt64] = [:]
         for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) {
             if let record = ObjectTable.record(object), record.pointee.key > 0 {
@@ -34,27 +37,7 @@ extension Engine {
         return WiringFacts(generation: graph.generation, nodes: nodes)
     }
 
-    /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
-    public func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) {
-        do throws(Failure) { try turns.take() } catch { return (nil, error.all) }
-        defer { turns.end() }
-        let prepared = prepare(set)
-        guard let plan = prepared.plan else { return (nil, prepared.failure?.all ?? []) }
-        var nodes: [WiringFacts.Node] = []
-        for (id, definition) in plan.definitions where definition != nil {
-            guard let recipe = plan.editor.recipe(id) else { continue }
-            var node = facts(of: id, recipe)
-            // A plain alias has the compiled definition of its target.
-            if recipe.id != id, let place = definition?.place { node.place = place }
-            nodes.append(node)
-        }
-        guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
-        var facts = WiringFacts(generation: container.currentGraph().generation, nodes: nodes)
-        do throws(Failure) { facts.unread = try planner().unread(plan) } catch { return (nil, error.all) }
-        return (facts, [])
-    }
-
-    private func facts(of id: UInt32, _ recipe: Recipe) -> WiringFacts.Node {
+    func facts(of id: UInt32, _ recipe: Recipe) -> WiringFacts.Node {
         let definition = recipe.definition
         var node = WiringFacts.Node(key: container.keyName(id))
         node.type = recipe.type?.name ?? ""

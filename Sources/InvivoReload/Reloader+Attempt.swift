@@ -1,13 +1,11 @@
 internal import CInvivo
-public import InvivoBase
+internal import InvivoBase
 internal import InvivoConfig
-internal import InvivoLoop
-internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
-extension Engine {
-    /// One transaction, from change set to report, of which the observers hear. Answers why it failed. By the thread that has the
+extension Reloader {
+    /// Runs one transaction, from change set to report, and tells the observers. Returns why it failed. By the thread that has the
     /// turn.
     func reload(_ set: ChangeSet) -> Failure? {
         let whole = attempt(set)
@@ -40,8 +38,8 @@ extension Engine {
         return nil
     }
 
-    /// What would be wrong with a change set, as far as that shows without making anything: nothing is changed or told.
-    public func check(_ set: ChangeSet) -> [Failure] {
+    /// Returns what would be wrong with a change set, as far as a plan shows it. Changes and reports nothing.
+    func check(_ set: ChangeSet) -> [Failure] {
         do throws(Failure) {
             try documents.requireUnclosed(set)
             try turns.take()
@@ -50,8 +48,29 @@ extension Engine {
         return prepareSettled(set).failure?.all ?? []
     }
 
-    /// Several change sets as one transaction. When that fails each is tried alone, so that no set is lost through
-    /// another's fault. Answers whether documents were dropped with sets that failed.
+    /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
+    func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) {
+        do throws(Failure) { try turns.take() } catch { return (nil, error.all) }
+        defer { turns.end() }
+        let prepared = prepare(set)
+        guard case .planned(let plan) = prepared.outcome else { return (nil, prepared.failure?.all ?? []) }
+        let reader = WiringFactsReader(container: container)
+        var nodes: [WiringFacts.Node] = []
+        for (id, definition) in plan.definitions where definition != nil {
+            guard let recipe = plan.editor.recipe(id) else { continue }
+            var node = reader.facts(of: id, recipe)
+            // A plain alias has the compiled definition of its target.
+            if recipe.id != id, let place = definition?.place { node.place = place }
+            nodes.append(node)
+        }
+        guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
+        var facts = WiringFacts(generation: container.currentGraph().generation, nodes: nodes)
+        do throws(Failure) { facts.unread = try planner().unread(plan) } catch { return (nil, error.all) }
+        return (facts, [])
+    }
+
+    /// Runs several change sets as one transaction. If that fails, each is tried alone, so that no set is lost through the fault of
+    /// another. Returns whether documents were dropped with sets that failed.
     func reload(joining sets: [ChangeSet]) -> Bool {
         guard var joined = sets.first else { return false }
         if sets.count > 1 {
@@ -68,7 +87,7 @@ extension Engine {
         return hasDropped
     }
 
-    /// Where it fails, its failure also says what was wrong before.
+    /// If it fails, its failure includes the `former` one.
     private func attempt(_ set: ChangeSet, besides former: Failure? = nil) -> Attempt {
         let prepared = prepareSettled(set)
         return carryOut(prepared, besides: former)
@@ -88,7 +107,7 @@ extension Engine {
                 return container.closing.isRequested
             }
             if isClosing {
-                latest.failure = Loading.abandoned
+                latest.outcome = .failed(Loading.abandoned)
                 break
             }
             guard monotonicNow() < deadline else { return prepare(set, heedingWriters: false) }
@@ -113,9 +132,7 @@ extension Engine {
         let isNobodys = !set.heard.isEmpty && open.documents.isEmpty
         let set = targets.withoutFormer(documents.withOwed(documents.withEntries(open)))
         let prepared = PreparedReload(set, isNobodys: isNobodys)
-        let stage = Stage(
-            options: options, log: container.log, thread: set.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
-            heedsWriters: heedingWriters && (set.heard.isEmpty || documents.isYoung(set)))
+        let stage = documents.stage(for: set, heedingWriters: heedingWriters)
         targets.removeGone()
         turns.name(set.cause(besides: []))
         let limit = set.documents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
@@ -128,16 +145,17 @@ extension Engine {
                     container.monitor.locked { container.builds.beginNoting() }
                     var plan = try planner().plan(staged, &prepared.warnings)
                     // Assemblies that were active already.
-                    if plan.isNothing && unsettled.isEmpty { return }
-                    plan.tuned += unsettledTargets(besides: plan.tuned)
-                    prepared.plan = plan
+                    if plan.isNothing && restores.isEmpty { return }
+                    plan.tuned += restores.objects(
+                        besides: plan.tuned, of: container.currentGraph(), generations.snapshot)
+                    prepared.outcome = .planned(plan)
                     prepared.clock.end(INVIVO_PHASE_PLAN)
                 } catch {
-                    prepared.failure = error
-                    if error.code == .timeout && error.place.file.isEmpty {
-                        let names = set.documents.map(\.document.name).joined(separator: ", ")
-                        prepared.failure = Failure(.timeout, error.message, at: Place(file: names))
+                    guard error.code == .timeout && error.place.file.isEmpty else {
+                        return prepared.outcome = .failed(error)
                     }
+                    let names = set.documents.map(\.document.name).joined(separator: ", ")
+                    prepared.outcome = .failed(Failure(.timeout, error.message, at: Place(file: names)))
                 }
             }
         }
@@ -149,94 +167,94 @@ extension Engine {
         let graph = container.currentGraph()
         let live = LiveRuntime(container, graph, targets)
         return Planner(
-            before: snapshot, graph: graph, names: container.names, observed: live, registrations: live, traits: traits,
+            before: generations.snapshot, graph: graph, names: container.names, observed: live, registrations: live,
+            traits: traits,
             limits: Planner.Limits(
                 allowsPendingTargets: options.allowsPendingTargets, maxEachEntries: options.maxEachEntries),
             documents: documents.open)
     }
 
-    /// Objects that a failed commit could not bring back to what they were: they are tried again.
-    private func unsettledTargets(besides tuned: [(id: UInt32, object: UInt64, layers: TargetLayers?)])
-        -> [(id: UInt32, object: UInt64, layers: TargetLayers?)]
-    {
-        unanswered = []
-        guard !unsettled.isEmpty else { return [] }
-        let targets = targets.all
-        let graph = container.currentGraph()
-        return unsettled.sorted().flatMap { id in
-            let layers = graph.configuration(id) as? TargetLayers
-            let attached = (targets[id] ?? []).filter { layers == nil || layers?.type === $0.type }.map(\.object)
-            let shared = snapshot.alias(id) == nil ? graph.cell(id) : nil
-            let made = shared.map { cell in container.monitor.locked { cell.objects().map(\.object) } } ?? []
-            return Set(attached + made).sorted().compactMap {
-                object -> (id: UInt32, object: UInt64, layers: TargetLayers?)? in
-                guard !tuned.contains(where: { $0.object == object }) else { return nil }
-                // A change set that does not need a domain does not wait for it.
-                guard !needsRestore(object) else {
-                    unanswered.insert(id)
-                    return nil
-                }
-                return (id, object, layers)
-            }
-        }
-    }
-
-    /// Whether the domain of an object has yet to undo what a failed commit did there.
-    private func needsRestore(_ object: UInt64) -> Bool {
-        guard ObjectTable.retain(object) else { return false }
-        let lease = ObjectLease(owning: object)
-        defer { withExtendedLifetime(lease) {} }
-        guard let record = ObjectTable.record(object), let domain = Container.type(record).domain else { return false }
-        return container.domains.needsRestore(domain)
-    }
-
-    /// Commit, by the same thread or another that took the turn over.
+    /// Commits a prepared reload, on the same thread or on another that took the turn over. The failure includes the `former` one.
     func carryOut(_ prepared: PreparedReload, besides former: Failure? = nil) -> Attempt {
-        let isNothing = prepared.plan == nil && prepared.failure == nil
-        var changes: [Report.Change] = []
-        var settings: NameTable<ConfigNode?> = [:]
-        var stopFailures: [Failure] = []
-        var referred: [String] = []
-        var formerly: Formerly?
-        // One reference to what is about to be changed.
-        if var plan = prepared.plan.take() {
+        var failure = prepared.failure
+        var isNothing = false
+        var done = Done()
+        switch prepared.takeOutcome() {
+        case .nothing: isNothing = true
+        case .failed: break
+        case .planned(let plan):
             asReload {
                 do throws(Failure) {
-                    let made = Formerly(plan, container)
-                    try commit(&plan, &prepared.warnings)
-                    formerly = made
-                    prepared.clock.end(INVIVO_PHASE_COMMIT)
-                    changes = plan.changes
-                    for change in plan.settings { settings[change.path] = .some(change.node) }
-                    if plan.stops {
-                        stopFailures = container.lifecycle.stopFailures.gathering {
-                            reclaimer.reclaim(.now, inCallback: false)
-                            container.retiredObjects.waitForEnding(until: monotonicNow() + Reclaimer.patience)
-                        }
-                        referred = container.retiredObjects.takeReferred()
-                    }
-                } catch { prepared.failure = error }
-                prepared.clock.note(INVIVO_PHASE_OUTAGE, plan.outage)
+                    done = try commit(plan, prepared)
+                } catch { failure = error }
             }
         }
-        if let failure = prepared.failure, let former {
-            let others = former.all.filter { other in !failure.all.contains { $0.isSame(as: other) } }
-            prepared.failure = Failure.gathered(failure.all + others)
+        if let found = failure, let former {
+            let others = former.all.filter { other in !found.all.contains { $0.isSame(as: other) } }
+            failure = Failure.gathered(found.all + others)
         }
-        if let failure = prepared.failure, failure.code != .closed, !prepared.set.late.isEmpty {
+        if let failure, failure.code != .closed, !prepared.set.late.isEmpty {
             container.monitor.locked { container.builds.tryAgain(prepared.set.late) }
         }
         for target in prepared.set.detached { targets.release(target) }
         let report = Report(
             generation: container.currentGraph().generation,
             cause: prepared.set.cause(besides: prepared.files.unchanged),
-            failure: prepared.failure, stopFailure: Failure.gathered(stopFailures), changes: changes,
-            phases: prepared.clock.finish(), warnings: prepared.warnings, settings: settings, formerly: formerly,
-            referred: referred, stopGrace: container.retiredObjects.grace)
+            failure: failure, stopFailure: Failure.gathered(done.stopFailures), changes: done.changes,
+            phases: prepared.clock.finish(), warnings: prepared.warnings, settings: done.settings,
+            formerly: done.formerly, referred: done.referred, stopGrace: container.retiredObjects.grace)
         return Attempt(prepared, report, isNothing: isNothing)
     }
 
-    /// Log, counts and observers.
+    /// What the report of a commit that succeeded tells.
+    private struct Done {
+        var changes: [Report.Change] = []
+        var settings: NameTable<ConfigNode?> = [:]
+        var stopFailures: [Failure] = []
+        var referred: [String] = []
+        var formerly: Formerly?
+    }
+
+    /// Carries a plan out, then stores the next generation. Any failure undoes everything, and the generation stays.
+    private func commit(_ planned: consuming Plan, _ prepared: PreparedReload) throws(Failure) -> Done {
+        var plan = consume planned
+        let formerly = Formerly(plan, container)
+        let former = container.currentGraph()
+        showAliases(&plan)
+        let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
+        for cell in plan.created { cell.generation = next.generation }
+        let commit = Commit(container, timeout: options.commitTimeout, from: former, to: next)
+        defer { prepared.clock.note(INVIVO_PHASE_OUTAGE, commit.endOutage()) }
+        let findings = try commit.run(plan, restores)
+        prepared.warnings += findings.warnings
+        plan.warned.formUnion(findings.warned)
+        restores.keep(findings.refused)
+        generations.publish(plan, next)
+        if !plan.definitions.isEmpty { updateAwaitedTypes() }
+        prepared.clock.end(INVIVO_PHASE_COMMIT)
+        var done = Done(changes: plan.changes, formerly: formerly)
+        for change in plan.settings { done.settings[change.path] = .some(change.node) }
+        if plan.stops {
+            done.stopFailures = container.lifecycle.stopFailures.gathering {
+                reclaimer.reclaim(.now, inCallback: false)
+                container.retiredObjects.waitForEnding(until: monotonicNow() + Reclaimer.patience)
+            }
+            done.referred = container.retiredObjects.takeReferred()
+        }
+        return done
+    }
+
+    /// Aliases without arguments share the slots of their targets.
+    private func showAliases(_ plan: inout Plan) {
+        for (id, target) in plan.aliased {
+            let cell = plan.editor.cell(target)
+            // Readers that look only under this name find the objects there, whenever they are created.
+            container.monitor.locked { _ = cell?.raw }
+            plan.editor.set(cell, at: id)
+        }
+    }
+
+    /// Reports a transaction: to the log, the counts and the observers.
     func announce(_ attempt: Attempt) {
         documents.lookAgain(attempt.files.busy, attempt.set)
         documents.readAgain(attempt.files.unread)
@@ -244,7 +262,7 @@ extension Engine {
         documents.noteOwed(attempt.set, attempt.report.failure)
         if attempt.isNothing && (attempt.isNobodys || !attempt.files.busy.isEmpty) { return }
         guard !attempt.isNothing else {
-            // Whatever was wrong with these documents is mended.
+            // An earlier error of these documents does not hold any more.
             announcer.tellMended()
             return
         }

@@ -2,16 +2,28 @@ internal import CInvivo
 public import InvivoBase
 public import InvivoLoop
 internal import InvivoModules
+internal import InvivoWiring
 
-extension Engine {
+/// The modules that a runtime has loaded. Any thread may call.
+public final class ModuleTable: Sendable {
+    private let container: Container
+    private let options: EngineOptions
+    private let modules: Guarded<[KeptModule]>
+
+    init(_ container: Container, _ options: EngineOptions) {
+        self.container = container
+        self.options = options
+        modules = Guarded([], by: container.monitor)
+    }
+
     /// Refuses a file that other users can change, or warns about it. See `FileTrust`.
     public func trust(_ path: FilePath, _ what: String) throws(Failure) {
         guard !options.allowsForeignFiles, let warning = try FileTrust.check(path, what) else { return }
         container.log(.warning, warning.text)
     }
 
-    /// Loads a module and runs its entry, which registers types.
-    public func loadModule(_ path: String, table: UnsafeRawPointer) throws(Failure) -> UInt64 {
+    /// Loads a module and runs its entry, which registers types. Returns the handle of the module.
+    public func load(_ path: String, table: UnsafeRawPointer) throws(Failure) -> UInt64 {
         try trust(FilePath(path), "module")
         let module = try ModuleLoader().load(path: path)
         let entry = module.entry
@@ -19,7 +31,7 @@ extension Engine {
             entry(table.assumingMemoryBound(to: invivo_table.self), invivo_runtime(bits: container.handle), error)
         }
         let kept = KeptModule(module)
-        let isKept = container.monitor.locked { () -> Bool in
+        let isKept = modules.locked { modules -> Bool in
             guard !container.isClosing else { return false }
             modules.append(kept)
             return true
@@ -31,10 +43,19 @@ extension Engine {
         container.log(.debug, "the module '\(path)' is loaded")
         return kept.handleBits
     }
+
+    /// For close.
+    func closeHandles() {
+        let former = modules.locked { modules in
+            defer { modules = [] }
+            return modules
+        }
+        for module in former { module.close() }
+    }
 }
 
-/// A module that this runtime loaded: code stays until the process ends, its handle until the runtime closes.
-final class KeptModule: @unchecked Sendable {
+/// A module that this runtime loaded. Its code stays until the process ends, its handle until the runtime closes.
+private final class KeptModule: @unchecked Sendable {
     let module: LoadedModule
     private(set) var handleBits: UInt64 = 0
     init(_ module: LoadedModule) {

@@ -1,0 +1,74 @@
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoObjects
+internal import InvivoTraits
+internal import InvivoWiring
+
+/// The keys of objects that a failed commit could not bring back to what they were. Each later commit tries again.
+final class PendingRestores: Sendable {
+    private struct State {
+        var keys: Set<UInt32> = []
+        /// The keys that the current plan leaves alone, because a domain has yet to undo something for them.
+        var deferred: Set<UInt32> = []
+    }
+
+    private let container: Container
+    private let targets: Targets
+    private let state: Guarded<State>
+
+    init(_ container: Container, _ targets: Targets) {
+        self.container = container
+        self.targets = targets
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    var isEmpty: Bool { state.locked { $0.keys.isEmpty } }
+
+    /// After a commit that failed and could not be undone for these keys.
+    func add(_ keys: some Sequence<UInt32>) {
+        let keys = Set(keys)
+        state.locked { $0.keys.formUnion(keys) }
+    }
+
+    /// After a commit that succeeded. The objects of `refused` still do not take what they had.
+    func keep(_ refused: Set<UInt32>) {
+        state.locked { state in state.keys = refused.union(state.deferred) }
+    }
+
+    /// Returns the objects that the current plan tries again, besides those that it changes anyway.
+    func objects(besides tuned: [Tuned], of graph: Graph, _ snapshot: Snapshot) -> [Tuned] {
+        let keys = state.locked { state in
+            state.deferred = []
+            return state.keys
+        }
+        guard !keys.isEmpty else { return [] }
+        let targets = targets.all
+        var deferred: Set<UInt32> = []
+        let found = keys.sorted().flatMap { id in
+            let layers = graph.configuration(id) as? TargetLayers
+            let attached = (targets[id] ?? []).filter { layers == nil || layers?.type === $0.type }.map(\.object)
+            let shared = snapshot.alias(id) == nil ? graph.cell(id) : nil
+            let created = shared.map { cell in container.monitor.locked { cell.objects().map(\.object) } } ?? []
+            return Set(attached + created).sorted().compactMap { object -> Tuned? in
+                guard !tuned.contains(where: { $0.object == object }) else { return nil }
+                // A change set that does not need a domain does not wait for it.
+                guard !needsRestore(object) else {
+                    deferred.insert(id)
+                    return nil
+                }
+                return (id, object, layers)
+            }
+        }
+        state.locked { [deferred] in $0.deferred = deferred }
+        return found
+    }
+
+    /// Returns whether the domain of an object has yet to undo what a failed commit did there.
+    private func needsRestore(_ object: UInt64) -> Bool {
+        guard ObjectTable.retain(object) else { return false }
+        let lease = ObjectLease(owning: object)
+        defer { withExtendedLifetime(lease) {} }
+        guard let record = ObjectTable.record(object), let domain = Container.type(record).domain else { return false }
+        return container.domains.needsRestore(domain)
+    }
+}

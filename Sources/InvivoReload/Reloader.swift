@@ -1,0 +1,140 @@
+internal import InvivoBase
+internal import InvivoTraits
+internal import InvivoWiring
+
+/// Runs reloads: each takes its turn, is staged, planned, carried out and reported. Any thread may call.
+final class Reloader: Sendable {
+    let container: Container
+    let options: EngineOptions
+    let turns: Turns
+    let documents: Documents
+    let targets: Targets
+    let generations: GenerationStore
+    let reclaimer: Reclaimer
+    let announcer: Announcer
+    let restores: PendingRestores
+    let traits = TraitTable()
+    private let awaitedTypes: AwaitedTypes
+
+    init(
+        _ container: Container, _ options: EngineOptions, _ turns: Turns, _ documents: Documents, _ targets: Targets,
+        _ generations: GenerationStore, _ reclaimer: Reclaimer, _ announcer: Announcer
+    ) {
+        self.container = container
+        self.options = options
+        self.turns = turns
+        self.documents = documents
+        self.targets = targets
+        self.generations = generations
+        self.reclaimer = reclaimer
+        self.announcer = announcer
+        restores = PendingRestores(container, targets)
+        awaitedTypes = AwaitedTypes(container)
+    }
+
+    /// Runs a change set on this thread and waits until it is done. A failure that is not `answered` to a caller is logged as an
+    /// error.
+    func commit(_ set: ChangeSet, answered: Bool = true) throws(Failure) {
+        guard !set.entries.isEmpty else { return try commit(answered: answered, { $0 = set }) }
+        do throws(Failure) {
+            try turns.refuseInCallback()
+            try documents.follow(set)
+            try commit(answered: answered, { $0 = set })
+        } catch {
+            documents.giveUp(set)
+            throw error
+        }
+    }
+
+    /// The same for a change set that depends on the current state: `fill` writes it in its turn. `done` is called in the same turn after
+    /// success.
+    func commit(
+        answered: Bool = true, _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
+    ) throws(Failure) {
+        var set = ChangeSet(cause: "")
+        try turns.take()
+        do throws(Failure) { try fill(&set) } catch {
+            turns.end()
+            throw error
+        }
+        set.isAnswered = answered
+        let failure = reload(set)
+        if failure == nil { done() }
+        turns.end()
+        reclaimer.reclaim()
+        if let failure { throw failure }
+        // Files that took effect are followed: the worker is there before their first change.
+        guard set.hasFile || set.opened.contains(where: { $0.document.path != nil }) else { return }
+        do throws(Failure) {
+            try turns.startWorker()
+        } catch { announcer.noteThreadFailure(error) }
+    }
+
+    /// Hands a change set to the worker. Sets that wait there become one reload.
+    func submit(_ set: ChangeSet) throws(Failure) {
+        try documents.follow(set)
+        do throws(Failure) {
+            try turns.submit(set)
+        } catch {
+            documents.giveUp(set)
+            throw error
+        }
+    }
+
+    /// The same for a change set without a caller: a failure to submit it is logged.
+    func submitUnasked(_ set: ChangeSet) {
+        do throws(Failure) { try submit(set) } catch { announcer.noteThreadFailure(error) }
+    }
+
+    /// On the loop thread: takes in the files of one burst.
+    func filesChanged(_ set: ChangeSet, areSmall: Bool) {
+        if areSmall && attemptHere(set) { return }
+        submitUnasked(set)
+    }
+
+    /// Stages and plans a small change on the loop thread, and commits it there if no code of the host has to run: it is live before
+    /// another thread could have been woken. The worker takes the turn over for the rest. Returns false if another thread has the turn.
+    private func attemptHere(_ set: ChangeSet) -> Bool {
+        // Planning may run converters, which may be code of the host.
+        guard turns.takeIfIdle({ !container.converters.hasHosts }) else { return false }
+        let prepared = prepare(set)
+        turns.hand(prepared.runsHostCode ? .prepared(prepared) : .done(carryOut(prepared)))
+        return true
+    }
+
+    /// One step of the worker: waits for work, takes all of it, runs it. Returns false when the runtime closes.
+    func workerStep() -> Bool {
+        var hasDropped = false
+        switch turns.takeWork() {
+        case nil: return false
+        case .sets(let sets): hasDropped = reload(joining: sets)
+        case .handed(.prepared(let prepared)): announce(carryOut(prepared))
+        case .handed(.done(let attempt)): announce(attempt)
+        }
+        turns.end()
+        reclaimer.reclaim()
+        if hasDropped { documents.endIdleFollowing() }
+        return true
+    }
+
+    // MARK: types
+
+    /// A type was registered: definitions that wait for it are planned again, in a reload of their own.
+    func typeIsThere(_ name: String) {
+        if awaitedTypes.contains(name) { lookForTypes("type \(name)") }
+    }
+
+    private func lookForTypes(_ cause: String) {
+        var set = ChangeSet(cause: cause)
+        set.looksForTypes = true
+        // A runtime that closes has no need of it.
+        submitUnasked(set)
+    }
+
+    /// After a commit that changed definitions. A type may have been registered while the commit was planned.
+    func updateAwaitedTypes() {
+        let names = awaitedTypes.update(from: generations.snapshot)
+        guard let known = names.sorted().first(where: { container.has($0) }) else { return }
+        lookForTypes("type \(known)")
+    }
+}
