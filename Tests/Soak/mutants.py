@@ -62,15 +62,15 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
         Mutant("skip", "failure.others += build.stopStarted(isApart: isAbandoned)", "life"),
         Mutant("skip", "build.abandonCommit()", "life reset overrides starting"),
-        Mutant("skip", "dropNew(cells)", "life"),
+        Mutant("skip", "Self.dropNew(cells, container)", "life"),
         Mutant("skip", "failure.others += outage.takeBack()", "exclusive"),
         Mutant("skip", "if !failures.isEmpty { state.locked { $0.isStuck = true } }", "exactness traits domains"),
         Mutant("skip", "if case .refused = outcome.what { state.refused.insert(id) }", "exactness traits"),
         Mutant("skip", "build.settleCommit()", "life starting"),
         Mutant("skip", "failure.others += notUndone(undo.run())", "traits domains"),
     ],
-    "InvivoReload/Engine+Commit.swift": [
-        Mutant("skip", "unsettled = findings.refused.union(unanswered)", "exactness traits"),
+    "InvivoReload/PendingRestores.swift": [
+        Mutant("skip", "state.locked { state in state.keys = refused.union(state.deferred) }", "exactness traits"),
     ],
     "InvivoTraits/Undo.swift": [
         Mutant("never", "change.isKept || change.isUndone(instance) != true", "traits domains"),
@@ -165,25 +165,26 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoWiring/Container+Dispose.swift": [
         Mutant("skip", "if iv_record_edge_count(record) != 0 { releaseEdges(record) }", "graph life"),
     ],
-    "InvivoReload/Engine+Reload.swift": [
-        Mutant("never", "plan.isNothing && unsettled.isEmpty", "exactness"),
+    "InvivoReload/Reloader+Attempt.swift": [
+        Mutant("never", "plan.isNothing && restores.isEmpty", "exactness"),
         Mutant("never", "isClosing", "abandoning"),
-        Mutant("never", "isSame", "exactness"),
     ],
     "InvivoReload/Stage.swift": [
+        Mutant("never", "isSame", "exactness"),
         Mutant("never", "set.opened.contains { $0.document === document }", "watched"),
     ],
     "InvivoReload/Documents.swift": [
         Mutant("never", "failure.code == .closed && !set.heard.isEmpty", "abandoning"),
         Mutant("never", "!gone.isEmpty", "watched"),
-        Mutant("always", "document.phase == .open", "watched"),
+        Mutant("always", " document.phase == .open", "watched"),
         Mutant("skip", "guard new.document.phase == .new else { continue }", "watched"),
         Mutant("skip", "unfollow(new.document)", "watched"),
     ],
     "InvivoReload/Engine+Documents.swift": [
         Mutant("skip", "if isNew { documents.endIdleFollowing() }", "watched"),
+        Mutant("never", "!container.isClosing", "config closing"),
     ],
-    "InvivoReload/Engine.swift": [
+    "InvivoReload/Reloader.swift": [
         Mutant("never", "hasDropped", "watched"),
     ],
     "InvivoReload/Document.swift": [
@@ -199,9 +200,6 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Planner+Layers.swift": [
         Mutant("never", "!property.isInBlock", "wiring"),
-    ],
-    "InvivoReload/Engine+Config.swift": [
-        Mutant("never", "!container.isClosing", "config closing"),
     ],
     "InvivoReload/Observer.swift": [
         Mutant("never", "isOpen", "domains reports"),
