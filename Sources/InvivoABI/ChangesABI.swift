@@ -16,7 +16,7 @@ final class OpenChanges: @unchecked Sendable {
     private var defined: [UInt32: Int] = [:]
     private(set) var bits: UInt64 = 0
 
-    /// What a processor visits: this key alone can be defined.
+    /// The definition that a processor visits. Only this key can be defined.
     private let visited: Definition?
 
     init(_ engine: Engine, visiting definition: Definition? = nil) {
@@ -25,7 +25,7 @@ final class OpenChanges: @unchecked Sendable {
         set = ChangeSet(cause: "")
     }
 
-    /// Fails for what can only define.
+    /// Fails for a change set in which only one key can be defined.
     func requireFree() throws(Failure) {
         guard let visited else { return }
         throw Failure(
@@ -84,12 +84,12 @@ final class OpenChanges: @unchecked Sendable {
             throw error
         }
         if let visited {
-            // What the copied function and data belong to.
+            // The owner of the copied function and data.
             definition.body.keepAlive?.kept = visited.body.keepAlive
             definition.body.factory?.kept = visited.body.keepAlive
         }
         for each in [definition] + inlines.definitions {
-            // What is said last counts.
+            // The last call for a key wins.
             if !set.removed.isEmpty { set.removed.removeAll { $0.id == each.id } }
             defined[each.id] = set.definitions.count
             set.definitions.append(each)

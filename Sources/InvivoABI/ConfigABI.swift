@@ -141,7 +141,8 @@ public func invivo_converter_register(
     }
 }
 
-/// A host's function and what belongs to it. `destroy` is called with the last converter that uses it, once it was taken.
+/// A host's function with its user data. `destroy` is called with the last converter that uses it, once it was
+/// accepted.
 private final class HostConverter: @unchecked Sendable {
     typealias Function =
         @convention(c) (

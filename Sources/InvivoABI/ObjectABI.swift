@@ -5,7 +5,7 @@ internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
 
-// object.h: live instances, whatever language made them.
+// object.h: live instances of types of any language.
 
 /// An object for the length of a call: a lease of its own, so that nothing can end it meanwhile.
 struct HeldObject: ~Copyable {

@@ -77,7 +77,7 @@ private func processor(_ pointer: UnsafePointer<invivo_processor>?, _ engine: En
         owner: owner)
 }
 
-/// Lets a function see a definition and define it anew.
+/// Lets a function read and replace a definition.
 private func visit(
     _ definition: Definition, _ engine: Engine,
     _ call: (UnsafePointer<invivo_definition>, invivo_changes, UnsafeMutablePointer<OpaquePointer?>) -> invivo_status

@@ -241,7 +241,7 @@ public func invivo_domain_register(
     }
 }
 
-/// The status of what is done with a posted job.
+/// The status of an operation on a posted job.
 private func settled(_ job: invivo_job, _ body: (Job) -> Bool) -> invivo_status {
     do throws(Failure) { try Failure.refuseWhileAsking() } catch { return error.code.rawValue }
     if let found = HandleTable.find(job.bits, .job, as: Job.self), body(found) { return 0 }

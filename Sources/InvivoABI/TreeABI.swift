@@ -3,7 +3,7 @@ internal import InvivoBase
 internal import InvivoReload
 internal import InvivoWiring
 
-// wiring.h: injecting into what hosts made.
+// wiring.h: injecting into objects that the host created.
 
 @c @implementation
 public func invivo_inject(_ object: invivo_object, _ key: invivo_key, _ error: UnsafeMutablePointer<OpaquePointer?>!)

@@ -36,7 +36,7 @@ public func invivo_type_find(
     return answering(error) { () throws(Failure) in
         let registry = try RuntimeLookup.registry(for: runtime)
         let name = try text(name, "name")
-        // Who takes no error is spared the search for the nearest name.
+        // A caller that takes no error does not pay for the search for the nearest name.
         guard error != nil || registry.has(name) else { throw Failure(.notFound, "no such type", path: name) }
         let type = try registry.find(name)
         guard let out else { throw Failure(.argument, "out is NULL") }

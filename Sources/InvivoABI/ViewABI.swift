@@ -6,8 +6,8 @@ internal import InvivoWiring
 
 // view.h: wait-free readings of one generation, by slots of readers (hot.h).
 
-/// What a view of a bad runtime reads: no keys at all. Never freed. Made by invivo_thread_prepare, so that a real-time
-/// thread whose runtime closes under it does not make it.
+/// The graph of a view on an invalid runtime: no keys. Never freed. Created by invivo_thread_prepare, so that a
+/// real-time thread whose runtime closes does not create it.
 nonisolated(unsafe) let emptyGraph: UnsafePointer<invivo_graph> = {
     let graph = UnsafeMutablePointer<invivo_graph>.allocate(capacity: 1)
     graph.initialize(to: invivo_graph(generation: 0, owner: 0, count: 0, chunks: nil))

@@ -48,7 +48,8 @@ public final class Application: @unchecked Sendable {
                 content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown), limits: limits))
     }
 
-    /// The manifest, and where what it names is: found out before code of the application can change the working directory.
+    /// Reads the manifest and resolves the paths in it, before code of the application can change the working
+    /// directory.
     private static func read(
         _ options: Options
     ) throws(Failure) -> (manifest: AppManifest, modules: [(ManifestModule, FilePath)], specs: [FilePath]) {
@@ -85,8 +86,10 @@ public final class Application: @unchecked Sendable {
         return application
     }
 
-    /// What `open` would find wrong, without making anything: modules are loaded, and nothing of theirs is run but what
-    /// registers their types. `use` gets the wiring that the manifest describes; what it throws is a failure of the check.
+    /// Reports the errors that `open` would find, without creating an object.
+    ///
+    /// Modules are loaded, but only the functions that register their types are run. `use` receives the wiring that the
+    /// manifest describes; an error that it throws is a failure of the check.
     public static func check(_ options: Options, _ use: (WiringFacts) throws(Failure) -> Void) throws(Failure) {
         let (manifest, modules, specs) = try read(options)
         if options.withoutModules {
@@ -114,7 +117,7 @@ public final class Application: @unchecked Sendable {
         if let failure { throw failure }
     }
 
-    /// What is wrong with the form of the documents, each by itself: what can be told without any code.
+    /// The errors in the form of each document, found without running code.
     private static func checkForm(_ specs: [FilePath], _ options: EngineOptions) throws(Failure) {
         var failures: [Failure] = []
         for path in specs {
@@ -131,7 +134,7 @@ public final class Application: @unchecked Sendable {
         if let failure = Failure.gathered(failures) { throw failure }
     }
 
-    /// Stops what was started, in reverse, and closes the runtime.
+    /// Stops the started objects, in reverse order, and closes the runtime.
     public func close() throws(Failure) {
         do throws(Failure) { try engine.close(deferring: true) } catch {
             // Closed all the same.
@@ -141,7 +144,7 @@ public final class Application: @unchecked Sendable {
         _ = HandleTable.remove(handleBits, .app)
     }
 
-    /// Loads what can be loaded; answers what cannot.
+    /// Loads the modules; returns the failures.
     private static func load(_ modules: [(ManifestModule, FilePath)], _ options: Options, _ engine: Engine) -> [Failure]
     {
         var failures: [Failure] = []

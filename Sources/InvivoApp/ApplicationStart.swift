@@ -8,14 +8,14 @@ internal import InvivoSpec
 internal import InvivoTraits
 internal import InvivoWiring
 
-/// The start of an application: what its manifest says and what its documents say take effect as one reload, or every
-/// error of both is told, each once.
+/// The start of an application: its manifest and its documents take effect as one reload. A start that fails reports
+/// every error of both, each once.
 struct ApplicationStart {
     let engine: Engine
     let reader: ManifestReader
     /// Modules that could not be loaded: a type that is not known may be one of theirs.
     let unloaded: [Failure]
-    /// What the host wants to be active, in the place of the manifest's assemblies.
+    /// The host's change set, which replaces the manifest's assemblies.
     let given: ChangeSet
     let waits: Bool
 
@@ -61,12 +61,12 @@ struct ApplicationStart {
         return found.facts
     }
 
-    /// What is to take effect; if anything of it is not even readable, every error.
+    /// Reads the documents into one change set. Throws all errors if a document cannot be read.
     private func read(_ specs: [FilePath]) throws(Failure) -> (
         wiring: ChangeSet, outlines: ChangeSet, documents: [NewDocument]
     ) {
         var wiring = ChangeSet(cause: manifest.file)
-        // Every component by its type alone: enough to say what is wrong with the documents.
+        // Every component with its type alone: enough to check the documents.
         var outlines = ChangeSet(cause: manifest.file)
         var typeless: NameSet = []
         var failures = unloaded
@@ -101,7 +101,7 @@ struct ApplicationStart {
                 wiring.definitions.append(outline)
             }
         }
-        // What is found while they are read is found of the wiring too.
+        // Errors that reading finds are errors of the wiring, too.
         for index in failures.indices where failures[index].path.hasPrefix("components.") {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
         }
@@ -114,12 +114,12 @@ struct ApplicationStart {
             let wrong = waits ? [] : documentFailures(outlines, documents)
             var whole = wiring
             for document in documents { whole.openBelow(document) }
-            // What the configuration does not say is known when all of it is good.
+            // Missing configuration values are reported only when all documents are valid.
             for other in (waits || !wrong.isEmpty ? wiringFailures(wiring) : engine.check(whole)) + wrong
             where !failures.contains(where: other.isSame(as:)) {
                 failures.append(other)
             }
-            // What follows from a type that is not known has been said.
+            // Errors that follow from an unknown type are not reported: the type was reported.
             failures.removeAll { failure in
                 typeless.contains(failure.path)
                     || failure.path.hasPrefix("traits.") && typeless.contains(String(failure.path.dropFirst(7)))
@@ -129,12 +129,12 @@ struct ApplicationStart {
         return (wiring, outlines, documents)
     }
 
-    /// What is wrong with the wiring alone. What it misses of the configuration the specs may say.
+    /// The errors of the wiring alone. Missing configuration values are excluded, because the spec files may set them.
     private func wiringFailures(_ wiring: ChangeSet) -> [Failure] {
         engine.check(wiring).filter { $0.code != .notConfigured }
     }
 
-    /// What is wrong with the documents, each by itself, whatever is wrong with the wiring.
+    /// The errors of each document, independent of errors in the wiring.
     private func documentFailures(_ outlines: ChangeSet, _ documents: [NewDocument]) -> [Failure] {
         documents.flatMap { document in
             var set = outlines

@@ -6,7 +6,7 @@ internal import Glibc
 /// Filled by one thread while its owner is being made; afterwards only read.
 public final class CStrings: @unchecked Sendable {
     private var blocks: [UnsafeMutableRawPointer] = []
-    /// What ends the elements that own something.
+    /// Ends the elements that own something, in the order of allocation.
     private var endings: [() -> Void] = []
 
     public init() {}

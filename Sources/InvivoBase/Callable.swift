@@ -20,9 +20,10 @@ public final class Callable: @unchecked Sendable {
 
     /// For messages; never empty.
     public let name: String
-    /// What C knows it by; valid while somebody holds the callable.
+    /// The handle for C; valid while the callable is retained.
     public private(set) var handleBits: UInt64 = 0
-    /// What it holds for its calls, of who made it: other rooms see through it to what that leads to.
+    /// The owner of the objects that calls use, set by the creator. Other modules inspect it to follow those
+    /// references.
     public let claims: AnyObject?
     // `handleBits` is written in the initialisers only; everything else is constant or atomic.
     private let implementation: Implementation

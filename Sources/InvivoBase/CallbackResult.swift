@@ -2,8 +2,8 @@ public import CInvivo
 
 /// Calls a C callback that answers a status, a value and an error, and turns the three into a value or a failure.
 public enum CallbackResult {
-    /// `what` says who was called, for the message. What the callback left in `result` and `error` is freed here,
-    /// whatever it answered.
+    /// Calls a host function and takes its result. `what` names the function in messages. The `result` and `error` of
+    /// the callback are freed here, whether it succeeds or fails.
     public static func run(
         _ what: @autoclosure () -> String,
         _ call: (UnsafeMutablePointer<invivo_value>, UnsafeMutablePointer<OpaquePointer?>) -> invivo_status

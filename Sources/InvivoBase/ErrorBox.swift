@@ -1,9 +1,10 @@
 public import CInvivo
 import Synchronization
 
-/// What stands behind an `invivo_error *`: a failure, with its texts kept as C strings so that what is borrowed from
-/// it stays valid until its release. Texts, causes and parts are made when they are first asked for, so that wrapping an
-/// error costs the same whatever it wraps. Any thread may read it; no lock is taken.
+/// The object behind an `invivo_error *`: a failure, with C strings that stay valid until the error is released.
+///
+/// Strings, causes and parts are created on first access, so that wrapping an error has a constant cost. Any thread may
+/// read it; no lock is taken.
 public final class ErrorBox: Sendable {
     public let failure: Failure
     private let madeStrings = AtomicLazyReference<ErrorStrings>()
@@ -17,8 +18,9 @@ public final class ErrorBox: Sendable {
 
     init(_ failure: Failure) { self.failure = failure }
 
-    /// Uses all that an error consists of, once in a process. Swift learns of a generic type at its first use, under a lock that
-    /// a forked child finds locked for ever if another thread held it: a child makes and releases errors.
+    /// Instantiates every generic type that an error uses, once in a process. Swift does this at the first use, under a
+    /// lock. A forked child, which also creates errors, would wait for that lock forever if another thread held it at
+    /// the fork.
     public static func prepare() { _ = prepared }
 
     private static let prepared: Void = {
@@ -55,7 +57,7 @@ public final class ErrorBox: Sendable {
         error.map { Unmanaged<ErrorBox>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
     }
 
-    // MARK: What is borrowed from it
+    // MARK: Borrowed strings and errors
 
     private var borrowed: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
 
@@ -166,8 +168,8 @@ extension ErrorBox {
         return Failure(code, text, path: path.map { String(cString: $0) } ?? "", cause: cause)
     }
 
-    /// What a callback answered: its own error, which is taken over, if it made one, and otherwise what can be said without; `who`
-    /// names it.
+    /// The failure of a callback: the error that it created, whose ownership is taken, or one that is made from its
+    /// status. `who` names the callback.
     public static func failure(status: invivo_status, error: OpaquePointer?, from who: String) -> Failure {
         if let failure = take(error) { return failure }
         let code = StatusTable.entry(status) == nil ? Status.host : Status(rawValue: status)

@@ -76,20 +76,20 @@ public struct Failure: Error, Sendable {
     public var cause: [Failure]
     /// How many causes lie under it, one beneath the other; at most `mostCauses`.
     private var depth = 0
-    /// What else was found by the same call: all errors are reported at once.
+    /// The other errors that the same call found. All errors are reported at once.
     public var others: [Failure]
     /// How many more there were: a hostile document must not make the report larger than itself.
     public private(set) var omitted = 0
 
-    /// The most that are told one by one.
+    /// The largest number of errors that are reported one by one.
     public static let most = 100
-    /// The longest chain of causes: whoever wraps without end does not fill the memory, nor the stack when it is read.
+    /// The longest chain of causes. Endless wrapping must not exhaust the memory, nor the stack of a reader.
     public static let mostCauses = 250
-    /// Whether the message says already who needed what failed.
+    /// Whether the message already names the dependents.
     public var isChained = false
-    /// What a check of the wiring calls it; nil when something else found it.
+    /// The finding of the wiring check that this failure is; nil for a failure found elsewhere.
     public var finding: Finding?
-    /// Who needs what is wrong, the outermost first.
+    /// The dependents of the component that failed, the outermost first.
     public var neededBy: [String] = []
 
     public init(

@@ -1,4 +1,4 @@
-/// What a check of the wiring finds, by names that stay: for tools, and for whoever looks one up.
+/// A kind of problem that a check of the wiring reports. Names are stable, for tools and for searches.
 public enum Finding: String, Sendable, CaseIterable {
     case missing = "wiring.missing"
     case cycle = "wiring.cycle"
@@ -9,16 +9,16 @@ public enum Finding: String, Sendable, CaseIterable {
     case type = "wiring.type"
     case readOnly = "wiring.read-only"
     case configuration = "wiring.configuration"
-    /// Nothing reads what the configuration says.
+    /// A configuration value that nothing reads.
     case unread = "config.unread"
     case duplicate = "wiring.duplicate"
     case captive = "wiring.captive"
-    /// What is needed is never made itself.
+    /// A dependency on an abstract definition.
     case abstract = "wiring.abstract"
     /// The definition contradicts itself.
     case description = "wiring.description"
 
-    /// What a failure with this status is when a check of the wiring found it.
+    /// The finding for a failure with this status in a check of the wiring.
     public init?(_ code: Status) {
         switch code {
         case .notFound, .dormant: self = .missing

@@ -1,8 +1,8 @@
-/// State that is touched only while one monitor is held.
+/// State that is accessible only while one monitor is held.
 ///
-/// `body` must not wait on the monitor, and must not touch the same state in a nested call. As with `Mutex`, the compiler checks that
-/// nothing of the state can be reached without the monitor. `lockedUnchecked` and `heldUnchecked` are for state that is not
-/// `Sendable`, for example raw pointers: there the caller is responsible for what leaves `body`.
+/// `body` must not wait on the monitor, and must not access the same state in a nested call. As with `Mutex`, the
+/// compiler checks that no part of the state leaves the monitor. `lockedUnchecked` and `heldUnchecked` are for state
+/// that is not `Sendable`, for example raw pointers: there the caller is responsible for values that leave `body`.
 public final class Guarded<State>: @unchecked Sendable {
     @usableFromInline let monitor: Monitor
     @usableFromInline var state: State

@@ -1,4 +1,4 @@
-/// What a handle stands for: the top 4 bits of its word.
+/// The kind of object that a handle refers to: the top 4 bits of its word.
 public enum HandleKind: UInt64, Sendable {
     case runtime = 1
     case object, key, type, callable, domain, job, changes, source, target, observer, module, app, override, pool
@@ -28,11 +28,11 @@ public enum HandleKind: UInt64, Sendable {
     }
 }
 
-/// The process-wide table behind checked handles: `[kind: 4][generation: 28][index: 32]`.
+/// The process-wide table of checked handles: `[kind: 4][generation: 28][index: 32]`.
 ///
-/// A slot's generation goes up with each removal and a slot that has used all of them is given up, so that a stale
-/// handle is never taken for a newer one. Any thread may call; the lock is held for a few loads only, and never while
-/// an object is deallocated. Runtimes, objects and keys have tables of their own on the hot path.
+/// Each removal increments the generation of the slot. A slot that has used all generations is abandoned, so that a
+/// stale handle never matches a newer object. Any thread may call. The lock is held for a few loads only, and never
+/// while an object is deallocated. Runtimes, objects and keys have tables of their own on the hot path.
 public enum HandleTable {
     private static let lastGeneration: UInt32 = 1 << 28 - 1
     private static let chunkSize = 256
@@ -106,8 +106,8 @@ public enum HandleTable {
         }
     }
 
-    /// The object behind a handle; nil when the handle is stale, foreign or of another kind, or when it belongs to a
-    /// runtime of the process that this one was forked from.
+    /// The object of a handle. Nil when the handle is stale, foreign or of another kind, or belongs to a runtime of the
+    /// parent process.
     public static func find<T: AnyObject>(_ bits: UInt64, _ kind: HandleKind, as type: T.Type) -> T? {
         let found: AnyObject? = monitor.locked {
             guard let slot = storage.slot(of: bits, kind)?.slot, !isParents(slot) else { return nil }
@@ -135,7 +135,8 @@ public enum HandleTable {
         return !home.isHere
     }
 
-    /// Makes a handle stale and answers what it stood for. Nil when it was stale already, or held weakly and gone.
+    /// Makes a handle stale and returns its object. Nil when it was stale already, or was held weakly and its object
+    /// has ended.
     @discardableResult
     public static func remove(_ bits: UInt64, _ kind: HandleKind) -> AnyObject? {
         monitor.locked {
@@ -167,7 +168,7 @@ extension Failure {
             "the \(kind.name) belongs to a runtime of the parent process; open a runtime of your own after fork")
     }
 
-    /// The answer to what a forked child cannot ask of a runtime that the parent process opened.
+    /// The error of a call in a forked child on a runtime that the parent process opened.
     public static func forked() -> Failure {
         Failure(
             .forked,

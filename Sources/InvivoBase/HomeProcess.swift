@@ -1,9 +1,9 @@
 internal import CPlatform
 
-/// The process in which something was made, so that it can tell when it has come into a forked child.
+/// The process in which an object was created, to detect a forked child.
 ///
-/// A child has none of its parent's threads, but the locks that they held stay held there. Ask `isHere` before taking any
-/// lock of what the parent may have made, and answer `.forked` when it is false.
+/// A child has none of its parent's threads, but the locks that they held stay locked. Check `isHere` before taking a
+/// lock that the parent may have created, and fail with `.forked` when it is false.
 public struct HomeProcess: Sendable {
     private let forks: UInt64
 

@@ -1,4 +1,5 @@
-/// The limit of what a thread reads and plans. The limit itself is kept with the thread; a runtime that closes ends it earlier.
+/// The time limit for reading and planning on a thread. The limit is stored with the thread. A runtime that closes ends
+/// it earlier.
 public enum Loading {
     /// Whether the runtime that a thread loads for is asked to close. Set once, by the first runtime.
     nonisolated(unsafe) public static var isAskedToClose: (_ engine: UnsafeMutableRawPointer) -> Bool = { _ in false }
@@ -14,8 +15,8 @@ public enum Loading {
         return body()
     }
 
-    /// Throws when what this thread loads has taken too long, or its runtime closes. Called in each loop over what a document may
-    /// have many of.
+    /// Throws when this thread's loading has exceeded its time, or when its runtime closes. Called in each loop over a
+    /// part of a document that may have many elements.
     public static func check() throws(Failure) {
         let thread = currentThread()
         guard thread.pointee.load_deadline != 0, let engine = thread.pointee.engine else { return }
@@ -25,7 +26,7 @@ public enum Loading {
     }
 }
 
-/// Checks the limit at every 64th step of what takes less time than a check.
+/// Checks the limit at every 64th step, for steps that are cheaper than a check.
 public struct LoadSteps {
     private var count: UInt32 = 0
 

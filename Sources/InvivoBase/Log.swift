@@ -64,7 +64,7 @@ public final class Log: @unchecked Sendable {
         if let ended { ending(ended) }
     }
 
-    /// What belongs to the sink stays its owner's: `end` does not tell it.
+    /// Returns the ownership of the sink's user data to its owner. `end` then does not call the destroy function.
     public func giveBack() { monitor.locked { ended = nil } }
 
     public enum Level: UInt32, Sendable {

@@ -16,7 +16,7 @@ public struct Signature: Sendable {
     /// "play(note: int32, velocity: double)".
     public var text: String { "\(name)(\(parameters.map(\.text).joined(separator: ", ")))" }
 
-    /// The arguments in the kinds wanted. What was left out stays left out.
+    /// Returns the arguments, converted to the kinds of the parameters. Omitted arguments stay omitted.
     public func check(_ arguments: [Value]) throws(Failure) -> [Value] {
         guard arguments.count >= leastCount, arguments.count <= parameters.count else {
             let missing = arguments.count < leastCount ? ": '\(parameters[arguments.count].name)' is missing" : ""

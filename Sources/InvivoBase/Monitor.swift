@@ -1,10 +1,11 @@
 internal import CPlatform
 internal import Glibc
 
-/// A mutex with one condition, on the monotonic clock. Held for short, never while host code runs.
+/// A mutex with one condition, on the monotonic clock. Held briefly, never while host code runs.
 ///
-/// Objects end, and functions of the host that end something are called, only while the calling thread holds no monitor:
-/// whatever drops the last reference to something under one postpones that (`afterUnlocking`), and the last `unlock` runs it.
+/// Objects are deallocated, and destroy functions of the host are called, only while the calling thread holds no
+/// monitor. Code that drops a last reference under a monitor postpones this with `afterUnlocking`; the last `unlock`
+/// runs it.
 public final class Monitor: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>

@@ -12,7 +12,7 @@ public func nearestName(to name: String, among candidates: some Sequence<String>
         let limit = max(1, shorter / 3 + 1)
         guard longer - shorter <= limit else { continue }
         let distance = editDistance(Array(wanted[shared...]), Array(other[shared...]))
-        // What shares under half of its letters is another name.
+        // Names that share less than half of their letters are not similar.
         let isLike = distance * 2 <= longer + shared
         if isLike && distance <= limit && distance < (best?.distance ?? .max) { best = (candidate, distance) }
     }

@@ -3,14 +3,14 @@ internal import Glibc
 
 public typealias Record = UnsafeMutablePointer<iv_record>
 
-/// The slots that object handles name, for all runtimes of the process.
+/// The slots that object handles refer to, for all runtimes of the process.
 ///
 /// A handle is [kind 2: 4 bits][generation: 28][slot: 32]. The slot's one word holds the generation, the graph's hold
-/// and the leases of hosts, so that every check and count is one atomic operation; slots are never freed. Whoever makes
-/// the last claim go away sets IV_DYING in the same operation and is the only one to dispose of the record.
+/// and the leases of hosts, so that every check and count is one atomic operation. Slots are never freed. The thread
+/// that removes the last claim sets IV_DYING in the same operation, and only this thread disposes of the record.
 ///
-/// An object takes 2^31 leases and no more: what is asked for beyond that is refused, long before it would reach the bits
-/// above. Nobody who gives back what he takes comes near.
+/// An object has at most 2^31 leases. Further requests are refused, long before the count would reach the bits above. A
+/// host that releases its leases does not come near this limit.
 public enum ObjectTable {
     @usableFromInline static let kind: UInt64 = 2
     @usableFromInline static let lastGeneration: UInt64 = 0xfff_ffff
@@ -30,7 +30,7 @@ public enum ObjectTable {
     @inlinable @inline(__always)
     static func generation(_ bits: UInt64) -> UInt64 { (bits >> 32) & 0xfff_ffff }
 
-    /// Looks whether an object that lost a claim is held by nothing but a circle it is part of; set as `dispose` is.
+    /// Checks whether an object that lost a claim is held only by a reference cycle; set as `dispose` is.
     nonisolated(unsafe) public static var lookForCircle: @Sendable (UInt64) -> Void = { _ in }
 
     // MARK: making
@@ -207,10 +207,10 @@ public enum ObjectTable {
             && (state & (1 << 33) == 0 || state & trial != 0)
     }
 
-    // MARK: circles
+    // MARK: reference cycles
     //
-    // Whether objects are held by nothing but each other cannot be seen at one glance, so they are put on trial one after
-    // another: from then on who takes a lease calls the trial off. When all are on trial at once, nobody has a claim.
+    // No single check can see that objects are held only by each other. They are put on trial one after another, and a
+    // new lease on one of them cancels its trial. When all are on trial at the same time, nothing else holds a claim.
 
     /// Gives an object that has just lost its last claim the graph's hold, by who would dispose of it: it lives on.
     public static func revive(_ bits: UInt64) {
@@ -260,8 +260,8 @@ public enum ObjectTable {
         if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(trial | 1 << 33)) }
     }
 
-    /// One lease less, of who has looked for circles himself and saw that the object lives. True when it was the last claim
-    /// after all: the caller disposes.
+    /// Drops a lease, for a caller that has searched for cycles itself and found the object alive. Returns true if it
+    /// was the last claim nevertheless: then the caller disposes of the object.
     public static func releaseUnseen(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
@@ -311,7 +311,7 @@ public enum ObjectTable {
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0xffff_ffff != 0 else {
                 return false
             }
-            // Not when it is being disposed of already, with its circle: its record may be gone.
+            // Not when the object is already being disposed of, with its cycle: its record may be freed.
             let last = state & 0x3_ffff_ffff == 1
             if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
                 if last {

@@ -1,8 +1,10 @@
 internal import CPlatform
 internal import Glibc
 
-/// A thread of the runtime's own. It takes none of the host's signals; faults stay deliverable, so that a host's crash
-/// handler hears of those that happen on it. Joined before whoever started it ends.
+/// A thread of the runtime.
+///
+/// It blocks the host's signals, but not those of faults, so that a host's crash handler receives them. Its creator
+/// joins it before the creator ends.
 public final class OwnThread: @unchecked Sendable {
     private var thread = pthread_t()
 
@@ -37,7 +39,7 @@ public final class OwnThread: @unchecked Sendable {
     private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { work in
         guard let work else { return nil }
         let run = Unmanaged<Work>.fromOpaque(work).takeRetainedValue()
-        // Again, because under sanitizers a thread begins with its maker's mask, whatever the attributes say.
+        // Set again: under sanitizers a thread begins with the mask of its creator and ignores the attributes.
         var mask = blocked
         pthread_sigmask(SIG_SETMASK, &mask, nil)
         iv_name_thread(run.name)

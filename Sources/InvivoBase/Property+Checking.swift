@@ -82,7 +82,7 @@ extension Property {
 
     // MARK: Nested structs
 
-    /// A map of known fields, in the order of the struct. Fields may be missing: they keep what they have.
+    /// A map of known fields, in the order of the struct. Missing fields keep their values.
     private func checkedFields(_ value: Value) throws(Failure) -> Value {
         guard case .map(let pairs) = value else {
             throw Failure(.type, "\(value.withKind) is not a map of the fields \(list(fields.map(\.name)))")

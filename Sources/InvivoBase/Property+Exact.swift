@@ -1,10 +1,10 @@
-/// Taking what an instance holds exactly, to put it back later.
+/// Captures the exact value of a property, to restore it later.
 ///
-/// What `get` answers is what people read. Memory may hold more: a text that is not UTF-8 or has no end, bytes after the
-/// NUL, a boolean that is neither 0 nor 1. An exact value is the same tree with such a field's bytes in the place of its
-/// text; `write` takes both.
+/// `get` returns a value for readers. Memory may hold more: a string that is not UTF-8 or has no end, bytes after the
+/// NUL, a boolean that is neither 0 nor 1. An exact value is the same tree, with the bytes of such a field instead of
+/// its string. `write` accepts both.
 extension Property {
-    /// What is there now, exactly, as far as a value can say it.
+    /// The exact current value, as far as a value can express it.
     @inline(__always)
     public func exact(_ instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
         if kind == .double, isField { return read(instance) }
@@ -17,7 +17,7 @@ extension Property {
     /// Neither a nested struct nor one of which the host keeps more: its value is all there is to it.
     public var isPlain: Bool { !isNested && keeping == nil }
 
-    /// What is there now, and what the host keeps of it.
+    /// Returns the current value, and stores the host's own capture of it in `kept`.
     public func capture(_ instance: UnsafeMutableRawPointer, _ kept: inout Kept?) throws(Failure) -> Value {
         guard let keeping else { return try exact(instance) }
         var token: UnsafeMutableRawPointer?
@@ -29,7 +29,7 @@ extension Property {
         return try presented(value)
     }
 
-    /// Puts back what was captured.
+    /// Restores a captured value.
     public func restore(
         _ instance: UnsafeMutableRawPointer, _ value: Value, _ kept: Kept?
     ) throws(Failure) {

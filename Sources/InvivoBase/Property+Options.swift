@@ -2,7 +2,7 @@ internal import CInvivo
 
 /// Making properties from the tables of type.h.
 struct PropertyTable {
-    /// What the offsets of the table count in.
+    /// The struct that the offsets of the table refer to.
     struct Struct {
         /// Bytes that there are; nil when only the host knows.
         var size: Int?
@@ -232,13 +232,13 @@ struct PropertyTable {
         }
     }
 
-    /// What the block's own image says; nil where there is none.
+    /// The initial value in the image of the block; nil without an image.
     private func fromImage(_ parts: Property.Parts) -> Value? {
         guard let image = parts.isInBlock ? block?.image : instance.image, parts.fields.isEmpty else { return nil }
         return Property(parts).read(image)
     }
 
-    /// What `initial` and `initial_text` say.
+    /// The value of `initial` or `initial_text`.
     private func given(
         _ entry: invivo_property, _ text: String?, _ parts: Property.Parts, path: String, _ reader: inout TableReader
     ) -> Value? {

@@ -2,8 +2,8 @@ public import CInvivo
 
 /// One property of a type: a field at an offset of a plain struct, or a pair of functions.
 ///
-/// Immutable after the type is made; who may read or write the memory behind it is the caller's affair (the object's
-/// domain, or whoever prepares a block). Mirrors `invivo_property`.
+/// Immutable once the type is created. The caller ensures that the memory behind it may be read or written (on the
+/// thread of the object's domain, or before a block is published). Mirrors `invivo_property`.
 public final class Property: @unchecked Sendable {
     /// One name of an enumeration.
     public struct Choice: Sendable, Equatable {
@@ -132,7 +132,7 @@ public final class Property: @unchecked Sendable {
         }
     }
 
-    /// Fields that are missing in a map keep what they have.
+    /// Fields that are missing in a map keep their values.
     private func merged(_ value: Value, into instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
         guard case .map(let given) = value, given.count < fields.count,
             case .map(let present) = try get(instance)
@@ -142,7 +142,8 @@ public final class Property: @unchecked Sendable {
         return .map(whole + added)
     }
 
-    /// What a get function answered, in the property's kind. Null passes: it says that there is nothing.
+    /// The result of a get function, converted to the property's kind. Null is allowed: it means that there is no
+    /// value.
     func presented(_ value: Value) throws(Failure) -> Value {
         if value.isNull { return value }
         do {
@@ -160,7 +161,7 @@ public final class Property: @unchecked Sendable {
 }
 
 extension Property {
-    /// What a property is made of, while its table is read. Mirrors `invivo_property`.
+    /// The parts of a property, collected while its table is read. Mirrors `invivo_property`.
     struct Parts {
         var name: String
         var kind: ValueKind

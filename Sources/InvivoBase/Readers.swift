@@ -6,11 +6,13 @@ public typealias Reader = UnsafeMutablePointer<iv_reader>
 
 /// Read-side protection (design: generations and reads).
 ///
-/// A reader stores its epoch and loads the graph with a compiler barrier between; the reclaimer issues one `membarrier`
-/// after what was published, and then reads the slots: whoever it does not see has not yet loaded, and will load the new
-/// graph. The barrier interrupts every thread of the process that runs, so it belongs to reclaiming, where one serves
-/// many generations, and not to publishing.
-/// Slots belong to (core, thread); only their thread writes them. Nothing here waits on the read side.
+/// A reader stores its epoch and loads the graph, with a compiler barrier between. The reclaimer publishes, issues one
+/// `membarrier`, and then reads the slots. A reader that it does not see has not loaded the graph yet, and will load
+/// the new one.
+///
+/// The barrier interrupts every running thread of the process, so it belongs to reclaiming, where one serves many
+/// generations, and not to publishing. Slots belong to (core, thread); only their thread writes them. The read side
+/// never waits.
 public enum Readers {
     /// Guards the lists of cores and slots; taken when a thread meets a runtime for the first time.
     private static let registry = Monitor(isProcessWide: true)
@@ -57,16 +59,18 @@ public enum Readers {
         }
     }
 
-    /// Whether a core is that of a runtime which the parent process opened, in a forked child. What was built may be read.
+    /// Whether a core belongs to a runtime that the parent process opened, in a forked child. Built objects may be
+    /// read.
     @inlinable @inline(__always)
     public static func isParents(_ core: Core) -> Bool { iv_load_u32(iv_core_state(core)) == UInt32(IV_CORE_FORKED) }
 
     // MARK: builds
 
-    /// Begins an outermost build of the slot's thread, which is inside a view; paired with `endBuild`. False when the runtime
-    /// is closing and this thread builds nothing for it yet (what a build under way asks for is still made), and always in a
-    /// forked child. Close stores
-    /// `closing`, issues a barrier, and then sees every build that did not see it.
+    /// Begins an outermost build of the slot's thread, which is inside a view; paired with `endBuild`.
+    ///
+    /// Returns false in a forked child. Returns false when the runtime is closing, unless this thread already has a
+    /// build in it: the dependencies of that build are still created. Close stores `closing`, issues a barrier, and
+    /// then sees every build that did not see it.
     @inlinable @inline(__always)
     public static func beginBuild(_ reader: Reader, _ core: Core) -> Bool {
         let former = reader.pointee.building
@@ -86,7 +90,7 @@ public enum Readers {
         guard let reader = enter(core, tag: tag) else { return nil }
         defer { leave(reader) }
         guard beginBuild(reader, core) else { return nil }
-        // The view's, which is not newer than what is loaded from now on.
+        // The epoch of the view, which is not newer than later loads.
         if reader.pointee.pinned == 0 { iv_store_u64(iv_reader_pinned(reader), reader.pointee.epoch) }
         return reader
     }
@@ -202,7 +206,8 @@ public enum Readers {
         }
 
         fileprivate mutating func add(_ reader: Reader) {
-            // The graph before the epoch, and both before what is pinned: a thread stores and clears them in the opposite order.
+            // Loads the graph before the epoch, and both before the pinned epoch: a thread stores and clears them in
+            // the opposite order.
             let graph = iv_reader_graph(reader)
             let epoch = iv_load_u64(iv_reader_epoch(reader))
             let pinned = iv_load_u64(iv_reader_pinned(reader))
@@ -217,11 +222,12 @@ public enum Readers {
         }
     }
 
-    /// The readers of a core. Does not tell about generations that were replaced after the last `barrier`.
+    /// The readers of a core. Covers only generations that were replaced before the last `barrier`.
     ///
-    /// A thread that began to read an older generation is seen with its epoch, because it stored that before it loaded the graph,
-    /// and the barrier came in between or later. It is seen with that graph or with none: it removed the former one before it
-    /// stored the epoch. Where both are of different readings the first of them is over, and the second began after the barrier.
+    /// A thread that began to read an older generation is seen with its epoch, because it stored that before it loaded
+    /// the graph, and the barrier came in between or later. It is seen with that graph or with none: it removed the
+    /// former one before it stored the epoch. If epoch and graph belong to different readings, the first reading has
+    /// ended, and the second began after the barrier.
     public static func inside(_ core: Core) -> Inside {
         var inside = Inside()
         var slot = iv_readers(core)
@@ -232,8 +238,8 @@ public enum Readers {
         return inside
     }
 
-    /// Since when somebody reads in a pool (1 + an epoch of pools), `.max` when nobody does. Says nothing of what was taken away
-    /// after the last `barrier`.
+    /// The epoch of the oldest read in a pool, plus 1; `.max` without such a read. Covers only entries that were
+    /// removed before the last `barrier`.
     public static func oldestPooling(_ core: Core) -> UInt64 {
         var oldest = UInt64.max
         var slot = iv_readers(core)

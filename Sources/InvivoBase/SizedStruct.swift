@@ -9,8 +9,8 @@ func fieldRange<Struct, Field>(of field: KeyPath<Struct, Field>) -> Range<Int> {
     return start..<start + MemoryLayout<Field>.size
 }
 
-/// A C struct whose first member is its `struct_size`: takes what both sides know; the rest is zero.
-/// `least` is what it cannot do without.
+/// Reads a C struct whose first member is its `struct_size`: copies the members that both sides know; the rest is zero.
+/// `least` is the smallest accepted size.
 public func versioned<Struct: SizedStruct>(
     _ pointer: UnsafeRawPointer, _ what: String, least: Int, as type: Struct.Type
 ) throws(Failure) -> Struct {
@@ -40,7 +40,8 @@ public func structSize<Struct: SizedStruct>(
     return Int(size)
 }
 
-/// Fills an out struct of C that begins with its `struct_size` (0 = that of this version) with what both sides know.
+/// Fills an out struct of C that begins with its `struct_size` (0 means the size in this version), as far as both sides
+/// know its members.
 public func fill<Struct: SizedStruct>(
     _ out: UnsafeMutablePointer<Struct>, _ what: String, least: Int, with value: Struct
 ) throws(Failure) {

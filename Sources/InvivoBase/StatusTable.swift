@@ -1,4 +1,4 @@
-/// The names and texts of the status codes, as base.h lists them. A test compares the two.
+/// The names and descriptions of the status codes, as in base.h. A test compares the two.
 public enum StatusTable {
     public struct Entry: Sendable {
         public let number: Int32

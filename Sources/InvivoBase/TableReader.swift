@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// Reads the tables of a type's description and gathers what is wrong with them: all of it is answered at once.
+/// Reads the tables of a type's description and collects all their errors.
 struct TableReader {
     var problems: [Failure] = []
     /// Where C copies of names and tables are kept.

@@ -120,7 +120,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         pointee.prepared = 1
         iv_at_thread_exit { thread in
             guard let thread else { return }
-            // What it has for itself goes while it can still do everything.
+            // Thread-local objects end while the thread can still run any code.
             if thread.pointee.id != 0 { ThreadEnd.hear(thread.pointee.id) }
             Readers.leaveAll(thread)
             ObjectTable.returnMagazine(thread)
@@ -129,7 +129,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
     }
 }
 
-/// What hears of the ends of threads that have been in a runtime; set once by the wiring room, before the first of them.
+/// Handles the end of threads that have used a runtime; set once by InvivoWiring, before the first of them.
 public enum ThreadEnd {
     nonisolated(unsafe) public static var hear: @Sendable (UInt64) -> Void = { _ in }
 }
@@ -157,8 +157,8 @@ public func ending(_ destroy: @escaping () -> Void) {
 }
 
 extension UnsafeMutablePointer where Pointee == iv_thread {
-    /// Runs a function of the host that may be called under any lock. Every call of the runtime that it makes is refused, and
-    /// what it lets go of ends afterwards.
+    /// Runs a function of the host that may be called under any lock. Calls of the runtime from it are refused. Objects
+    /// that it releases end afterwards.
     public func asking(_ body: () -> Bool) -> Bool {
         pointee.asking &+= 1
         pointee.locks &+= 1
@@ -180,7 +180,7 @@ extension Failure {
     }
 }
 
-/// What a thread must not do while it holds a monitor, in the order in which it came up.
+/// Work that a thread must not do while it holds a monitor, in the order of its arrival.
 final class Postponed {
     fileprivate var work: [() -> Void] = []
 

@@ -1,6 +1,6 @@
 public import CInvivo
 
-/// Calling the functions of a type; each failure keeps what the function said.
+/// Calls the functions of a type. Each failure keeps the error of the function.
 extension TypeDescription {
     /// Checks constructor arguments: counts, kinds, types of objects.
     public func checkArguments(_ arguments: [Value]) throws(Failure) -> [Value] { try signature.check(arguments) }

@@ -87,7 +87,7 @@ extension TypeDescription {
         }
     }
 
-    /// What C borrows from a type, kept by `store`.
+    /// The strings and tables of a type that C borrows, kept by `store`.
     struct Borrowed {
         let store: CStrings
         let name: UnsafePointer<CChar>
@@ -120,8 +120,8 @@ extension TypeDescription {
     /// Sets the initial values of the fields of an instance of `size` zeroed bytes.
     public func applyInitialValues(to instance: UnsafeMutableRawPointer) { members.instanceImage.apply(to: instance) }
 
-    /// A copy of a block's bytes, `blockSize` of them or zeros, with the initial values that properties have of their own. What a
-    /// property reads from them must be an allowed value.
+    /// A copy of a block's bytes (`blockSize` bytes, or zeros), with the initial values that properties declare
+    /// themselves. The values that properties read from it must be allowed.
     public func checkedBlock(_ given: UnsafeRawPointer?, under key: String) throws(Failure) -> [UInt8] {
         var image =
             given.map { Array(UnsafeRawBufferPointer(start: $0, count: blockSize)) }

@@ -25,7 +25,7 @@ public final class TypeDescription: @unchecked Sendable {
     public let signature: Signature
     let members: Members
     public let functions: Functions
-    /// What C knows it by; valid while somebody holds the description.
+    /// The handle for C; valid while the description is retained.
     public private(set) var handleBits: UInt64 = 0
 
     private let ownsUserData = Atomic<Bool>(true)

@@ -5,8 +5,8 @@ extension Value {
     /// How deep lists and maps may be nested in a value from C.
     static let deepest = 64
 
-    /// Marks what `owned()` allocated, in the `reserved` word: `free` touches nothing else, so that a callback may
-    /// answer with a text of its own that nobody must free, and clearing a borrowed value does no harm.
+    /// Marks values that `owned()` allocated, in the `reserved` word. `free` touches nothing else, so that a callback
+    /// may return a string of its own, and clearing a borrowed value is safe.
     private static let ownedMark: UInt32 = 0x6F77_6E64
 
     // MARK: In
@@ -128,13 +128,13 @@ extension Value {
     /// A deep copy for C, which owns it: objects and callables in it hold leases. Freed by `free`.
     public func owned() -> invivo_value { cValue(owned: true) }
 
-    /// Frees what an owned value holds and makes it null.
+    /// Frees the contents of an owned value and makes it null.
     public static func free(_ value: inout invivo_value) {
         if value.reserved == ownedMark { dispose(value, owned: true) }
         value = invivo_null()
     }
 
-    /// Lends values to a callback for the length of the call. Only texts, bytes, lists and maps allocate.
+    /// Passes borrowed values to a callback for the duration of the call. Only strings, bytes, lists and maps allocate.
     public static func withBorrowed<Result>(
         _ values: [Value], _ body: (UnsafePointer<invivo_value>?, Int) -> Result
     ) -> Result {

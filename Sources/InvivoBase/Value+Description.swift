@@ -57,7 +57,7 @@ extension Value: CustomStringConvertible {
         }
     }
 
-    /// "a string", and what it is where that fits: "'saw' (a string)".
+    /// "a string", with the value where that is short enough: "'saw' (a string)".
     public var withKind: String {
         switch self {
         case .null, .object, .type, .callable: description

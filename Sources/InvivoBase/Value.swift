@@ -96,7 +96,7 @@ public enum Value: Sendable {
         case fraction(UInt64)
     }
 
-    /// What it is worth; nil of what is no number.
+    /// The value as a number; nil for other kinds.
     public var worth: Worth? {
         switch self {
         case .uint64(let number): .natural(number)
@@ -140,10 +140,11 @@ public enum Value: Sendable {
         return false
     }
 
-    /// The same kind and the same content, exactly: floating-point numbers by their bits (NaN is itself, -0 is not 0),
-    /// objects, types and callables by identity, enumerations by number, maps whatever their order.
+    /// Whether kind and content are exactly equal.
     ///
-    /// With `numbersByWorth` numbers of all kinds are the same when they are equal.
+    /// Floating-point numbers are compared by their bits (NaN equals itself, -0 does not equal 0). Objects, types and
+    /// callables are compared by identity, enumerations by number, maps in any order. With `numbersByWorth`, numbers of
+    /// different kinds are equal when their values are.
     public func isSame(as other: Value, numbersByWorth: Bool = false) -> Bool {
         if numbersByWorth, let a = worth, let b = other.worth { return a == b }
         return switch (self, other) {

@@ -1,6 +1,6 @@
 public import CInvivo
 
-/// The kinds of values, with the numbers of value.h. `any` is a wish, never the kind of a value.
+/// The kinds of values, with the numbers of value.h. `any` is a requested kind, never the kind of a value.
 public enum ValueKind: UInt32, Sendable, CaseIterable {
     case null, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double
     case string, bytes, list, map, object, type, callable, enumeration

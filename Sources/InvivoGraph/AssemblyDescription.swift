@@ -4,9 +4,9 @@ public import InvivoBase
 public final class AssemblyDescription: Sendable {
     /// Another assembly that references of this one lead to.
     public struct Collaborator: Equatable, Sendable {
-        /// What references begin with.
+        /// The first part of references to a member of the collaborator.
         public let prefix: String
-        /// The name of the assembly, or of what it says it is.
+        /// The required assembly, by its own name or that of a supertype.
         public let wanted: String
         /// The one to activate when there is no other.
         public let table: String?
@@ -24,7 +24,7 @@ public final class AssemblyDescription: Sendable {
     /// With whole keys, as they are when it is active under its own name; in declared order.
     public let definitions: [Definition]
     public let collaborators: [Collaborator]
-    /// What it is: its name, those of the assemblies that it is derived from, and interfaces.
+    /// The names of this assembly's kinds: its own, those of its base assemblies, and interfaces.
     public let kinds: [String]
     public let place: Place
     /// The keys of its definitions.
@@ -54,7 +54,7 @@ public final class AssemblyDescription: Sendable {
         for (own, kept) in zip(definitions, other.definitions) { own.join(kept) }
     }
 
-    /// This one and what a table of the same name adds to it.
+    /// This description, extended by a table of the same name.
     public func extended(by more: AssemblyDescription) -> AssemblyDescription {
         let former = NameTable(definitions.map { ($0.key, $0) })
         var added: [Definition] = []
@@ -73,7 +73,7 @@ public final class AssemblyDescription: Sendable {
 
     public func isKind(of name: String) -> Bool { kinds.contains(where: name.isSameName(as:)) }
 
-    /// Two definitions of one key, told by both places.
+    /// The error for two definitions of one key; it names both source locations.
     public static func twice(_ key: String, _ one: Definition, _ other: Definition) -> Failure {
         func place(_ definition: Definition) -> String {
             let at = definition.place.text

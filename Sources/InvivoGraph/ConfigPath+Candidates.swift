@@ -1,8 +1,8 @@
 public import InvivoConfig
 
 extension ConfigPath {
-    /// Where a definition looks for a path, in this order: its own scopes from the inside out, those of the assembly that it
-    /// comes from, then what is global.
+    /// The full paths at which a definition looks for a path, in this order: its own scopes from the innermost to the
+    /// outermost, the scopes of its assembly, the global one.
     public static func candidates(_ path: String, for definition: Definition) -> [String] {
         if path.hasPrefix("/") { return [whole(path)] }
         var found: [String] = []

@@ -69,7 +69,7 @@ extension KeyTable {
     public static func isReserved(_ name: String) -> Bool { name.hasPrefix(mark) }
 }
 
-/// What the compiler of recipes must know of the configuration of the next generation.
+/// Access to the configuration of the next generation, for the compiler of definitions.
 public struct ConfigLookup {
     public let tree: ConfigTree
     let placeOfNull: (String) -> Place?

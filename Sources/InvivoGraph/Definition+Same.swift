@@ -1,8 +1,10 @@
 internal import InvivoBase
 
 extension Definition {
-    /// Whether the two say the same: what is defined again so keeps its instances. Where it is declared, in which order and what
-    /// change sets made of its base values does not count. Every other field of `Body` is compared here.
+    /// Whether two definitions are equal. Instances are kept when a key is defined again with an equal definition.
+    ///
+    /// The source location, the order and the effect of change sets on base values are ignored. Every other field of
+    /// `Body` is compared here.
     public func isSame(as other: Definition) -> Bool {
         let (a, b) = (body, other.body)
         return key.isSameName(as: other.key) && a.scope == b.scope && a.scopeName.isSameName(as: b.scopeName)

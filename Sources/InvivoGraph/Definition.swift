@@ -35,7 +35,7 @@ public enum Scope: UInt32, Sendable {
     }
 }
 
-/// A host's factory function and what belongs to it; `destroy` is called once, with the last definition that uses it.
+/// A host's factory function with its user data. `destroy` is called once, with the last definition that uses it.
 public final class Factory: @unchecked Sendable {
     public typealias Function =
         @convention(c) (
@@ -46,7 +46,7 @@ public final class Factory: @unchecked Sendable {
 
     public let function: Function?
     public let userData: UnsafeMutableRawPointer?
-    /// What the user data belongs to, where this is a copy. Set before anybody else sees it.
+    /// The owner of the user data, for a copy. Set before the copy is shared.
     public nonisolated(unsafe) var kept: Factory?
     /// Shared by all that were described with the same user data. Changed only while nobody else knows this one.
     private var ownership: Ownership
@@ -77,7 +77,8 @@ public final class Factory: @unchecked Sendable {
     /// The user data stays the host's.
     public func disown() { ownership.destroy = nil }
 
-    /// The same for later, when this may have been joined with another one, which goes on owning what is its own.
+    /// A closure that disowns this later, when it may have been joined with another factory, which keeps the ownership
+    /// of its own data.
     public var disowner: () -> Void {
         let given = ownership
         return { given.destroy = nil }
@@ -146,13 +147,14 @@ public final class Definition: Sendable {
         public var flags: Flags = []
         public var type: ObjectType?
         public var factory: Factory?
-        /// What ends with the definition though it makes nothing.
+        /// Destroyed with the definition, although it is no factory of objects.
         public var keepAlive: Factory?
         public var maker: MakerMethod?
         /// The object itself, made elsewhere.
         public var constant: ObjectLease?
-        /// In the order of the type's parameters; checked against them. Of an alias: the runtime
-        /// arguments of what it names; all of them where it declares `parameters`, else before those that it gets.
+        /// In the order of the type's parameters, and checked against them. For an alias: the runtime arguments of its
+        /// target. An alias that declares `parameters` gives all of them; another one gives the first ones, before
+        /// those that it receives.
         public var initializer: [Injection] = []
         /// The runtime arguments it takes; nil: its parent's, of an alias its target's, else none.
         public var parameters: Signature?
@@ -164,12 +166,12 @@ public final class Definition: Sendable {
         public var inject: Injector?
         /// Base values of tunable properties set by change sets, over those of the declaration.
         public var base: [Int: Value] = [:]
-        /// What the block holds at the start, in the place of what its type says.
+        /// The initial content of the block; it replaces that of the type.
         public var blockImage: [UInt8]?
         public var alias: String?
         /// The key under which its assembly knows it, where it is another: of a mount, or of an assembly that was taken over.
         public var origin: String?
-        /// It is what one of others is; it makes nothing.
+        /// A choice among other definitions. The definition then creates nothing itself.
         public var choice: DefinitionChoice?
         /// The type with its arguments: "Repository[User]".
         public var generic: String?
@@ -181,7 +183,7 @@ public final class Definition: Sendable {
         public var startTimeout: UInt64 = 0
         public var stopTimeout: UInt64 = 0
         public var place = Place()
-        /// Where it stands among all that were defined; kept when it is defined anew.
+        /// The position among all definitions; kept when the key is defined again.
         public var order = DefinitionOrder()
         /// Its type by name, until it is looked for.
         public var typeName: String?
@@ -235,9 +237,11 @@ public final class Definition: Sendable {
     public var scopeName: String { scope == .host ? body.scopeName ?? scope.name : scope.name }
     public var isAbstract: Bool { body.flags.contains(.abstract) || body.each != nil || body.isPattern }
 
-    /// What it is with what it takes over from its parent, which took over from its own before: type, scope, way of
-    /// making, parameters, injections and hooks, each where this one has none; properties by name, each written once, in
-    /// the place where the parent had it. Not inherited: flags, rank, alias, place, order.
+    /// This definition with the inherited parts of its parent, which has inherited from its own parent before.
+    ///
+    /// Type, scope, factory, parameters, injections and hooks are inherited where this definition has none. Properties
+    /// are merged by name; each keeps the position that it has in the parent. Not inherited: flags, rank, alias, source
+    /// location, order.
     public func inheriting(from parent: Definition) -> Definition {
         with { body in
             let former = parent.body
@@ -290,7 +294,7 @@ public struct Injector: @unchecked Sendable {
         unsafeBitCast(function, to: UInt.self) == unsafeBitCast(other.function, to: UInt.self)
             && userData == other.userData
     }
-    /// What frees the user data; kept as long as the function may be called.
+    /// The owner of the user data; retained as long as the function may be called.
     let owner: AnyObject?
 
     public init(_ function: Function, userData: UnsafeMutableRawPointer?, owner: AnyObject?) {

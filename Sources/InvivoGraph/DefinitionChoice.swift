@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// A definition that is what one of others is: the first option that fits what the chooser gives.
+/// A definition that selects one of other definitions: the first option that matches the value of the chooser.
 public struct DefinitionChoice: Sendable {
     public enum When: Sendable {
         case equal(Value)
@@ -83,7 +83,7 @@ extension Value {
         }
     }
 
-    /// The same for who chooses: numbers by what they are worth, enumerations also by name.
+    /// Equality for a choice: numbers are compared by value, enumerations also by name.
     func isEqual(to other: Value) -> Bool {
         if isSame(as: other) { return true }
         switch (self, other) {

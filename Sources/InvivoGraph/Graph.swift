@@ -36,7 +36,7 @@ public final class Block: @unchecked Sendable {
     }
 }
 
-/// What documents say for one key in one generation; applied to every object of the key. Immutable.
+/// The layers that all documents set for one key in one generation; applied to every object of the key. Immutable.
 public protocol Configuration: AnyObject, Sendable {
     /// Brings a fresh object into the state that the documents ask for. In the object's domain.
     func configure(_ object: Record) throws(Failure)
@@ -167,7 +167,7 @@ final class Page: @unchecked Sendable {
 /// All definitions of one generation, immutable, with the slots that hold its shared instances.
 public final class Graph: @unchecked Sendable {
     public let raw: UnsafeMutablePointer<iv_graph>
-    /// What makes what, for lookups by type.
+    /// The definitions by the types of their objects, for lookups by type.
     public let types: TypeIndex
     let pages: [Page]
     fileprivate let chunkCount: Int
@@ -239,14 +239,14 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.recipe(Int(id) % chunkSize)
     }
 
-    /// Whether a key has a definition; says so without working out what that is.
+    /// Whether a key has a definition. Does not unpack the definition.
     public func isDefined(_ id: UInt32) -> Bool {
         guard let chunk = chunk(id) else { return false }
         let index = Int(id) % chunkSize
         return chunk.slots[index] != nil || chunk.ownRecipe(index) != nil
     }
 
-    /// Whether a key is made by this, and not by what looks like it. Not under the monitor.
+    /// Whether `recipe` itself, not an equal one, creates the objects of a key. Not under the monitor.
     public func isMade(_ id: UInt32, by recipe: Recipe) -> Bool {
         guard let chunk = chunk(id) else { return false }
         let index = Int(id) % chunkSize
@@ -266,7 +266,7 @@ public final class Graph: @unchecked Sendable {
         return chunk.ownRecipe(index) ?? chunk.slots[index].flatMap { $0.isPacked ? nil : $0.recipe }
     }
 
-    /// Under the monitor: readers see what the slot holds from now on.
+    /// Under the monitor: publishes the contents of the slot to readers.
     public func show(_ slot: GraphSlot) {
         let id = slot.id
         chunk(id)?.show(slot, at: Int(id) % chunkSize)
@@ -291,7 +291,7 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.configurations[Int(id) % chunkSize]
     }
 
-    /// What the configuration says at the path of this id.
+    /// The configuration value at the path of this id.
     public func setting(_ id: UInt32) -> ConfigValue? {
         chunk(id)?.settings[Int(id) % chunkSize]
     }

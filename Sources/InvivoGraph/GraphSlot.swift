@@ -3,7 +3,8 @@ internal import InvivoBase
 
 /// The definition of one key in a graph, in compact form. Immutable.
 ///
-/// The subclass adds the instance: a graph knows of it only what readers see. Unchecked because it has subclasses.
+/// The subclass adds the instance. The graph sees only the part of it that readers see. Unchecked because it has
+/// subclasses.
 open class GraphSlot: @unchecked Sendable {
     /// A `Recipe`, or the type of a packed one.
     private let basis: AnyObject

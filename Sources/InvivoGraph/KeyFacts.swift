@@ -24,7 +24,7 @@ public struct KeyFacts {
         scope = last.scope
         scopeName = last.definition.body.scopeName
         place = recipe.definition.place
-        // An alias that declares none passes on what it gets, after the arguments that it gives itself.
+        // An alias without declared parameters gives its own arguments first, then passes on those that it receives.
         var (declaring, given) = (recipe, 0)
         seen = []
         while declaring.definition.body.parameters == nil, case .alias(let id) = declaring.maker,

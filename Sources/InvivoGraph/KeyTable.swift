@@ -18,7 +18,7 @@ public final class KeyTable: @unchecked Sendable {
     public private(set) var count = 0
     /// Where the name of each id begins, in pages that stay where they are.
     private var places: [UnsafeMutablePointer<UInt32>] = []
-    /// How much of the chunks is used, which there are, and what each was allocated as.
+    /// The used size of the chunks, the chunks, and the kind of each allocation.
     private var used = 16
     private var chunkCount = 0
     private var chunkRoom = 0
@@ -73,7 +73,7 @@ public final class KeyTable: @unchecked Sendable {
         return name.withUTF8 { bytes in bytes.baseAddress.flatMap { Self.find(raw, $0, bytes.count) } }
     }
 
-    /// Where the name of an id stands with what comes before it.
+    /// The storage of an id's name and its header.
     private func entry(_ id: UInt32) -> UnsafePointer<CChar>? {
         guard Int(id) < count else { return nil }
         return iv_keys_text(raw, places[Int(id) / Self.pageSize][Int(id) % Self.pageSize])

@@ -1,7 +1,9 @@
 internal import InvivoBase
 
-/// What types were said to be after they were registered: a language that finds out about an interface when somebody asks
-/// for it says so then. Facts about types, so they hold for every generation; nothing is ever taken back.
+/// Supertypes that were declared after a type was registered.
+///
+/// A language may discover an interface only when it is requested, and declares it then. These are facts about types,
+/// so they hold for every generation and are never removed.
 public final class LaterSupertypes: @unchecked Sendable {
     /// The types of each supertype.
     private final class Types {

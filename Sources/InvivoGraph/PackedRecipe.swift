@@ -1,11 +1,12 @@
 internal import CPlatform
 internal import InvivoBase
 
-/// What most definitions say, in two words besides the type: a scope, flags, and one or two objects for the initializer.
-/// `Definition` and `Recipe` are worked out from it whenever somebody asks; there may be a million of them.
+/// The content of a simple definition, in two words besides the type: a scope, flags, and one or two objects for the
+/// initializer. `Definition` and `Recipe` are unpacked from it on each access; there may be a million of them.
 ///
-/// `bits`, from the lowest: 1 for packed, 2 how many operands, 4 the scope (0 = not said), 8 the flags, for each operand 3 its
-/// position and 1 whether it was named, 40 the order. `operands`: where the name of each key stands in the table of keys.
+/// `bits`, from the lowest: 1 for packed, 2 for the number of operands, 4 for the scope (0 = not declared), 8 for the
+/// flags, for each operand 3 for its position and 1 for whether it was named, 40 for the order. `operands`: the offset
+/// of each key's name in the table of keys.
 struct PackedRecipe {
     let bits: UInt64
     let operands: UInt64
@@ -43,7 +44,8 @@ struct PackedRecipe {
             guard case .reference(let key, false) = injection.source.kind, injection.source.parts.isEmpty,
                 injection.hears == nil
             else { return nil }
-            // By position what has no name fills the first gap; told apart only where nothing is named before it.
+            // An operand without a name fills the first free position. This is unambiguous only where no operand before
+            // it is named.
             guard injection.name != nil || body.initializer[..<index].allSatisfy({ $0.name == nil }) else { return nil }
             let position =
                 injection.name.map { name in parameters.firstIndex { $0.name.isSameName(as: name) } ?? 8 } ?? index
@@ -59,7 +61,7 @@ struct PackedRecipe {
         self.init(bits: bits, operands: operands)
     }
 
-    /// What was described, under the key whose name stands at `name`.
+    /// Unpacks the definition of the key whose name has the offset `name`.
     func definition(_ name: UInt32, _ type: ObjectType) -> Definition {
         let keys = type.keys.table
         var body = Definition.Body()
@@ -99,7 +101,7 @@ struct PackedRecipe {
 }
 
 extension Recipe {
-    /// Whether there is nothing but an initializer and what goes into it.
+    /// Whether the definition has only an initializer and its arguments.
     fileprivate var saysOnlyItsInitializer: Bool {
         guard case .initializer = maker else { return false }
         return !asks && !isInCircle && needCount == 0 && decorators.isEmpty && undecorated == nil && steps.isEmpty

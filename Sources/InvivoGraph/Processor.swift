@@ -1,8 +1,8 @@
 public import CInvivo
 public import InvivoBase
 
-/// What changes definitions before they are compiled, or replaces objects when they are made. Immutable; `destroy` is called
-/// with the last that refers to it.
+/// Changes definitions before they are compiled, or replaces objects when they are created. Immutable; `destroy` is
+/// called with the last reference to it.
 public final class Processor: @unchecked Sendable {
     public typealias Decorate =
         @convention(c) (
@@ -12,7 +12,7 @@ public final class Processor: @unchecked Sendable {
     /// Answers the definition, or another in its place.
     public typealias Process = @Sendable (Definition) throws(Failure) -> Definition
 
-    /// What replaces objects.
+    /// A function that replaces objects.
     public enum Decorator: Sendable {
         case function(Decorate)
         /// The object of a key: by a method that takes the object, or by being made with it as runtime argument.
@@ -90,7 +90,7 @@ extension Recipe {
         }
     }
 
-    /// What an alias leads to.
+    /// The target of an alias.
     public var aliased: UInt32? {
         if case .alias(let target) = maker { return target }
         return nil

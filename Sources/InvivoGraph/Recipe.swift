@@ -14,7 +14,8 @@ public final class Recipe: Sendable {
     public enum Step: Sendable {
         case property(index: Int, Source)
         case method(index: Int, [Source])
-        /// All of a type into a property, whose holder hears by methods when one comes or goes later.
+        /// All objects of a type, for a property. Methods of the holder are called when a candidate is added or removed
+        /// later.
         case candidates(property: Int, [UInt32], added: Int, removed: Int)
 
         public var sources: [Source] {
@@ -39,13 +40,13 @@ public final class Recipe: Sendable {
         case dormant([String])
     }
 
-    /// How a holder follows when what it names changes.
+    /// How a dependent is updated when its dependency changes.
     public enum Edge: UInt8, Sendable, Comparable {
         /// It asks each time: nothing is to be done.
         case late = 0
         /// It is injected again and keeps its identity.
         case injection = 1
-        /// It is made anew.
+        /// The dependent is rebuilt.
         case initializer = 2
         public static func < (a: Edge, b: Edge) -> Bool { a.rawValue < b.rawValue }
     }
@@ -62,7 +63,7 @@ public final class Recipe: Sendable {
     public let afterAll: [Step]
     /// The keys it names or was bound to, each with the strongest way.
     public let edges: [(id: UInt32, edge: Edge)]
-    /// What each lookup by type was bound to, by its place in the definition.
+    /// The definitions that each lookup by type was bound to, by the index of the lookup in the definition.
     public let bindings: NameTable<[UInt32]>
     /// The names of types it looks for.
     public let wishes: Set<String>
@@ -73,15 +74,15 @@ public final class Recipe: Sendable {
     /// Keys that must be defined before it can make anything.
     public let awaits: Set<String>
     // Unchecked: the compiler and the planner set these before other threads have the recipe.
-    /// The keys that its lazies resolve and then keep. They are no dependencies, but part of circles.
+    /// The keys that its lazy references resolve and then hold. They are no dependencies, but can be part of a cycle.
     public internal(set) nonisolated(unsafe) var keeps: Set<UInt32> = []
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
-    /// The places of lists whose holder hears when a candidate comes or goes.
+    /// The lists whose holder is notified when a candidate is added or removed.
     public internal(set) nonisolated(unsafe) var hearing: NameSet = []
     /// The number of first steps that come from the needs of its type.
     public internal(set) nonisolated(unsafe) var needCount = 0
-    /// What takes the place of its objects when they are made, in order.
+    /// The decorators of its objects, in the order in which they are applied.
     public private(set) nonisolated(unsafe) var decorators: [Processor] = []
     /// The same without decorators.
     public private(set) nonisolated(unsafe) var undecorated: Recipe?
@@ -109,8 +110,9 @@ public final class Recipe: Sendable {
         self.awaits = awaits
     }
 
-    /// By what an object remembers what a step injected, whatever recipe it has by then: the property's name; or the list of
-    /// calls, the method, and which of its calls there it is.
+    /// The name under which an object records the result of a step, independent of its current definition. For a
+    /// property it is the property's name; for a call the list of calls, the method, and the number of the call among
+    /// the calls of this method.
     public func name(of place: Int, in steps: [Step], _ list: String) -> String {
         guard let description = type?.description else { return "\(list)\(place)" }
         switch steps[place] {
@@ -131,7 +133,7 @@ public final class Recipe: Sendable {
     public var key: String { definition.key }
     public var isAbstract: Bool { definition.isAbstract }
 
-    /// Of a dormant one: what it waits for.
+    /// The missing dependencies of a definition that is blocked on them.
     public var waits: [String] {
         if case .dormant(let needs) = maker { needs } else { [] }
     }
@@ -141,7 +143,7 @@ public final class Recipe: Sendable {
 
     public var isTracked: Bool { definition.body.flags.contains(.tracked) }
 
-    /// Whether nothing but lists whose holder hears of changes names one of `ids` or was bound to something else than before.
+    /// Whether only lists whose holder is notified of changes refer to `ids` or have a changed binding.
     public func hears(of ids: Set<UInt32>) -> Bool {
         steps.contains { if case .candidates = $0 { true } else { false } }
             && allSteps.allSatisfy { step in
@@ -158,7 +160,7 @@ public final class Recipe: Sendable {
     /// The object that it always is, made elsewhere; 0 where there is none.
     public var constantObject: UInt64 { if case .constant(let lease) = maker { lease.bits } else { 0 } }
 
-    /// Whether what it gives is made by somebody else.
+    /// Whether the result is created by other code.
     public var takesForeignObjects: Bool {
         switch maker {
         case .method, .constant: true
@@ -179,7 +181,7 @@ public final class Recipe: Sendable {
     /// Whether nobody gets an instance without giving arguments.
     public var needsArguments: Bool { (definition.body.parameters?.leastCount ?? 0) > 0 }
 
-    /// Whether what is given to one of them may be given to the other.
+    /// Whether arguments of one of them can be passed to the other.
     public func takesSameArguments(as other: Recipe) -> Bool {
         (definition.body.parameters == nil) == (other.definition.body.parameters == nil)
             && parameters.elementsEqual(other.parameters) {

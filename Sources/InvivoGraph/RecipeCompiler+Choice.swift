@@ -19,7 +19,7 @@ extension RecipeCompiler {
             tell(noOption(value, choice.options.map(\.when), definition, at: place))
             return nil
         }
-        // Who is not chosen now must be there all the same.
+        // Options that are not selected now must be defined, too.
         for (other, option) in choice.options.enumerated() where other != index {
             if let use = option.use { _ = self.use(use, .late, other) }
         }

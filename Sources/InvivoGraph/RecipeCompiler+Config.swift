@@ -1,12 +1,14 @@
 public import InvivoBase
 internal import InvivoConfig
 
-/// Values of the configuration, and texts: both become constants of the recipe. What they were found at are edges of it, so
-/// that a change of the configuration is a change of what names it, as that of a key is.
+/// Compiles configuration values and strings into constants of the definition.
+///
+/// The paths of the values are edges of the compiled definition. A changed value therefore updates its dependents in
+/// the same way as a changed key.
 extension RecipeCompiler {
     /// Where a path leads from the definition being compiled.
     private struct Found {
-        /// What must be looked at again when anything is there or no more.
+        /// The paths that were searched. A value that is added or removed at one of them causes a new search.
         var ids: [UInt32] = []
         var candidates: [String]
         var node: ConfigNode?
@@ -25,7 +27,7 @@ extension RecipeCompiler {
         return found
     }
 
-    /// What goes to a place is a constant until the configuration changes.
+    /// A value of the configuration; constant until the configuration changes.
     mutating func setting(
         _ path: String, _ other: Injection.Source?, _ isOptional: Bool, _ edge: Recipe.Edge, _ place: String,
         _ taker: Taker
@@ -107,7 +109,7 @@ extension RecipeCompiler {
         candidates.map { "'\($0)'" }.joined(separator: ", then ")
     }
 
-    /// A value of the documents that does not fit: their place is told, and who wanted it.
+    /// Reports a value of a document that does not match, with its source location and the dependent.
     private mutating func failed(_ failure: Failure, _ found: Found, _ place: String) -> Recipe.Source {
         let path = "config.\(found.candidates[found.ids.count - 1])"
         for one in failure.all {
@@ -119,7 +121,7 @@ extension RecipeCompiler {
         return .arguments
     }
 
-    /// A callable that answers what is there when it is called.
+    /// A callable that returns the value at the time of the call.
     mutating func reader(
         of path: String, _ other: Injection.Source?, _ isOptional: Bool, _ place: String
     ) -> Recipe.Source {
@@ -195,7 +197,7 @@ extension RecipeCompiler {
         do throws(Failure) {
             let unit: String? = if case .property(let property) = taker { property.unit } else { nil }
             let wish = TextWish(kind: taker.kind, unit: unit, folder: node.folder)
-            // What is no text needs no reading.
+            // A value that is not a string needs no conversion.
             guard let read = try converter.value(of: node, wish) else { return .config(ids, .value(node.value)) }
             return .config(ids, .value(try taker.checked(read)))
         } catch {
@@ -214,7 +216,7 @@ extension RecipeCompiler {
         return "; '\(text)' is a string here: a manifest says '$\(text)' for the object"
     }
 
-    /// The definition that is planned with says what the block holds.
+    /// Stores the value in the planned definition, which holds the content of the block.
     mutating func keepInBlock(_ name: String, _ value: Value) {
         definition = definition.with { body in
             guard let index = body.properties.firstIndex(where: { $0.name.isSameName(as: name) }) else { return }
@@ -223,7 +225,7 @@ extension RecipeCompiler {
     }
 }
 
-/// What a provider of configuration reads.
+/// The path that a provider of configuration reads.
 public struct ConfigSetting: Sendable {
     public let path: String
     /// The first at which there is something counts.
@@ -232,7 +234,7 @@ public struct ConfigSetting: Sendable {
 }
 
 extension Taker {
-    /// What a place holds that is not given anything; nil when there is no such value.
+    /// The value of a parameter or property without an argument; nil when there is no such value.
     fileprivate var valueForNothing: Value? {
         switch self {
         case .any, .kind, .parameter: return .null
@@ -246,7 +248,7 @@ extension Taker {
 }
 
 extension Signature? {
-    /// What takes an argument.
+    /// The receiver of an argument.
     func taker(of index: Int) -> Taker {
         guard let signature = self, index < signature.parameters.count else { return .any }
         return .parameter(signature, signature.parameters[index])
@@ -261,7 +263,7 @@ extension Injection.Source {
 }
 
 extension Recipe.Source {
-    /// The value that it is until the next reload; nil for what is worked out when an object is made.
+    /// The value until the next reload; nil for a source that is evaluated when an object is created.
     var constant: Value? {
         switch self {
         case .value(let value): value

@@ -1,7 +1,8 @@
 internal import InvivoBase
 
 extension RecipeCompiler {
-    /// Tells what goes where its kind cannot go, as far as that is known before anything is made.
+    /// Reports a source whose kind does not match its receiver, as far as the kind is known before an object is
+    /// created.
     mutating func checkKind(_ source: Recipe.Source, _ wanted: ValueKind, _ what: String) {
         // In a pattern this stands for an entry, of which nothing is known before it is there.
         if case .arguments = source, definition.isAbstract { return }
@@ -9,7 +10,8 @@ extension RecipeCompiler {
         fail(.type, "\(what) is of the kind \(wanted.name), and what goes there is of the kind \(given.name)")
     }
 
-    /// Reports the default of a runtime argument that cannot go where the argument goes. `check` throws what is wrong.
+    /// Reports the default of a runtime argument that does not match the receiver of the argument. `check` throws the
+    /// error.
     mutating func checkDefault(
         _ source: Recipe.Source, _ place: String, _ check: (Value) throws(Failure) -> Value
     ) {
@@ -23,7 +25,8 @@ extension RecipeCompiler {
         }
     }
 
-    /// Who names what is never made itself cannot be made either. What is abstract as well may leave it to its children.
+    /// Reports a dependency on an abstract definition. Abstract definitions may have abstract dependencies, which their
+    /// children replace.
     mutating func checkMade(_ target: Definition, _ what: String) {
         guard target.isAbstract, !definition.isAbstract else { return }
         if let entries = target.body.each {
@@ -36,7 +39,7 @@ extension RecipeCompiler {
         }
     }
 
-    /// Of what is made anew for whoever asks there is never an instance that could be found.
+    /// Reports a weak reference to a definition that never keeps an instance.
     mutating func checkKept(_ id: UInt32, _ what: String) {
         guard let target = final(id), let reason = neverKept(target, []) else { return }
         fail(
@@ -57,14 +60,14 @@ extension RecipeCompiler {
             }
             return ends && !choice.options.isEmpty ? "a choice of what is made anew each time" : nil
         }
-        // An instance that is there already, or what nobody makes: that is told elsewhere.
+        // Constants have an instance. Dependencies on abstract definitions are reported elsewhere.
         if body.constant != nil || target.isAbstract { return nil }
         guard target.scope.isShared else { return "which has the scope '\(target.scope.name)'" }
         return target.usesAsker ? "which asks for whom it is made and so is never shared" : nil
     }
 
-    /// A path begins with a property of the object that it starts from, where it is known which type that has: what a method
-    /// answers and what stands for another may be of a derived one.
+    /// Checks that a path begins with a property of its source, where the type of the source is known. The result of a
+    /// method, a choice or a constant may have a derived type.
     mutating func checkPath(_ path: [String], of source: Recipe.Source, _ what: String) {
         guard case .object(let id, _, _) = source, let target = final(id), let type = target.type,
             target.body.maker == nil, target.body.choice == nil, target.body.constant == nil, let first = path.first
@@ -76,7 +79,7 @@ extension RecipeCompiler {
 }
 
 extension Recipe.Source {
-    /// The kind of what it gives, when that is not null; nil where only making it says so.
+    /// The kind of a result that is not null; nil where only its evaluation shows it.
     fileprivate var kind: ValueKind? {
         switch self {
         case .object: .object

@@ -1,6 +1,6 @@
 internal import InvivoBase
 
-/// What an initializer is given, and what is injected after it.
+/// Compiles the arguments of initializers, and the injections after them.
 extension RecipeCompiler {
     /// By name or by position: what has no name fills the first gap.
     mutating func initializer(_ type: ObjectType) -> [Recipe.Slot] {
@@ -88,7 +88,7 @@ extension RecipeCompiler {
         let before = wrong
         let signature = type.description.signature
         var compiled = source(given, .initializer, what, parameter.map { .parameter(signature, $0) } ?? .any)
-        // What comes of something wrong is not checked: that has been told.
+        // Errors that follow from a reported error are not reported.
         if let parameter, wrong == before {
             do throws(Failure) {
                 compiled = try compiled.constant { value throws(Failure) in try signature.checked(value, parameter) }

@@ -1,7 +1,7 @@
 internal import InvivoBase
 internal import InvivoConfig
 
-/// Where what is injected comes from.
+/// Compiles the sources of injections.
 extension RecipeCompiler {
     mutating func source(
         _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any,
@@ -106,7 +106,7 @@ extension RecipeCompiler {
         }
     }
 
-    /// What is given to a runtime argument of another definition; what is known by now is checked.
+    /// The argument for a runtime argument of another definition, checked as far as it is known now.
     mutating func argument(
         _ given: Injection.Source, _ index: Int, of wanted: Signature?, _ edge: Recipe.Edge, _ place: String
     ) -> Recipe.Source {
@@ -125,8 +125,8 @@ extension RecipeCompiler {
         return compiled
     }
 
-    /// A definition gets as many runtime arguments as it declares; `orMore`: a caller gives the rest. An alias that declares
-    /// none passes on what it gets.
+    /// Checks that a definition receives as many runtime arguments as it declares. With `orMore`, a caller gives the
+    /// rest. An alias that declares none passes on those that it receives.
     mutating func check(_ count: Int, _ target: Definition, _ place: String, orMore: Bool = false) {
         var (target, given) = (target, count)
         var seen: Set<UInt32> = [target.id]
@@ -155,7 +155,7 @@ extension RecipeCompiler {
         return described(id)?.body.assembly == assembly
     }
 
-    /// What a lookup's binding is kept by: its place in the definition.
+    /// The name under which the binding of a lookup is kept: its index in the definition.
     mutating func lookup(_ place: String) -> String {
         lookups[place, default: 0] += 1
         let number = lookups[place] ?? 1
@@ -167,7 +167,7 @@ extension RecipeCompiler {
     ) -> Recipe.Source {
         let name = types.plain(wish.name)
         wishes.formUnion([name, wish.name])
-        // What a list had at this place until now is no choice of one.
+        // The former binding of a list at the same index is no selection of one definition.
         let lookup = lookup("one of \(place)")
         let all = types.all(wish.name, isExact: wish.isExact)
         // Itself only where that is asked for later and is the only one: a decorator of a type may look for the type.

@@ -20,10 +20,10 @@ public struct RecipeCompiler {
     public private(set) var failures: [Failure] = []
     /// The definition of each failure.
     private var failed: [UInt32] = []
-    /// What definitions name in which something is wrong, as far as it is there.
+    /// The known dependencies of each definition with an error.
     public private(set) var needs: [UInt32: [UInt32]] = [:]
 
-    /// What was found out of parents: a line of any length is gone through once. Good as long as `described` is.
+    /// Caches the inheritance of parents, so that each chain is visited once. Valid as long as `described` is.
     private final class Lineage {
         /// Parents with all that they take over.
         var flats: [UInt32: Definition] = [:]
@@ -34,9 +34,9 @@ public struct RecipeCompiler {
 
     // Of the definition being compiled.
     var definition: Definition
-    /// What the configuration will say.
+    /// The configuration of the next generation.
     public var config = ConfigLookup.none
-    /// What is wrong with which value of the documents, by its place in `failures`.
+    /// The configuration errors, by their index in `failures`.
     var configured: [Int: String] = [:]
     /// The value that was found last, for messages about it.
     var foundNode: ConfigNode?
@@ -51,7 +51,7 @@ public struct RecipeCompiler {
     var asks = false
     /// Nothing has the type that was looked for last, and its place is left out.
     var isLeftOut = false
-    /// What a definition that may wait lacks, and which of that are keys.
+    /// The missing dependencies of a definition that may be blocked on them, and those among them that are keys.
     private var lacks: [String] = []
     private var awaits: Set<String> = []
     var hearing: NameSet = []
@@ -70,8 +70,8 @@ public struct RecipeCompiler {
 
     // MARK: looking round
 
-    /// The definition with all that it takes over. Its parents are looked for by name; a circle of them ends where it
-    /// began, and is told by `compile`.
+    /// The definition with all inherited parts. Parents are looked up by name. A cycle of parents ends where it began;
+    /// `compile` reports it.
     public func flat(_ definition: Definition) -> Definition {
         guard definition.body.parent != nil else { return definition }
         var line = [definition]
@@ -89,7 +89,7 @@ public struct RecipeCompiler {
         var flat = known ?? line.removeLast()
         while let child = line.popLast() {
             flat = child.inheriting(from: flat)
-            // What a circle comes to depends on where it is begun.
+            // The result for a member of a cycle depends on the member that was visited first.
             if !isRound && !line.isEmpty { lineage.flats[child.id] = flat }
         }
         return flat
@@ -107,19 +107,19 @@ public struct RecipeCompiler {
         return found.map(flat)
     }
 
-    /// What might help who named a key that is not there.
+    /// Advice for a reference to an undefined key.
     private func hint(for key: String) -> String {
         if let assembly = dormant(key) { return ": the assembly '\(assembly)' must be activated" }
         return suggestion(for: key, among: knownKeys().filter { $0 != definition.key })
     }
 
-    /// The definition of a key that may be named: not one that lies dormant.
+    /// The definition of a key, unless it is blocked on missing dependencies.
     func present(_ key: String) -> UInt32? {
         guard let id = identify(key), described(id) != nil, asleep(id) == nil else { return nil }
         return id
     }
 
-    /// "'a.clock', which is not defined", for what is not there.
+    /// "'a.clock', which is not defined", for a missing key.
     func missing(_ key: String) -> String {
         if let id = identify(key), let needs = asleep(id), described(id) != nil {
             return "'\(key)', which lies dormant: it waits for \(Recipe.list(needs))"
@@ -144,8 +144,8 @@ public struct RecipeCompiler {
         failed.append(definition.id)
     }
 
-    /// All failures so far, without those that a definition only took over: they are told of the parent. What is wrong with one
-    /// value of the documents is told once, of the first that needs it.
+    /// All failures, without those that a definition inherited: these are reported for the parent. An error in one
+    /// value of the documents is reported once, for its first dependent.
     public var ownFailures: [Failure] {
         var firsts: [String: Int] = [:]
         var others: [Int: Set<UInt32>] = [:]
@@ -216,7 +216,8 @@ public struct RecipeCompiler {
         return nil
     }
 
-    /// It names what is there, so that it is looked at again when that goes, and waits for the rest.
+    /// The compiled definition of a blocked definition. The existing dependencies are its edges, so that it is compiled
+    /// again when one of them is removed.
     private func dormantRecipe() -> Recipe {
         Recipe(
             definition, maker: .dormant(lacks), slots: [], steps: [], before: [], after: [], afterAll: [],
@@ -224,7 +225,7 @@ public struct RecipeCompiler {
             awaits: awaits)
     }
 
-    /// Whether what its flags ask of it can be.
+    /// Checks that the definition's flags can be satisfied.
     private mutating func checkLife(_ type: ObjectType) {
         let flags = definition.body.flags
         if flags.contains(.exclusive) {
@@ -251,7 +252,7 @@ public struct RecipeCompiler {
         }
     }
 
-    /// False when one of them is wrong. What is wrong further up is told there.
+    /// Returns false when one of the parents is invalid. Errors further up the chain are reported there.
     private mutating func checkParents() -> Bool {
         var line: [UInt32] = [definition.id]
         var seen: Set<UInt32> = [definition.id]
@@ -269,7 +270,7 @@ public struct RecipeCompiler {
                 return false
             }
             guard seen.insert(id).inserted else {
-                // One of the circle tells it.
+                // One definition of the cycle reports it.
                 if id == definition.id, id == line.min() {
                     let way = (line + [id]).map { described($0)?.key ?? definition.key }
                     fail(.cycle, "the parents go round in a circle: \(way.joined(separator: " -> "))")
@@ -295,7 +296,7 @@ public struct RecipeCompiler {
     private mutating func compileAlias() -> Recipe? {
         let name = definition.alias ?? ""
         guard let target = present(name) else {
-            // Another name of what lies dormant does so too.
+            // An alias of a blocked definition is blocked, too.
             let isAsleep = identify(name).map { asleep($0) != nil } ?? false
             lack(name, isKey: true, waits: isAsleep, "the alias needs \(missing(name))")
             return nil
@@ -311,7 +312,7 @@ public struct RecipeCompiler {
                 source: argument(injection.source, index, of: wanted, .initializer, "argument \(index)"),
                 parameter: nil)
         }
-        // With parameters of its own it says all that its target gets, else what comes first of that.
+        // An alias with its own parameters gives all arguments of its target, another one the first of them.
         if definition.body.parameters != nil, let named {
             check(slots.count, named, "the alias")
         } else if !slots.isEmpty, let named {
@@ -380,7 +381,7 @@ public struct RecipeCompiler {
         return made
     }
 
-    /// What the type declares and the definition does not say itself.
+    /// The dependencies that the type declares and the definition does not set itself.
     private func needs(of type: ObjectType, besides own: [Injection]) -> [Injection] {
         guard !type.needs.isEmpty, fillsNeeds else { return [] }
         func property(_ injection: Injection) -> String? {

@@ -1,12 +1,13 @@
 internal import InvivoBase
 
-/// Which definitions make something of a type: by the name of the type itself and of all that it says it is. The best
-/// first: by rank, then as declared. Abstract definitions and aliases are in no list; hidden ones in fewer.
+/// The definitions of each type, by the names of the type itself and of all its supertypes. The best first: by rank,
+/// then in the order of declaration. Abstract definitions and aliases are in no list; hidden ones in fewer.
 public struct TypeIndex: Sendable {
     public struct Entry: Sendable {
         public let id: UInt32
         let rank: Int32
-        /// Where it stands among all definitions, and what it is found by: a list has as many as there are definitions.
+        /// The position among all definitions, and the kind of the match. Packed, because each list has up to as many
+        /// entries as there are definitions.
         private var packed: UInt64
 
         init(id: UInt32, rank: Int32, order: DefinitionOrder, isOwn: Bool, isFound: Bool, isExtensible: Bool) {
@@ -20,10 +21,10 @@ public struct TypeIndex: Sendable {
         var isOwn: Bool { packed & 1 != 0 }
         /// By this name.
         var isFound: Bool { packed & 2 != 0 }
-        /// By what its type is said to be later.
+        /// Whether supertypes that are declared later apply.
         var isExtensible: Bool { packed & 4 != 0 }
 
-        /// The same, found by what its type is said to be.
+        /// The same entry, found by a supertype.
         var asKind: Entry {
             var entry = self
             entry.packed &= ~1
@@ -53,16 +54,16 @@ public struct TypeIndex: Sendable {
         var names: [String] { (isFound ? [type] : []) + supertypes }
     }
 
-    /// Of each type what is of it, and what says it is.
+    /// The definitions and subtypes of each type.
     private var entries: NameTable<EntryList> = [:]
     /// Of generic types the names with arguments that definitions had at any time: "Repository[User]" of "Repository".
     private var generics: NameTable<Set<String>> = [:]
-    /// What types were said to be after they were registered; the same for all generations.
+    /// Supertypes that were declared after the registration of a type; the same for all generations.
     public let later = LaterSupertypes()
 
     public init() {}
 
-    /// The definition of a key and the one before it, both flat: with what they take over from their parents. Nil is none.
+    /// The definition of a key and the former one, both with their inherited parts. Nil for none.
     public struct Change {
         let id: UInt32
         let definition: Definition?

@@ -1,9 +1,9 @@
-/// 128 bits that stand for a content: SipHash-2-4 with the 128-bit result and a fixed key.
+/// A 128-bit hash of a content: SipHash-2-4 with the 128-bit result and a fixed key.
 ///
-/// A change goes unnoticed when two contents share a hash, so 64 bits and home-made mixing were not enough; SipHash is
-/// small, published with test vectors, and mixes every input bit (1 GB/s, where documents have kilobytes). The key is fixed
-/// so that the same bytes have the same hash in every process and report. It does not withstand forgery: whoever can
-/// write the file needs none.
+/// A change is missed when two contents share a hash, so 64 bits or an ad-hoc mix are not enough. SipHash is small,
+/// published with test vectors, and mixes every input bit. Its 1 GB/s is enough for documents of kilobytes. The key is
+/// fixed so that equal bytes have equal hashes in every process and report. The hash does not withstand forgery, which
+/// needs write access to the file anyway.
 public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
     let high: UInt64
     let low: UInt64

@@ -14,13 +14,13 @@ public struct FileBurst: Sendable {
 
 /// How a file is followed.
 public enum FollowMode: Sendable, Equatable {
-    /// Every directory that decides what its path means is watched.
+    /// All directories on the path are watched.
     case watching
     /// It is looked at again and again.
     case polling(milliseconds: UInt64, reason: String)
 }
 
-/// What became of following files without an event. Counts since following began.
+/// Counts of changes that were found without an event, since following began.
 public struct FollowCounts: Sendable, Equatable {
     /// How often the kernel's queue of events overflowed.
     public var overflows: UInt64 = 0
@@ -32,15 +32,16 @@ public struct FollowCounts: Sendable, Equatable {
 }
 
 extension FileFollower {
-    /// How long changes are let settle before they are told; all in milliseconds.
+    /// The times for which changes settle before they are reported, in milliseconds.
     public struct Settle: Sendable {
-        /// Without events before a burst is told; 0: at once, when the file has been closed or moved into its place.
+        /// The quiet time after the last event of a burst. 0: a burst is reported as soon as the file is closed or
+        /// renamed.
         public var quiet: UInt64 = 10
         /// Endless events are cut off after this; so long may a file be away before it counts as gone.
         public var maximum: UInt64 = 250
-        /// A file that is written to and not closed is told after this, and reported.
+        /// The time after which a file that is still open for writing is reported, with a warning.
         public var openForWriteCap: UInt64 = 2_000
-        /// How often files are looked at though nothing was heard.
+        /// The interval of checks without events.
         public var sweep: UInt64 = 2_000
         public init() {}
     }

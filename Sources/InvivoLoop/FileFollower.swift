@@ -1,10 +1,10 @@
 public import InvivoBase
 
-/// Follows files through every way of saving them; all documents of one runtime.
+/// Follows the documents of one runtime through every way of saving a file.
 ///
-/// `follow`, `unfollow` and `stop` may be called from any thread; `follow` first and read then, and nothing is
-/// missed. The callbacks run on the loop's thread without a lock. What is known is guarded by the monitor, which is never
-/// held during a callback; the loop's handles belong to the loop's thread.
+/// `follow`, `unfollow` and `stop` may be called from any thread. Call `follow` before the first read, so that no
+/// change is missed. The callbacks run on the loop's thread without a lock. The state is guarded by the monitor, which
+/// is never held during a callback. The loop's handles belong to the loop's thread.
 public final class FileFollower: @unchecked Sendable {
     private let loop: Loop
     private let onBurst: @Sendable ([FileBurst]) -> Void
@@ -21,11 +21,11 @@ public final class FileFollower: @unchecked Sendable {
     private var readiness: LoopReadiness?
     private var readinessDescriptor: Int32 = -1
     private var alarm: LoopAlarm?
-    /// What the alarm is set to.
+    /// The time of the next alarm.
     private var alarmDue: UInt64?
 
-    /// `onBurst` hears of all files of one burst in one call; `onTrouble` of what a person should know: a file that is
-    /// gone (notFound), one that is kept open (busy), watches that cannot be had (system).
+    /// Creates a follower. `onBurst` receives all files of one burst in one call. `onTrouble` receives warnings: a file
+    /// was removed (notFound), a file stays open for writing (busy), watches are unavailable (system).
     public convenience init(
         loop: Loop, settle: Settle, onBurst: @escaping @Sendable ([FileBurst]) -> Void,
         onTrouble: @escaping @Sendable (Failure) -> Void
@@ -71,7 +71,8 @@ public final class FileFollower: @unchecked Sendable {
         monitor.locked { engine.unfollow(id) }
     }
 
-    /// Files that were being written when they were read, for a change that was first heard of at `since`: they are told again.
+    /// Reports files again that were being written when they were read. `since` is the time of the first event of the
+    /// change.
     public func lookAgain(_ ids: [FollowID], since: UInt64) {
         guard home.isHere else { return }
         monitor.locked { for id in ids { engine.lookAgain(id, since: since) } }
@@ -128,11 +129,11 @@ public final class FileFollower: @unchecked Sendable {
         readinessDescriptor = descriptor
     }
 
-    /// Hears, looks, and tells what is due.
+    /// Reads events, checks files, and reports bursts that are due.
     private func pump() {
         let outcome = monitor.locked { () -> FollowEngine.Outcome? in
             guard !isStopped else { return nil }
-            // What is left when this is false keeps the descriptor readable.
+            // When this returns false, the remaining events keep the descriptor readable.
             _ = engine.listen()
             return engine.advance()
         }

@@ -3,7 +3,7 @@ public import InvivoBase
 
 /// A file by its path: it stays the same file's when the host changes its working directory.
 public struct FilePath: Sendable {
-    /// What the system is asked for.
+    /// The absolute path for system calls.
     public let absolute: String
     /// As it was given, for messages.
     public let shown: String

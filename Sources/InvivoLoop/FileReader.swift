@@ -2,13 +2,13 @@ internal import CPlatform
 internal import Glibc
 public import InvivoBase
 
-/// What a file says, as one read found it.
+/// The content of a file, from one read.
 public struct FileContent: Sendable {
     public let bytes: [UInt8]
     public let hash: ContentHash
     /// The file's time of change, nanoseconds since 1970.
     public let modifiedNs: UInt64
-    /// Somebody had the file open for writing when it had been read: it may be half of what it will be.
+    /// Whether the file was open for writing after the read: the content may be incomplete.
     public let isBeingWritten: Bool
 }
 
@@ -114,7 +114,7 @@ func nanoseconds(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
 }
 
-/// What a symbolic link says; nil when there is none at `path`.
+/// The target of a symbolic link; nil when there is none at `path`.
 func linkTarget(_ path: String) -> String? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
         guard let start = buffer.baseAddress else { return nil }

@@ -3,10 +3,10 @@ public import InvivoBase
 
 /// Whether a file that is loaded as code, or as a manifest, which is as good as code, can be changed by other users.
 public enum FileTrust {
-    /// Why a file is not this user's alone, or nil. Every directory that decides what its path means is looked at, and the file.
+    /// Returns the reason why other users can change a file, or nil. Checks the file and every directory on its path.
     ///
-    /// What belongs to this user or to root, and is writable by nobody else, is safe. In a sticky directory (/tmp) nobody else can
-    /// replace an entry of this user's or of root's.
+    /// A file or directory is safe when it belongs to this user or to root and no other user can write it. In a sticky
+    /// directory (/tmp) other users cannot replace an entry of this user or of root.
     public static func weakness(of path: FilePath) -> String? { weakness(path.absolute, user: geteuid()) }
 
     static func weakness(_ path: String, user: uid_t) -> String? {
@@ -16,7 +16,7 @@ public enum FileTrust {
             let whole = step.directory == "/" ? "/\(step.name)" : "\(step.directory)/\(step.name)"
             var directory = stat()
             var entry = stat()
-            // What is not there is refused by whoever reads it.
+            // The reader of the file reports a missing entry.
             guard stat(step.directory, &directory) == 0, lstat(whole, &entry) == 0 else { return }
             let isSafeInSticky = directory.st_mode & S_ISVTX != 0 && isOwn(entry, user)
             if !isOwn(directory, user) || (directory.st_mode & 0o022 != 0 && !isSafeInSticky) {

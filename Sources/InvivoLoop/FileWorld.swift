@@ -1,22 +1,22 @@
 internal import Glibc
 
-/// What the follower sees of the machine: the clock, the watches and the file system. The seam through which tests
-/// script time and faults; `LiveFileWorld` is the real one. Called with the follower's monitor held.
+/// The interface of the follower to the machine: clock, watches and file system. Tests use it to script time and
+/// faults; `LiveFileWorld` is the real one. Called with the follower's monitor held.
 protocol FileWorld: AnyObject {
     /// The descriptor that becomes readable when there are events; negative when there are none to be had. A later `watch` may
     /// get one.
     var descriptor: Int32 { get }
     /// Monotonic nanoseconds.
     func now() -> UInt64
-    /// Watches a directory, for what happens to the files in it too when `files`. The same directory again gives the
-    /// same watch.
+    /// Watches a directory; with `files` also changes of the files in it. Watching a directory again returns the same
+    /// watch.
     func watch(_ directory: String, files: Bool) -> WatchAnswer
     func unwatch(_ watch: Int32)
-    /// Hands out what has been heard, in order. False when more is left for the next time.
+    /// Passes on the received events, in order. Returns false when events remain for the next call.
     func drain(_ heard: (WatchEvent) -> Void) -> Bool
     /// The state of the file that a path leads to.
     func signature(_ path: String) -> FileSignature
-    /// What a path itself is, links not followed.
+    /// The entry at a path itself; symbolic links are not followed.
     func entry(_ path: String) -> PathEntry
     func close()
 }
@@ -57,14 +57,14 @@ struct WatchEvent {
     var name = ""
 }
 
-/// What tells one state of a file from another without reading it.
+/// The metadata that distinguish two states of a file without reading it.
 struct FileSignature: Equatable {
     enum Kind: Equatable {
         case missing
         case file
         /// A directory, a FIFO, ...
         case other
-        /// It cannot be said: permission denied, links in a circle, ...
+        /// The state is unavailable: permission denied, a cycle of links, ...
         case barred(Int32)
     }
     var kind = Kind.missing

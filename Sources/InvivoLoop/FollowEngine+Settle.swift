@@ -1,8 +1,8 @@
 internal import InvivoBase
 
-/// Settling: when what was heard is told.
+/// Settling: decides when changes are reported.
 extension FollowEngine {
-    /// Tells what is due now, and when to come again.
+    /// Returns the bursts that are due, and the time of the next call.
     func advance() -> Outcome {
         var outcome = Outcome()
         outcome.next = sweep()
@@ -24,7 +24,8 @@ extension FollowEngine {
                 }
             case .uncertain, .whole:
                 if change.seen.kind == .missing {
-                    // Editors take a file away and put the new one there: only what stays away is gone.
+                    // Some editors remove a file before they create the new one: only a file that stays away was
+                    // removed.
                     if now >= change.last + maximum { ready.append(file) } else { wake(at: change.last + maximum) }
                 } else {
                     group.append(file)
@@ -40,12 +41,12 @@ extension FollowEngine {
         return outcome
     }
 
-    /// When the files of a burst are told, all together: after the quiet time of the last event, but at the latest
-    /// `maximum` after the first. Nil when there are none.
+    /// The time at which the files of a burst are reported together: after the quiet time since the last event, at the
+    /// latest `maximum` after the first event. Nil without files.
     private func settled(_ group: [Followed], _ waitsForWriter: Bool, _ now: UInt64) -> UInt64? {
         let due = due(group, waitsForWriter)
         guard let due, due <= now else { return due }
-        // A last look at what no event vouches for: a file that still grows is given its quiet time again.
+        // Checks files without a reliable event once more: a file that still grows gets another quiet time.
         for file in group where pending[file.id]?.state == .uncertain {
             let signature = world.signature(file.path)
             guard signature.kind != .missing, signature != pending[file.id]?.seen else { continue }
@@ -89,7 +90,7 @@ extension FollowEngine {
                     "the file has been open for writing for \(cap / 1_000_000) ms; it is read as it is, and again "
                         + "when it is closed", at: Place(file: file.shown)))
         }
-        // A link that leads nowhere is no file that is away: whoever reads it is told what is wrong with it.
+        // A dangling link is no removed file: its reader reports the error.
         let isGone = signature.kind == .missing && !signature.isLink
         if isGone {
             if file.told.kind != .missing {

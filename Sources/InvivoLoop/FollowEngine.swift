@@ -1,20 +1,20 @@
 internal import InvivoBase
 
-/// Detecting and settling, without threads: what has been heard and seen goes in, bursts and the time of the next look
-/// come out. Guarded by the monitor of its `FileFollower`.
+/// Detecting and settling, without threads. Its input is events and file states; its output is bursts and the time of
+/// the next check. Guarded by the monitor of its `FileFollower`.
 ///
-/// Only directories are watched, each that decides what a path means. Events are hints: what a look at the file finds
-/// decides whether there is anything to tell.
+/// Only directories are watched: each one on the path. Events are hints. A check of the file decides whether there is a
+/// change to report.
 final class FollowEngine {
     struct Outcome {
         var bursts: [FileBurst] = []
         var troubles: [Failure] = []
-        /// When to advance again though nothing was heard (monotonic nanoseconds).
+        /// The time of the next call without events (monotonic nanoseconds).
         var next: UInt64?
     }
 
-    /// How often a file is looked at whose directories cannot be watched, and what a file without any sign of being
-    /// whole is given (nanoseconds).
+    /// The interval of checks for files whose directories cannot be watched, and the settle time of a file without a
+    /// sign of being complete (nanoseconds).
     static let pollInterval: UInt64 = 200_000_000
     static let grace: UInt64 = 20_000_000
 
@@ -29,7 +29,7 @@ final class FollowEngine {
     let watches: WatchTable
     private var nextSweep: UInt64 = 0
     private var nextPoll: UInt64 = 0
-    /// Of listening: what was looked at in this round need not be looked at again to be told.
+    /// The number of the event round. Files that were checked in the same round are reported without another check.
     private(set) var round: UInt64 = 0
     private(set) var counts = FollowCounts()
 
@@ -57,8 +57,9 @@ final class FollowEngine {
         return file.id
     }
 
-    /// The file was being written when it was read for a change that was first heard of at `since`: it is told again soon,
-    /// whatever is heard of it, and at once when it is closed.
+    /// Schedules another report of a file that was being written when it was read. `since` is the time of the first
+    /// event of the change. The file is reported soon, independent of further events, and immediately when it is
+    /// closed.
     func lookAgain(_ id: FollowID, since: UInt64) {
         guard let file = followed[id] else { return }
         file.putOffSince = file.putOffSince == 0 ? since : min(file.putOffSince, since)
@@ -87,20 +88,20 @@ final class FollowEngine {
     /// How a file is followed at the moment.
     func following(_ id: FollowID) -> FollowMode? { watches.mode(id) }
 
-    // MARK: - What is heard
+    // MARK: - Events
 
-    /// Takes in what the watches say. False when there is more.
+    /// Reads the pending events. Returns false when more remain.
     func listen() -> Bool {
         let now = world.now()
         round += 1
-        // Whether the paths of those of which something was heard may lead elsewhere.
+        // The files with events, and whether their paths may resolve differently.
         var hasMoved: [FollowID: Bool] = [:]
         let isAll = world.drain { event in
             if event.changes.contains(.overflow) {
                 counts.overflows += 1
                 counts.rescans += 1
                 for id in followed.keys {
-                    // A close may be among what was lost.
+                    // The lost events may include a close.
                     var change = touched(id, at: now)
                     change.state = .uncertain
                     pending[id] = change
@@ -142,7 +143,7 @@ final class FollowEngine {
         }
     }
 
-    /// Looks at a file of which something was heard; forgets what turns out to be nothing.
+    /// Checks a file after an event; drops the change when the file is unchanged.
     private func look(_ file: Followed, hasMoved: Bool) {
         guard var change = pending[file.id] else { return }
         if hasMoved { watches.walk(file.id) }
@@ -163,14 +164,14 @@ final class FollowEngine {
         pending[file.id] = isNothing ? nil : change
     }
 
-    /// The pending change of a file of which something was heard just now; store it back when done.
+    /// The pending change of a file with a new event; store it back when done.
     private func touched(_ id: FollowID, at now: UInt64) -> PendingChange {
         var change = pending[id] ?? PendingChange(at: now)
         change.last = now
         return change
     }
 
-    // MARK: - What is seen without being heard
+    // MARK: - Checks without events
 
     /// Looks at the files whose time has come; says when the next time is.
     func sweep() -> UInt64? {
@@ -184,7 +185,7 @@ final class FollowEngine {
             let isWatched = watches.isWatched(file.id)
             guard pending[file.id] == nil, isSweep || !isWatched else { continue }
             let signature = world.signature(file.path)
-            // Where events come, they speak for what happened within one tick of the file system's clock.
+            // Where events are available, they cover changes within one tick of the file system's clock.
             let isSame = isWatched ? signature == file.told : file.isUnchanged(signature)
             let isUnread = isSweep && file.isUnread
             if isSweep && !isWatched { watches.walk(file.id) }

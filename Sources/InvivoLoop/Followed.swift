@@ -4,11 +4,11 @@ final class Followed {
     let path: String
     /// The path as it was given, for messages.
     let shown: String
-    /// The state that was last told, or found when following began.
+    /// The state that was last reported, or found when following began.
     var told = FileSignature()
     /// Since when a change of it could not be taken in, because it was being written; 0 when none waits.
     var putOffSince: UInt64 = 0
-    /// What was told of it could not be read for want of descriptors or memory: the next look tells it again.
+    /// The reported content could not be read for lack of descriptors or memory: the next check reports it again.
     var isUnread = false
     /// It was reported as kept open, and has not been closed since.
     var isOpenReported = false
@@ -25,7 +25,7 @@ final class Followed {
     }
 }
 
-/// What has been heard of a followed file and not been told yet. Times are monotonic nanoseconds.
+/// A change of a followed file that is not reported yet. Times are monotonic nanoseconds.
 struct PendingChange {
     enum State: Equatable {
         /// Nothing says that the content is whole: it is given a little time even when the quiet time is 0.
@@ -40,11 +40,11 @@ struct PendingChange {
     var first: UInt64
     var last: UInt64
     var state = State.uncertain
-    /// What the last look found.
+    /// The state at the last check.
     var seen = FileSignature()
     /// The round of listening of that look.
     var seenIn: UInt64 = 0
-    /// The content was written to: told whatever the signature says.
+    /// The content was written: the change is reported even if the signature is the same.
     var isForced = false
 
     init(at now: UInt64) {

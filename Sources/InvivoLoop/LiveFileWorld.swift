@@ -9,7 +9,7 @@ internal import InvivoBase
 /// close-write.)
 final class LiveFileWorld: FileWorld {
     private(set) var descriptor: Int32
-    /// What a read of events fills.
+    /// The buffer for reading events.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 8)
     /// Why there are no events; 0 when there are.
     private var error: Int32 = 0

@@ -65,8 +65,8 @@ public final class Loop: @unchecked Sendable {
 
     // MARK: - From any thread
 
-    /// Runs `job` on the loop's thread, after those posted before it. False when the loop has been told to stop, or
-    /// belongs to the process that this one was forked from: the job is dropped.
+    /// Runs `job` on the loop's thread, after earlier jobs. Returns false, and drops the job, when the loop is stopping
+    /// or belongs to the parent process.
     @discardableResult
     public func post(_ job: @escaping @Sendable () -> Void) -> Bool {
         guard home.isHere else { return false }
@@ -103,9 +103,11 @@ public final class Loop: @unchecked Sendable {
         return timer
     }
 
-    /// Runs what was posted, closes every handle and joins the thread; when it returns true, nothing of the loop is
-    /// left. May be called again, and by several threads at once: each returns when it is done. On the loop's own thread,
-    /// and in a process forked from the one that opened it, it does nothing and returns false.
+    /// Runs the posted jobs, closes every handle and joins the thread. When it returns true, the loop has no resources
+    /// left.
+    ///
+    /// May be called repeatedly, and by several threads at once: each call returns when the loop has ended. On the
+    /// loop's own thread, and in a forked child, it does nothing and returns false.
     @discardableResult
     public func stop() -> Bool {
         guard home.isHere, !isCurrent else { return false }
@@ -129,7 +131,7 @@ public final class Loop: @unchecked Sendable {
 
     // MARK: - On the thread
 
-    /// From now on `resident` is told when the loop ends. Held until it leaves.
+    /// Notifies `resident` when the loop ends. Retained until it leaves.
     func enter(_ resident: any LoopResident) { residents[ObjectIdentifier(resident)] = resident }
     func leave(_ resident: any LoopResident) { residents[ObjectIdentifier(resident)] = nil }
 

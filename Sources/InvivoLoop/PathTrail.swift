@@ -1,15 +1,15 @@
-/// Everything that decides what a path means: each directory on the way and the name looked up in it, through every
-/// symbolic link. A change of any of these may make the path lead to another file.
+/// The directory entries that decide the meaning of a path: each directory on the way and the name looked up in it,
+/// through every symbolic link. A change of one of them may make the path lead to another file.
 enum PathTrail {
     struct Step: Hashable {
         let directory: String
         let name: String
-        /// What is looked up may be the file itself, not something on the way to it.
+        /// Whether the entry may be the file itself, not only a step on the way to it.
         let isLast: Bool
     }
 
-    /// Walks `path`, which is absolute. Each step is handed to `step` before its entry is looked at: whoever watches the
-    /// directory there hears of everything that happens after the look.
+    /// Walks `path`, which is absolute. Each step is passed to `step` before its entry is read, so that a watch on the
+    /// directory sees every later change.
     static func walk(_ path: String, in world: any FileWorld, _ step: (Step) -> Void) {
         var links = 0
         // The components still to go, the next one last.

@@ -1,6 +1,6 @@
 internal import CUv
 
-/// What an errno value means, in English whatever the host's locale says.
+/// The English description of an errno value, in any locale.
 func systemText(_ code: Int32) -> String {
     guard let text = iv_error_text(code) else { return "error \(code)" }
     return String(cString: text)

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import InvivoBase
 
-/// Which directories are watched for which files, and whom an event concerns. Guarded by the monitor of its `FileFollower`.
+/// The watched directories with their files, and the files that an event affects. Guarded by the monitor of its
+/// `FileFollower`.
 final class WatchTable {
     /// A name in a watched directory.
     private struct Hop: Hashable {
@@ -67,13 +68,14 @@ final class WatchTable {
         return .polling(milliseconds: pollInterval / 1_000_000, reason: trail.pollingReason)
     }
 
-    /// What went wrong since it was last asked.
+    /// Returns the failures since the last call, and clears them.
     func takeTroubles() -> [Failure] {
         defer { troubles = [] }
         return troubles
     }
 
-    /// Watches what the path means now. The new watches come before the old ones go, so that nothing is missed between.
+    /// Watches the directories that the path leads through now. New watches are added before old ones are removed, so
+    /// that no change is missed.
     func walk(_ id: FollowID) {
         guard var trail = trails[id] else { return }
         var hops: Set<Hop> = []
@@ -92,7 +94,7 @@ final class WatchTable {
                 guard hops.insert(hop).inserted, !trail.hops.contains(hop) else { return }
                 files[watch, default: [:]][step.name, default: []].append(id)
             case .refused(let error):
-                // A directory that has just gone is no trouble: whatever took it away was heard one step before.
+                // A removed directory is no failure: the event of its removal was received one step before.
                 guard error != ENOENT && error != ENOTDIR else { return }
                 isWatched = false
                 trail.pollingReason = "\(step.directory) cannot be watched: \(systemText(error))\(advice(error))"
@@ -113,14 +115,14 @@ final class WatchTable {
         guard let names = files[event.watch] else { return [] }
         guard event.name.isEmpty else {
             let hop = Hop(watch: event.watch, name: event.name)
-            // What happens to the file's own entry leads elsewhere only when it is a link: a look tells.
+            // An event of the file's own entry changes the path only if the entry is a link; a check decides.
             let isEntry = !event.changes.isDisjoint(with: .entries)
             return (names[event.name] ?? []).map { ($0, isEntry && trails[$0]?.end != hop) }
         }
         guard !event.changes.isDisjoint(with: [.directoryLeft, .watchEnded]) else { return [] }
         let ids = names.values.joined()
         if event.changes.contains(.watchEnded) {
-            // A watch that has ended is none of their hops any more: walking makes it anew.
+            // A watch that has ended belongs to none of their paths any more; `walk` creates a new one.
             for id in ids {
                 let hops = trails[id]?.hops ?? []
                 trails[id]?.hops = hops.filter { $0.watch != event.watch }

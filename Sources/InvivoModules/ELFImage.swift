@@ -1,10 +1,10 @@
 import InvivoBase
 
-/// A shared library as its bytes describe it, checked before anybody loads it.
+/// A shared library as described by its bytes, checked before it is loaded.
 ///
-/// The dynamic linker trusts what it maps: a library cut off in the middle kills the process inside `dlopen`. So every
-/// table and every range that it would follow is looked at here first. The checks ask only whether the file is whole
-/// and of this machine; they do not guard against code that means harm.
+/// The dynamic linker trusts the files that it maps: a truncated library kills the process inside `dlopen`. So every
+/// table and range that the linker would follow is checked here first. The checks only ensure that the file is complete
+/// and built for this machine; they do not protect against malicious code.
 struct ELFImage {
     /// The ABI version of the module's note; nil when it carries none.
     private(set) var abiVersion: UInt32?
@@ -17,7 +17,7 @@ struct ELFImage {
     private var segments: [Segment] = []
     private var sections: [Section] = []
 
-    /// Checks a file's bytes. The failure says what is wrong with them, without the file's name.
+    /// Checks a file's bytes. The failure describes their first defect, without the file's name.
     init(_ content: [UInt8]) throws(Defect) {
         bytes = Bytes(content)
         try checkHeader()
@@ -28,7 +28,7 @@ struct ELFImage {
         try readExports()
     }
 
-    /// What is wrong with a file: the sentence's end after "module PATH ".
+    /// A defect of a file. The text completes a sentence after "module PATH ".
     struct Defect: Error { let text: String }
 
     private struct Segment {
@@ -172,7 +172,7 @@ struct ELFImage {
     }
 }
 
-/// Bytes read with their bounds; whatever lies outside is nil.
+/// Bytes with bounds-checked reads: a read outside is nil.
 private struct Bytes {
     private let content: [UInt8]
     init(_ content: [UInt8]) { self.content = content }

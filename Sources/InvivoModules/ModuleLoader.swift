@@ -2,13 +2,13 @@ public import CInvivo
 internal import Glibc
 public import InvivoBase
 
-/// A module that is loaded: its code stays for the life of the process, whatever becomes of this value.
+/// A loaded module. Its code stays loaded for the life of the process, even when this value is gone.
 public struct LoadedModule: Sendable {
     /// The file it was loaded from, as it was named.
     public let path: String
     /// The file's name without "lib" and its extension.
     public let name: String
-    /// What registers its types. Host code: call it without a lock held.
+    /// The function that registers its types. Host code: call it without a lock held.
     public let entry: Entry
 
     /// `invivo_module_entry_function`, never NULL.

@@ -4,12 +4,13 @@ import InvivoBase
 
 /// A directory of this process alone, in $TMPDIR, from which modules are loaded.
 ///
-/// A copy under a name that was never used before is what makes `dlopen` load a file anew, and it stays as it is when a
-/// build overwrites the original. The directory and what is in it go with this object; what is mapped stays mapped.
+/// `dlopen` loads a file again only under a new name, so modules are copied to new names. A copy also stays unchanged
+/// when a build overwrites the original. The directory and its contents are removed with this object; mapped files stay
+/// mapped.
 ///
-/// The object holds a lock on the directory. The kernel ends that with the process, however it ends: a directory without a
-/// lock is removed by the next process of this user that makes one. Numbers of processes would not do, because containers
-/// that share a directory have their own.
+/// The object holds a lock on the directory, which the kernel releases when the process ends for any reason. The next
+/// process of this user that creates a directory removes those without a lock. Process numbers cannot replace the lock,
+/// because containers that share a directory have their own.
 final class PrivateDirectory: Sendable {
     private static let prefix = "invivo-modules-"
     let path: String

@@ -353,7 +353,8 @@ public final class DomainTable: Sendable {
         }
     }
 
-    /// The same; after 1 s the wait is reported. `object` describes what is waited for. False when the deadline has passed.
+    /// As above, and reports the wait after 1 s. `object` describes the awaited object. Returns false after the
+    /// deadline.
     public func wait(
         until deadline: UInt64, for object: @autoclosure () -> String, _ condition: () -> Bool
     ) -> Bool {

@@ -95,7 +95,7 @@ public final class Job: Sendable {
             status.state = .done(failure)
             return status.abandonment
         }
-        // Where no thread waits for it any more, it is the last to touch what it worked on.
+        // When no thread waits for the job any more, the job is the last user of its object.
         abandonment?.finishJob()
         domains.monitor.locked {
             if case .posted = domain.kind, !isWithin { domain.runningThread = 0 }

@@ -11,8 +11,8 @@ public struct LongWait {
 
     public init() {}
 
-    /// Serves the calling thread's domain, or waits for the next change. Called with the monitor held, which is released meanwhile.
-    /// `object` describes what is waited for; it is called without the monitor.
+    /// Serves the calling thread's domain, or waits for the next change. Called with the monitor held, which is
+    /// released meanwhile. `object` describes the awaited object; it is called without the monitor.
     public mutating func once(_ domains: DomainTable, for object: () -> String) {
         guard hasBecomeLong(domains) else { return }
         domains.monitor.unlock()

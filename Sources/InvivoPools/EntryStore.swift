@@ -90,7 +90,7 @@ struct EntryStore: ~Copyable {
         case noMemory
     }
 
-    /// Finds what lives under a key; otherwise enters `creation` there.
+    /// Finds the object of a key. Without one, stores `creation` under the key.
     func claim(_ key: PoolKey, for creation: Creation, dropped: inout [RawWeak]) -> Claim {
         let shard = shard(key.shard)
         iv_pool_lock(shard)

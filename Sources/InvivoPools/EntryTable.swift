@@ -133,7 +133,7 @@ struct EntryTable {
             defer { text.pointee.used += UInt32(length) }
             return UnsafeMutableRawPointer(iv_pool_bytes(text)) + Int(text.pointee.used)
         }
-        // A byte for each entry: a small part of what the entries take.
+        // Allocates one byte for each entry: a small part of the size of the entries.
         guard let fresh = addText(max(length, 64, Int(raw.pointee.used))) else { return nil }
         fresh.pointee.used = UInt32(length)
         return UnsafeMutableRawPointer(iv_pool_bytes(fresh))

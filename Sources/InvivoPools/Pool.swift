@@ -53,7 +53,7 @@ public final class Pool: @unchecked Sendable {
         entries.raw.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
     }
 
-    /// Completes the pool with its index among those of the runtime and what its end calls, before other threads have it.
+    /// Completes the pool with its index in the runtime and its destroy function, before it is published.
     func begin(at index: UInt32, destroy: (() -> Void)?) -> RawPool {
         self.index = index
         self.destroy = destroy
@@ -262,7 +262,7 @@ public final class Pool: @unchecked Sendable {
 
     // MARK: changing
 
-    /// Stores a living object under a key, instead of what the key led to.
+    /// Stores a live object under a key, and replaces its former entry.
     public func put(_ value: UnsafePointer<invivo_value>, _ object: UInt64) throws(Failure) {
         try withKey(value) { (key) throws(Failure) in
             let lease = try ObjectLease.retaining(object)

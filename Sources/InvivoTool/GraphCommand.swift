@@ -59,7 +59,7 @@ struct GraphCommand: ParsableCommand {
 
     private var chosen: Format { format ?? said ?? .dot }
 
-    /// What the name of the file says.
+    /// The format that the file name's extension stands for.
     private var said: Format? {
         switch output.map(fileEnding) {
         case nil, "", "gv": .dot

@@ -79,7 +79,7 @@ struct KeysCommand: ParsableCommand {
     }
 }
 
-/// What stands behind the last dot of a file's name; empty without one.
+/// The extension of a file name, without the dot; empty without one.
 func fileEnding(_ path: String) -> String {
     let name = path.split(separator: "/").last ?? ""
     return name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? ""

@@ -5,11 +5,11 @@ import Synchronization
 /// Writes whole lines, at once, from any thread: what happens to standard output, what is wrong to standard error.
 final class Output: Sendable {
     private let lock = Mutex<Void>(())
-    /// What the log says of reloads before the start has succeeded; nil afterwards.
+    /// The log entries of reloads before the start has succeeded; nil afterwards.
     private let early = Mutex<[String]?>([])
 
-    /// One entry of the log. Reloads are told by the observer, and a start that fails by its error; only what a start says
-    /// that succeeds in spite of it is printed when that is known.
+    /// Handles one entry of the log. The observer reports reloads, and a failed start reports its error. Entries of the
+    /// start are held back, and printed once the start has succeeded.
     func log(_ entry: LogEntry) {
         guard entry.fields["reload"] != nil else { return problem("\(entry)") }
         early.withLock { $0?.append("\(entry)") }

@@ -78,7 +78,7 @@ struct RunCommand: ParsableCommand {
     }
 }
 
-/// What `--log-level` takes: names, where `LogLevel` has numbers, which a help would show.
+/// The values of `--log-level`: names instead of the numbers of `LogLevel`, for the help.
 enum LogLevelName: String, CaseIterable, ExpressibleByArgument {
     case trace, debug, info, warning, error, silent
 

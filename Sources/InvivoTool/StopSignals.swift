@@ -1,9 +1,11 @@
 import Glibc
 import Synchronization
 
-/// SIGINT, SIGTERM and SIGHUP, taken by a thread that waits for them and not by a handler. The first one asks the tool to end, the
-/// second one, a tenth of a second later or more, ends it at once, whatever it is waiting for. Made first of all, before any other thread.
-/// One that is ignored from the start, as SIGHUP is below nohup, stays ignored.
+/// Receives SIGINT, SIGTERM and SIGHUP on a thread that waits for them, not in a handler.
+///
+/// The first signal requests the end of the tool. A second one, at least a tenth of a second later, ends it
+/// immediately. Created before any other thread. A signal that is ignored from the start, as SIGHUP is below nohup,
+/// stays ignored.
 final class StopSignals: Sendable {
     /// Written by the thread, once: the number of the first signal.
     private let first = Atomic<Int32>(0)
@@ -54,7 +56,7 @@ final class StopSignals: Sendable {
             }
             // Its reader sees the end of the file from now on, as often as it looks.
             close(pipe.write)
-            // Who ends a process often ends its group too: what comes at the same time is the same wish.
+            // Signals are often sent to the process and to its group: those that arrive together are one request.
             usleep(100_000)
             var now = timespec()
             while sigtimedwait(&set, nil, &now) > 0 {}
@@ -75,7 +77,7 @@ final class StopSignals: Sendable {
         return poll(&waited, 1, milliseconds) > 0
     }
 
-    /// Runs `body` with the signals let through: for starting a program, which inherits what is blocked.
+    /// Runs `body` with the signals unblocked: for starting a program, which inherits the signal mask.
     func unblocked<Result>(_ body: () -> Result) -> Result {
         var set = Self.set
         pthread_sigmask(SIG_UNBLOCK, &set, nil)

@@ -1,44 +1,44 @@
 internal import InvivoBase
 internal import InvivoWiring
 
-/// What one commit does to one property of one object, from reading it to reading it back; afterwards, as long as a
-/// layer lies on it, what is remembered of it.
+/// The change of one property of one object in one commit, from the first read to the read-back. Afterwards it is the
+/// record of the property, as long as a layer is on it.
 ///
-/// What only a commit needs that works it out among others (`Work`) stands apart: most commits put the first layer on one
-/// property, or take the last one off, and have nothing to work out. Values of nested structs are maps of those fields alone
-/// that are concerned: each field has a base and layers of its own.
+/// `Work` holds the state for changes that depend on each other. Most commits add the first layer of one property, or
+/// remove the last one, and need none of it. Values of nested structs are maps of the affected fields only: each field
+/// has its own base and layers.
 final class PropertyChange {
     /// Its type's, which outlives each of its objects and each commit that changes one.
     unowned(unsafe) let property: Property
     let index: Int
-    /// What was remembered. Needed while its own commit may be undone, and cut off when the next one begins.
+    /// The former record. Needed while its own commit may be undone, and dropped when the next one begins.
     private(set) var before: PropertyChange?
     var next: PropertyChange?
 
-    /// What the layer says; nil when none lies on it any more.
+    /// The value of the layer; nil when no layer is left.
     private let wanted: Value?
     private let place: Place
-    /// Of what is under the layer, exactly.
+    /// The exact value under the layer.
     private(set) var base: Value?
-    /// What the host itself keeps of the base.
+    /// The host's own capture of the base.
     private var keptBase: Property.Kept?
-    /// What the object answered when it was read back; nil where that is what the layer says.
+    /// The value that was read back; nil where it equals the value of the layer.
     private var answered: Value?
     /// It could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
-    /// Nil for the first layer on a plain property: what was there is the base, what is set is what the layer says.
+    /// Nil for the first layer on a plain property: the present value is the base, and the layer's value is set.
     private var work: Work?
 
     private final class Work {
         var newBase: Value?
-        /// What was there, exactly, and what the host itself keeps of it.
+        /// The exact present value, and the host's own capture of it.
         var present = Value.null
         var keptPresent: Property.Kept?
-        /// What is set; nil when it has that already.
+        /// The value to set; nil when the property has it already.
         var goal: Value?
-        /// What it should show at the end; nil leaves it as it is.
+        /// The value to show at the end; nil leaves the property unchanged.
         var end: Value?
-        /// What somebody else has changed, and why a leftover could not be restored again.
+        /// External changes, and the reasons why a base value could not be restored again.
         var notes: [Tuning.Outcome] = []
         var isRefused = false
 
@@ -82,13 +82,13 @@ final class PropertyChange {
     /// The layer that lies on it.
     var layer: Layer? { wanted.map { Layer(property: index, value: $0, place: place) } }
 
-    /// What the object answered when it was read back.
+    /// The value that was read back.
     private(set) var seen: Value {
         get { answered ?? wanted ?? .null }
         set { answered = newValue }
     }
 
-    /// Whether that is what it answered.
+    /// Whether `value` is the value that was read back.
     func isSeen(_ value: Value) -> Bool {
         if let answered { return answered.isSame(as: value) }
         return wanted?.isSame(as: value) ?? value.isNull
@@ -141,7 +141,7 @@ final class PropertyChange {
     /// Whether that layer lies on it already.
     func has(_ value: Value) -> Bool { !isStuck && wanted?.isSame(as: value) == true }
 
-    /// What an earlier commit could not undo and nobody asks for: it is tried again, and nothing fails when it refuses.
+    /// A base value that an earlier commit could not restore. The restore is tried again, and a refusal is no failure.
     private var isLeftover: Bool { wanted == nil && newBase == nil && before?.isStuck == true }
 
     // MARK: its steps
@@ -153,10 +153,10 @@ final class PropertyChange {
         return value
     }
 
-    /// How the host itself puts the base back, where that is what is to be set.
+    /// The host's own capture of the base, when the base is to be restored with it.
     private var keptGoal: Property.Kept? { wanted == nil && newBase == nil ? before?.keptBase : nil }
 
-    /// Reads it and works out what is to be set.
+    /// Reads the property and computes the value to set.
     func read(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
         do throws(Failure) { present = try capture(instance) } catch { return try refuse(error, key) }
         if property.isNested {
@@ -181,7 +181,7 @@ final class PropertyChange {
         do throws(Failure) { seen = try property.get(instance) } catch { try refuse(error, key) }
     }
 
-    /// Whether it shows what it should.
+    /// Whether the property has its final value.
     var isSettled: Bool {
         guard let end else { return true }
         return property.isNested
@@ -207,7 +207,7 @@ final class PropertyChange {
         return located
     }
 
-    /// The end of it: what became of it, and what is remembered.
+    /// Completes the change. Returns the outcome, and keeps the record.
     func finish() -> [Tuning.Outcome] {
         if isRefused {
             (base, keptBase) = (before?.base, before?.keptBase)
@@ -217,13 +217,13 @@ final class PropertyChange {
         var outcomes = notes
         if !isSettled, let end {
             let found = seen.picked(like: end)
-            // What has not changed was told when it was set.
+            // An unchanged value was reported when it was set.
             if goal != nil || before?.seen.picked(like: end).isSame(as: found) != true {
                 let what = Tuning.Outcome.What.adjusted(wanted: property.shown(end), seen: found)
                 outcomes.append(Tuning.Outcome(path: property.name, place: place, what: what))
             }
         }
-        // What somebody else has changed is still told by what was seen before.
+        // An external change is still detected by the value that was seen before.
         if let before, base != nil, goal == nil || property.isNested {
             seen = end.map { seen.picked(like: $0).completed(from: before.seen) } ?? before.seen
         }
@@ -233,7 +233,7 @@ final class PropertyChange {
 
     // MARK: undoing
 
-    /// Sets what was there before the commit.
+    /// Restores the value from before the commit.
     func undo(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
         do throws(Failure) { try property.restore(instance, present, keptPresent) } catch { throw located(error, key) }
     }
@@ -246,7 +246,7 @@ final class PropertyChange {
     /// Whether the host may tell more of it than a value does.
     var isKept: Bool { keptPresent != nil }
 
-    /// It refuses to go back to what was there. Then no layer lies on it, and its base is remembered.
+    /// Records that the former value cannot be restored. The property then has no layer, and its base is kept.
     func becomeStuck(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stuck = PropertyChange(property, index, before: nil, wanted: nil, place: place)
         let base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)

@@ -3,7 +3,7 @@ public import InvivoBase
 public import InvivoGraph
 internal import InvivoWiring
 
-/// What all documents together say for one key in one generation. Immutable.
+/// The layers of all documents together for one key in one generation. Immutable.
 public final class TargetLayers: Configuration {
     public let type: ObjectType
     /// In the order of the documents; a later layer covers an earlier one.
@@ -11,8 +11,8 @@ public final class TargetLayers: Configuration {
     /// The topmost layer of each property.
     public let effective: [Int: Layer]
     public let atMaking: [Int: Value]
-    /// What a live object can take now, in the order in which it is set: not the layers of the block, nor those that
-    /// wait for the next making.
+    /// The layers that live objects take, in the order in which they are set. Layers of the block, and those that take
+    /// effect at the next construction, are not included.
     public let live: [Layer]
 
     public init(type: ObjectType, stack: [Layer]) {

@@ -21,7 +21,7 @@ public struct Layer: Sendable {
 /// mechanism for all (`Tuning` for objects, `TargetLayers.fill` for blocks), so that layers may leave in any order.
 public protocol Trait: Sendable {
     var name: String { get }
-    /// What it asks of objects of `type`. Touches no object. Throws all that is wrong at once.
+    /// The properties that the trait overrides on objects of `type`. Touches no object. Throws all errors at once.
     func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void)
         throws(Failure) -> [Layer]
 }
@@ -99,7 +99,7 @@ struct SetTrait: Trait {
         return found
     }
 
-    /// A failure with the whole key path and the place of what is wrong, down to the field of a nested struct.
+    /// Adds the whole key path and the source location to a failure, down to the field of a nested struct.
     private func located(_ failure: Failure, _ parameter: SpecEntry, _ spec: TraitSpec) -> Failure {
         var located = failure
         var path = [parameter.key]
@@ -145,8 +145,8 @@ struct SetTrait: Trait {
 }
 
 extension Value {
-    /// A node as a value of a property, without what is wrong in it: of a nested struct, the fields that are right. Nil
-    /// when nothing is.
+    /// Converts a node to a value of a property, and omits its invalid parts. For a nested struct it keeps the valid
+    /// fields. Nil when no part is valid.
     static func said(_ node: SpecNode, for property: Property, path: String? = nil, _ failures: inout [Failure])
         -> Value?
     {
@@ -169,7 +169,7 @@ extension Value {
                 }
                 pairs.append((entry.key, value))
             } else {
-                // Whatever it says, its name is wrong.
+                // The value does not matter: the name is invalid.
                 pairs.append((entry.key, .null))
             }
         }

@@ -3,26 +3,28 @@ public import InvivoBase
 public import InvivoGraph
 public import InvivoWiring
 
-/// The traits' state of one live object: for each property under a layer the base value, captured exactly when the
-/// first layer came, and what is applied. Whatever layer goes, in whatever order, the rest shows; when none is left the
-/// base value is restored. Touched in the object's domain only.
+/// The traits' state of one live object.
 ///
-/// One property's setter may move another one. So everything is read before anything is set, and read again at the end;
-/// what another setter moved is then set again.
+/// For each property under a layer it holds the base value, captured exactly when the first layer was added, and the
+/// applied value. Layers may be removed in any order; the remaining ones stay in effect. Without a layer the base value
+/// is restored. Accessed in the object's domain only.
+///
+/// A property's setter may change other properties. So all properties are read before the first is set, and read again
+/// at the end. Properties that another setter has changed are then set again.
 public final class Tuning: PropertyCover {
-    /// What the last commit did; what is remembered of it is what has a layer or could not be undone.
+    /// The changes of the last commit. Those of properties with a layer or a pending restore are kept.
     var first: PropertyChange?
 
     public init() {}
 
-    /// What a change did to one property.
+    /// The outcome of a change for one property.
     public struct Outcome: Sendable {
         public enum What: Sendable {
             /// A setter clamped or ignored the value: the value read back is another.
             case adjusted(wanted: Value, seen: Value)
             /// Somebody else changed it meanwhile; it was left as it is.
             case left(expected: Value, found: Value)
-            /// What an earlier commit could not undo refused again.
+            /// A restore that an earlier commit could not complete was refused again.
             case refused(Failure)
         }
         /// The property's name; of a field of a nested struct, the way to it.
@@ -53,8 +55,8 @@ public final class Tuning: PropertyCover {
         return tuning
     }
 
-    /// Brings an object from the layers it has to `layers`, adding what takes it back to `undo`. A failing setter
-    /// throws, with the path of its property under `key`; what was done until then is in `undo`.
+    /// Changes an object from its layers to `layers`, and adds the inverse to `undo`. A failing setter throws, with the
+    /// path of its property under `key`; the changes before it are in `undo`.
     public static func change(
         _ record: Record, key: String = "", to layers: TargetLayers?, bases: [Base] = [], undo: inout Undo
     ) throws(Failure) -> [Outcome] {
@@ -108,8 +110,8 @@ public final class Tuning: PropertyCover {
         }
     }
 
-    /// Most commits put the first layers on an object, or take the last ones off, of one plain property or of several that do
-    /// not move each other: the same in a straight line. Nil for all others.
+    /// A fast path for a single plain property, or several ones that do not affect each other. Most commits add the
+    /// first layers of an object, or remove the last ones, of such properties. Nil for all others.
     private func changePlain(
         _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ key: String, _ wanted: [Layer], _ bases: [Base],
         _ undo: inout Undo
@@ -138,7 +140,7 @@ public final class Tuning: PropertyCover {
         }
     }
 
-    /// The layer is lent by the array that it stands in, not copied.
+    /// The layer is borrowed from its array, not copied.
     @inline(never)
     private func putOn(
         _ property: Property, _ layer: UnsafePointer<Layer>, _ instance: UnsafeMutableRawPointer,
@@ -186,7 +188,7 @@ public final class Tuning: PropertyCover {
         } catch { throw PropertyChange.located(error, property, key, Place()) }
     }
 
-    /// The layers are lent by the array that they stand in, not copied. The properties' type outlives the commit, and holds them.
+    /// The layers are borrowed from their array, not copied. The properties' type outlives the commit, and holds them.
     @inline(never)
     private func putAllOn(
         _ properties: borrowing [Property], _ wanted: UnsafeBufferPointer<Layer>, _ instance: UnsafeMutableRawPointer,
@@ -282,8 +284,8 @@ public final class Tuning: PropertyCover {
         return Outcome(path: property.name, place: Place(), what: .adjusted(wanted: asked, seen: answer))
     }
 
-    /// What there is to do, in the order in which it is done: first what goes back to its base, then the layers. Nil
-    /// when all is as it should be; else with everything under a layer, because setters may move what has not changed.
+    /// The changes in the order of their application: first restores of base values, then layers. Nil without a change.
+    /// Otherwise it includes everything under a layer, because setters may change other properties.
     private func concerned(_ type: ObjectType, _ wanted: [Layer], _ bases: [Base]) -> PropertyChange? {
         let properties = type.description.properties
         var isNews = !bases.isEmpty

@@ -1,7 +1,7 @@
 public import InvivoBase
 
-/// Takes back what one commit did to one object. Its object is held by the commit until the undo is run or forgotten,
-/// and with it what is not retained here.
+/// Undoes the changes of one commit to one object. The commit holds the object, and with it everything that is not
+/// retained here, until the undo is run or dropped.
 struct ObjectUndo {
     unowned(unsafe) let tuning: Tuning
     let instance: UnsafeMutableRawPointer
@@ -9,7 +9,7 @@ struct ObjectUndo {
     let changes: PropertyChange
     let former: Former
 
-    /// What was remembered before.
+    /// The former record.
     enum Former {
         case nothing
         /// The one change itself, whose layer was taken off: what is to be undone is that, and `present` was there.
@@ -19,8 +19,8 @@ struct ObjectUndo {
         case chain(PropertyChange)
     }
 
-    /// Puts back what was there; what other setters moved meanwhile is set once more. A property that refuses keeps its
-    /// base, so that the next change can restore it.
+    /// Restores the former values, and sets those again that other setters changed meanwhile. A property that refuses
+    /// keeps its base, so that the next change can restore it.
     func run() -> [Failure] {
         var changes = changes
         switch former {
@@ -57,7 +57,7 @@ struct ObjectUndo {
     }
 }
 
-/// Steps that take back what a commit did, run last first.
+/// Steps that undo a commit, run in reverse order.
 public struct Undo {
     private enum Step {
         case object(ObjectUndo)
@@ -81,7 +81,7 @@ public struct Undo {
 
     public var isEmpty: Bool { first == nil && steps.isEmpty }
 
-    /// Runs and forgets all steps; answers what could not be undone.
+    /// Runs and drops all steps. Returns the failures.
     public mutating func run() -> [Failure] {
         var failures: [Failure] = []
         while let step = steps.popLast() {

@@ -1,7 +1,9 @@
 internal import InvivoBase
 
-/// Runtime arguments as a key: equal when each is the same value, numbers by what they are worth, as in pools, objects and
-/// callables by identity. Never by a hash alone.
+/// Runtime arguments as a key.
+///
+/// Two keys are equal when all their arguments are: numbers by value, as in pools, objects and callables by identity.
+/// Equality never depends on a hash alone.
 struct ArgumentsKey: Hashable, Sendable {
     let values: [Value]
 
@@ -28,7 +30,7 @@ struct ArgumentsKey: Hashable, Sendable {
         case .list(let items):
             hasher.combine(items.count)
             inner += items
-        // Maps are the same whatever their order.
+        // The hash of a map does not depend on its order.
         case .map(let pairs): hasher.combine(pairs.count)
         case .object(let lease): hasher.combine(lease.bits)
         case .callable(let callable): hasher.combine(ObjectIdentifier(callable))

@@ -39,7 +39,7 @@ public final class AssemblyTable: Sendable {
 
     /// Adds descriptions; those of a former name are replaced.
     public func describe(_ descriptions: [AssemblyDescription]) throws(Failure) {
-        // What a replaced one holds of the host's ends without the monitor.
+        // The host's references of a replaced assembly are released without the monitor.
         let former = try state.locked { (state) throws(Failure) -> NameTable<AssemblyDescription> in
             try closing.refuse()
             let former = state.described

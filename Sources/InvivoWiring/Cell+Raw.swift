@@ -1,8 +1,8 @@
 internal import CPlatform
 internal import Glibc
 
-/// What readers see of a cell, and in its third word what the `Cell` knows of it: whether it is being built (by which build) or
-/// built (in which time), and how often that was tried. There may be a million of them, so it has no more room than it needs.
+/// The part of a cell that readers see. Its third word holds the `Cell`'s state: being built (and by which build) or
+/// built (and in which time), and the number of attempts. There may be a million cells, so this has no spare storage.
 extension UnsafeMutablePointer<iv_cell> {
     enum Form { case shared, confined, making }
     enum Stage: UInt64 { case cold = 0, built = 1, building = 2 }
@@ -28,12 +28,12 @@ extension UnsafeMutablePointer<iv_cell> {
         }
     }
 
-    /// What makes a new object each time.
+    /// The cell as one that creates a new object each time.
     var making: UnsafeMutablePointer<iv_making_cell>? {
         iv_word_making_cell(iv_load_u64(iv_cell_object(self)), self)
     }
 
-    /// What has an object that belongs to a domain.
+    /// The cell as one whose object belongs to a domain.
     var confined: UnsafeMutablePointer<iv_confined_cell>? {
         iv_word_confined_cell(iv_load_u64(iv_cell_object(self)), self)
     }
@@ -55,7 +55,7 @@ extension UnsafeMutablePointer<iv_cell> {
         pointee.made = pointee.made & ~(Self.middle | 3) | word & Self.middle | stage.rawValue
     }
 
-    /// 19 hours and more are told as 19 hours.
+    /// Times of 19 hours and more are stored as 19 hours.
     func becomeBuilt(in time: UInt64) { become(.built, Swift.min(time, Self.middle >> 2) << 2) }
 
     var attempt: Int {

@@ -14,10 +14,11 @@ public final class Cell: GraphSlot, @unchecked Sendable {
 
     /// The lower bits of the generation that brought it, and whether no graph to come holds it any more.
     private var birth: UInt32 = 0
-    /// What becomes of it: nothing yet (0), what readers see of it, or with the lowest bit set a `Rest`, which knows that.
+    /// The state: 0 at first, later a pointer to the readers' part, or with the lowest bit set to a `Rest`, which has
+    /// that pointer.
     private var becoming: UInt = 0
 
-    /// What few have.
+    /// State that few cells have.
     private final class Rest {
         let raw: UnsafeMutablePointer<iv_cell>
         var sequence: UInt64 = 0
@@ -68,7 +69,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
 
     // MARK: what becomes of it
 
-    /// What readers see of it, from when that is asked for. Under the monitor, or while nobody else knows the cell.
+    /// The part that readers see, created on first access. Under the monitor, or before the cell is shared.
     public var raw: UnsafeMutablePointer<iv_cell> {
         if let knownRaw { return knownRaw }
         let made = UnsafeMutablePointer<iv_cell>.make(form)
@@ -80,7 +81,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         return made
     }
 
-    /// Most have an object of a shared type; nothing else is ever made by what is packed.
+    /// Most cells hold an object of a shared type. Packed definitions never have another form.
     private var form: UnsafeMutablePointer<iv_cell>.Form {
         if scope == .prototype || scope == .graph { return .making }
         return packedType.map { $0.raw.pointee.thread == 0 && $0.domain == nil } ?? false ? .shared : .confined
@@ -100,7 +101,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
 
     public override var shown: UnsafeMutablePointer<iv_cell>? { knownRaw }
 
-    /// What readers see of it, if that was asked for.
+    /// The part that readers see; nil before it was created.
     var knownRaw: UnsafeMutablePointer<iv_cell>? {
         becoming & 1 == 0 ? UnsafeMutablePointer(bitPattern: becoming) : knownRest?.raw
     }
@@ -127,7 +128,8 @@ public final class Cell: GraphSlot, @unchecked Sendable {
             }
         }
     }
-    /// How often it was tried, as far as that is counted; whoever waited for a try that failed gets that failure.
+    /// The number of attempts to build it, as far as they are counted. Threads that waited for a failed attempt get its
+    /// failure.
     var attempt: Int {
         get { knownRaw?.attempt ?? 0 }
         set { raw.attempt = newValue }
@@ -136,7 +138,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         get { knownRest?.failure }
         set { if newValue != nil || knownRest != nil { rest.failure = newValue } }
     }
-    /// No graph to come holds it any more: what is still being built for it belongs to whoever asked.
+    /// No later graph holds the cell. An object that is still being built for it belongs to its requester.
     private(set) var isRetired: Bool {
         get { birth >> 31 != 0 }
         set { birth = birth & 0x7fff_ffff | (newValue ? 1 << 31 : 0) }
@@ -156,7 +158,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         }
         set { rest.sequence = newValue }
     }
-    /// How long making its instance took, in nanoseconds, with what was made for it first.
+    /// The time that building its instance took, in nanoseconds, including its dependencies.
     public internal(set) var buildTime: UInt64 {
         get { knownRaw.map { $0.isBuilt ? $0.buildTime : 0 } ?? 0 }
         set {
@@ -166,13 +168,13 @@ public final class Cell: GraphSlot, @unchecked Sendable {
             if raw.isBuilding { raw.builder.takeUnretainedValue().buildTimes[ObjectIdentifier(self)] = newValue }
         }
     }
-    /// Of an object that was not made here (a constant, what another object's method answered): this cell's claim on it. The
-    /// graph's hold is for what it made alone.
+    /// This cell's claim on an object that other code created (a constant, the result of a method of another object).
+    /// The graph's hold covers only objects that the graph created.
     var claim: ObjectLease? {
         get { knownRest?.claim }
         set { if newValue != nil || knownRest != nil { rest.claim = newValue } }
     }
-    /// What was made by the recipe, when something else took its place and keeps it.
+    /// The object that the definition created, when a decorator replaced it and keeps it.
     var undecorated: UInt64 {
         get { knownRest?.undecorated ?? 0 }
         set { if newValue != 0 || knownRest != nil { rest.undecorated = newValue } }
@@ -270,7 +272,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
     /// Under the monitor: the tracked objects that may be there.
     public func trackedObjects() -> [TrackedObject] { knownRest?.tracked ?? [] }
 
-    /// Under the monitor: takes over what the cell that it replaces knows.
+    /// Under the monitor: takes over the state of the cell that this one replaces.
     public func adoptTracked(of former: Cell) {
         guard let known = former.knownRest, !known.tracked.isEmpty else { return }
         rest.tracked = known.tracked + rest.tracked
@@ -284,7 +286,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
             .map { ($0.object, $0.cell.arguments, $0.cell.place) }
     }
 
-    /// Under the monitor: what the recipe made, not what a processor answered in its place.
+    /// Under the monitor: the object that the definition created, before any decorator.
     private var ownObject: UInt64? {
         let known = object != 0 ? object : isWeakObjectThere ? weakObject : 0
         return known == 0 ? nil : undecorated != 0 ? undecorated : known
@@ -306,7 +308,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         for cell in variants.values { cell.markRetired() }
     }
 
-    /// Under the monitor: whether somebody may hold what it makes, or is making it.
+    /// Under the monitor: whether its object may be held, or is being created.
     public func isHeld() -> Bool {
         if isBuilding { return true }
         return !objects().isEmpty || variants.values.contains { $0.isHeld() }
@@ -338,15 +340,15 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         }
     }
 
-    /// Under the monitor: `root` builds it while the weak reference is asked, so that nobody else touches that. Answers the
-    /// reference and what the cell was; nil when somebody was faster.
+    /// Under the monitor: marks the cell as built by `root` while the weak reference is read, so that no other thread
+    /// touches it. Returns the reference and the former state; nil when another thread was first.
     func beginAsking(_ root: Build) -> (weak: WeakInstance, former: State)? {
         guard let weak = weakReference, !isHeld() else { return nil }
         defer { beginReviving(root) }
         return (weak, state)
     }
 
-    /// Under the monitor, of what is not being built: the same where there are no others to ask for.
+    /// Under the monitor, for a cell that is not being built: as above, where no other thread can be first.
     @discardableResult
     func beginReviving(_ root: Build) -> WeakInstance? {
         guard let weak = weakReference else { return nil }
@@ -398,8 +400,8 @@ public final class Cell: GraphSlot, @unchecked Sendable {
     /// Under the monitor; somebody else has it still.
     func forget(_ key: ArgumentsKey) { knownRest?.variants[key] = nil }
 
-    /// Under the monitor: the cell of these runtime arguments. `gone` gets what nobody needs any more, to be let go without the
-    /// monitor.
+    /// Under the monitor: the cell for these runtime arguments. `gone` receives unused cells, to be released without
+    /// the monitor.
     func variant(_ arguments: [Value], gone: inout [Cell]) -> Cell {
         guard !arguments.isEmpty else { return self }
         let key = ArgumentsKey(arguments)

@@ -15,7 +15,7 @@ public final class Closing: Sendable {
     /// Whether new builds, jobs and reloads are refused.
     public var hasBegun: Bool { state.held { $0.hasBegun } }
 
-    /// Whether a close has begun or waits for a reload. What that reload loads is abandoned.
+    /// Whether a close has begun or waits for a reload. Loading in that reload is abandoned.
     public var isRequested: Bool { state.held { $0.hasBegun || $0.waiting > 0 } }
 
     func begin() { state.held { $0.hasBegun = true } }

@@ -30,7 +30,7 @@ public final class ConfigReads: Sendable {
     /// Notes a kind in which the host reads the values of a path.
     public func note(_ id: UInt32, as kind: ValueKind) { _ = state.held { $0.kinds[id, default: []].insert(kind) } }
 
-    /// Notes what objects of a type need, also those that have no definition.
+    /// Records the declared dependencies of a type's objects, with or without a definition.
     func noteNeeds(of type: ObjectType) {
         guard !type.needs.isEmpty else { return }
         let own = Definition(id: KeyTable.noKey, key: type.name, scope: .prototype, type: type)

@@ -4,11 +4,11 @@ public import InvivoBase
 internal import InvivoConfig
 internal import InvivoGraph
 
-/// What a forked child reads of a runtime that its parent opened: built shared objects, keys and configuration of the
+/// The parts of the parent's runtime that a forked child reads: built shared objects, keys and configuration of the
 /// generation at the fork.
 ///
-/// Nothing here takes a lock, which a thread that the child does not have may hold. Keys, names and graphs are published
-/// for readers without locks, and no memory of the parent's runtimes is freed in the child.
+/// Nothing here takes a lock, because a thread that the child does not have may hold it. Keys, names and graphs are
+/// published for readers without locks. The child frees no memory of the parent's runtimes.
 public struct ForkedRuntime {
     private let core: Core
     private let tag: UInt64
@@ -114,7 +114,7 @@ public struct ForkedRuntime {
         }
     }
 
-    /// What holds at a path of the configuration.
+    /// The configuration value at a path.
     public func configuration(_ path: String) throws(Failure) -> Value {
         let path = try ConfigPath.checked(path)
         return try reading { (raw, graph) throws(Failure) in

@@ -3,18 +3,18 @@ public import InvivoBase
 internal import InvivoGraph
 internal import InvivoObjects
 
-/// What making the object of a key comes to, step by step, for a host that makes the objects of its own language itself.
+/// The steps of building the object of a key, for a host that creates the objects of its own language itself.
 ///
-/// Like a program (`ProgramSource`) it is compiled from the recipes of one generation, and like there what is not known to
-/// be simple is left to the general way. It holds until the version of its key changes: whatever it names is named by the
-/// recipes behind that key, and what documents say for one of its keys counts the version up too.
+/// Like a build plan (`ProgramSource`) it is compiled from the definitions of one generation, and covers only simple
+/// cases; all others use the general way. It is valid until the version of its key changes. A change of any definition
+/// behind the key, or of the layers of one of its keys, increments that version.
 struct GraphOutline {
     /// More steps are no longer worth a function of their own.
     static let mostSteps = 512
 
     private let graph: Graph
     private var steps: [Value] = []
-    /// What is shared within the graph, by key.
+    /// The objects that are shared within the graph, by key.
     private var made: [UInt32: Int] = [:]
     /// How many objects there are so far.
     private var count = 0
@@ -135,7 +135,7 @@ struct GraphOutline {
                 items.append((pair.name, item))
             }
             return .map([("map", .map(items))])
-        // What holds the value is made anew when it changes, and so its version counts up.
+        // A change of the value rebuilds its dependents, so their version changes.
         case .config(_, let inner): return try self.source(inner, of: number, depth)
         default: return nil
         }
@@ -161,7 +161,7 @@ struct GraphOutline {
 extension Container {
     /// How a host can make the object of a key by itself; null when it must resolve it.
     public func outline(_ id: UInt32) throws(Failure) -> Value {
-        // Inside a build what is made belongs to that.
+        // Inside a build, new objects belong to that build.
         guard innermostBuild == nil else { return .null }
         return try GraphOutline.of(id, currentGraph()) ?? .null
     }

@@ -2,7 +2,7 @@ public import InvivoGraph
 
 /// How a commit concerns a shared object that was built for the former graph, and that the commit's plan did not know.
 public enum LateBuild: Sendable {
-    /// What documents say for its key has changed.
+    /// The layers of its key have changed.
     case tuned
     /// Its definition has changed, or something that it received was replaced. With the slot of its key.
     case outdated(Cell)

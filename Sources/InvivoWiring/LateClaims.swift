@@ -1,17 +1,18 @@
 internal import InvivoBase
 
-/// What a provider, lazy or weak reference claims: what it was given for its calls, and what a lazy has resolved.
+/// The claims of a deferred reference (provider, lazy or weak): its bound arguments, and the object that a lazy
+/// reference has resolved.
 ///
-/// It counts for the object that the callable was injected into, so that a circle through it ends like every other. When
-/// that object ends, what is still there goes on as the callable's own. Guarded by the container's monitor; leases are let
-/// go without it.
+/// They are attributed to the object that the callable was injected into, so that a cycle through the callable can be
+/// collected. When that object ends, the remaining claims belong to the callable itself. Guarded by the container's
+/// monitor; leases are released without it.
 final class LateClaims: @unchecked Sendable {
-    /// What is resolved.
+    /// The key to resolve.
     let id: UInt32
     private let table: LateTable
     /// Runtime arguments, for each call.
     private(set) var bound: [Value]
-    /// Of a lazy that was called: no object when what makes it answered null.
+    /// The resolved object of a lazy reference after its call; the object is nil when the factory returned null.
     private(set) var kept: (object: ObjectLease?, version: UInt64)?
     /// The object whose injected values the callable is among.
     private(set) var holder: ObjectIdentifier?
@@ -40,7 +41,7 @@ final class LateClaims: @unchecked Sendable {
         extra.hasLate = true
     }
 
-    /// It is not `extra`'s any more. What ended in the same circle is not kept; answers that.
+    /// Detaches it from `extra`. Removes and returns objects that have ended in the same cycle.
     func leave(_ extra: ObjectExtra, isEnding: Bool) -> [Any] {
         guard isHeld(by: extra) else { return [] }
         holder = nil
@@ -55,7 +56,7 @@ final class LateClaims: @unchecked Sendable {
 
     func isHeld(by extra: ObjectExtra) -> Bool { holder == ObjectIdentifier(extra) }
 
-    /// Keeps what was resolved for a version. Answers what was kept before, and is to be let go.
+    /// Keeps the object that was resolved for a version. Returns the former one, to be released.
     func keep(_ object: ObjectLease?, _ version: UInt64) -> ObjectLease? {
         guard !table.isClosed else { return object }
         enter()
@@ -63,7 +64,7 @@ final class LateClaims: @unchecked Sendable {
         return kept?.object
     }
 
-    /// Forgets what was resolved for another version than this. Answers it.
+    /// Drops the object that was resolved for another version. Returns it.
     func forget(besides version: UInt64) -> ObjectLease? {
         guard let known = kept, known.version != version else { return nil }
         kept = nil
@@ -85,8 +86,8 @@ final class LateClaims: @unchecked Sendable {
     }
 }
 
-/// All callables of that kind of a runtime that claim something, by what they resolve. Any thread; its lock comes after the
-/// container's monitor.
+/// All deferred references of a runtime with claims, by key. Any thread; its lock is taken after the container's
+/// monitor.
 final class LateTable: @unchecked Sendable {
     private struct Entry { weak var claims: LateClaims? }
     private let monitor = Monitor()
@@ -117,7 +118,7 @@ final class LateTable: @unchecked Sendable {
 extension Value {
     var holdsLate: Bool { contains { $0.claims != nil } }
 
-    /// What the providers, lazies and weak references in it claim.
+    /// The claims of the deferred references in it.
     func forEachLate(_ body: (LateClaims) -> Void) {
         forEach { if let claims = $0.claims { body(claims) } }
     }

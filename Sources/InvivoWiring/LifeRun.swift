@@ -2,10 +2,11 @@ internal import InvivoBase
 internal import InvivoObjects
 
 extension Lifecycle {
-    /// Starts or stops of many objects: each after those it needs, independent ones of shared types at the same time on threads
-    /// that end with it, confined ones in their domain, one after the other in the order given.
+    /// Starts or stops many objects, each after its dependencies.
     ///
-    /// Everything is guarded by the container's monitor. Run by one thread, which serves its own domain while it waits.
+    /// Independent objects of shared types run at the same time, on threads that end with the run. Confined objects run
+    /// in their domain, one after the other in the given order. Everything is guarded by the container's monitor. One
+    /// thread runs it, and serves its own domain while it waits.
     final class Run: @unchecked Sendable {
         struct Step {
             /// Nil for a shared type.
@@ -53,7 +54,7 @@ extension Lifecycle {
                 let mayBegin = failures.isEmpty || !endsWithFailure
                 var ready = mayBegin ? steps.indices.filter(isReady) : []
                 if ready.isEmpty && running == 0 {
-                    // Those that are left need each other in a circle: the first of them begins.
+                    // The remaining objects form a cycle: the first of them begins.
                     guard mayBegin, let first = states.firstIndex(of: .waiting) else { break }
                     ready = [first]
                 }

@@ -100,8 +100,8 @@ public final class Lifecycle: @unchecked Sendable {
             path: container.name(of: record), at: place(of: record, nil))
     }
 
-    /// Stops objects that are about to be disposed of: users before what they use, independent ones at the same time. The
-    /// last made are first where nothing else says who uses whom. The caller keeps them alive.
+    /// Stops objects before their disposal: dependents before their dependencies, independent objects at the same time.
+    /// Without a known dependency, the newest object is first. The caller retains them.
     public func stopTogether(_ records: [Record]) -> [Failure] {
         let records = records.filter { state(of: $0) == .started }
             .sorted { iv_record_order($0) > iv_record_order($1) }
@@ -125,7 +125,8 @@ public final class Lifecycle: @unchecked Sendable {
         return run.failures
     }
 
-    /// Under the monitor: which of `places` an object uses, through what was injected and what it resolved while it was made.
+    /// Under the monitor: the objects of `places` that an object uses, through injections and through resolves during
+    /// its construction.
     private func used(by record: Record, _ places: [UInt64: Int]) -> Set<Int> {
         var found: Set<Int> = []
         var seen: Set<UInt64> = []
@@ -190,7 +191,7 @@ public final class Lifecycle: @unchecked Sendable {
         }
     }
 
-    /// Stops what a reload replaces before the new one is made. The caller keeps it alive.
+    /// Stops an object that a reload replaces, before the new one is created. The caller retains it.
     public func stop(replaced object: UInt64) throws(Failure) {
         guard let record = ObjectTable.record(object) else { return }
         if let failure = stop(record, container.name(of: record), nil) { throw failure }

@@ -3,25 +3,26 @@ internal import InvivoGraph
 
 /// Data that only few objects have besides their record. Touched in the object's domain, or under the container's monitor.
 public final class ObjectExtra: @unchecked Sendable {
-    /// Leases on what was injected, given back after the object is disposed.
+    /// Leases on injected objects, released after the object is disposed of.
     public var injected: [Value] = []
     public var injectedProperties = InjectedValues()
     /// Whether there is or was a provider or lazy among them that claims something. Guarded by the container's monitor.
     var hasLate = false
     /// Of a step that injects all of a type: whose objects these are, in their order.
     var candidates: NameTable<[UInt32]> = [:]
-    /// The traits room's state of the object (base values and what is applied).
+    /// The state of InvivoTraits for the object (base values and applied values).
     public var tuning: (any PropertyCover)?
     /// Called once before disposal: attachments let go.
     public var beforeDisposal: [@Sendable () -> Void] = []
-    /// Whether `beforeDisposal` has what tells the engine of an attached object's end. Touched by the reload that has the turn.
+    /// Whether `beforeDisposal` has the function that notifies the engine of an attached object's end. Accessed by the
+    /// reload that has the turn.
     public var tellsOfDisposal = false
     /// Where the object is in its life. Guarded by the container's monitor.
     public var life = LifeState.made
     /// How long its start and stop may take, in nanoseconds; 0: as the runtime's options say. Guarded by the container's monitor.
     var startTimeout: UInt64 = 0
     var stopTimeout: UInt64 = 0
-    /// Whether what its type needs was filled when it was made without a definition.
+    /// Whether the dependencies that its type declares were injected when it was created without a definition.
     var hasNeeds = false
     /// Whether it was made with objects among its runtime arguments. Written before anybody else has the object.
     var isGivenObjects = false

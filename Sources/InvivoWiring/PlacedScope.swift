@@ -3,8 +3,9 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 
-/// A scope whose instances belong to places: to threads, or to what the host says. Each place of a definition has a cell of its
-/// own, under the same rules as a lazy singleton's.
+/// A scope with several instances: one for each thread, or those that the host defines.
+///
+/// A definition has one cell for each scope instance, under the same rules as a lazy singleton's.
 public final class PlacedScope: @unchecked Sendable {
     public typealias Find =
         @convention(c) (
@@ -12,7 +13,7 @@ public final class PlacedScope: @unchecked Sendable {
         ) -> invivo_status
     public typealias Tell = @convention(c) (UnsafeMutableRawPointer?, UInt64, invivo_key, invivo_object) -> Void
 
-    /// What the host says; nil for threads.
+    /// The host's functions; nil for threads.
     public struct Host: @unchecked Sendable {
         let find: Find
         let keep: Tell?
@@ -51,8 +52,8 @@ public final class PlacedScope: @unchecked Sendable {
 
     deinit { if let host, let destroy { ending { destroy(host.userData) } } }
 
-    /// Under the monitor: a reload has replaced the cell of a place. What was made there ends with the generation, not with
-    /// the place.
+    /// Under the monitor: a reload has replaced the cell of a scope instance. Its objects end with the generation, not
+    /// with the scope instance.
     func forget(_ cell: Cell, at place: UInt64) {
         places[place]?[ObjectIdentifier(cell)] = nil
         if places[place]?.isEmpty == true { places[place] = nil }
@@ -69,8 +70,8 @@ public final class PlacedScope: @unchecked Sendable {
         return found
     }
 
-    /// Where the calling code is; 0: nowhere in it. What a reload injects belongs to the scope instance of its holder. Runs host
-    /// code.
+    /// The current scope instance of the calling code; 0 if there is none. Injections of a reload use the scope
+    /// instance of the holder. Runs host code.
     func find(for key: String, at place: Place, _ build: Build) throws(Failure) -> UInt64 {
         if let known = build.scopeInstance(of: self) { return known.place }
         guard let host else {
@@ -95,7 +96,7 @@ public final class PlacedScope: @unchecked Sendable {
     func kept(_ object: UInt64, _ key: UInt64, at place: UInt64, _ extra: (() -> ObjectExtra)) {
         guard let host else { return }
         if let drop = host.drop {
-            // It keeps the scope until it was told.
+            // The object retains the scope until the host was notified.
             extra().beforeDisposal.append { [self] in
                 withExtendedLifetime(self) {
                     drop(host.userData, place, invivo_key(bits: key), invivo_object(bits: object))

@@ -3,11 +3,12 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 
-/// Prototypes and graph-scope objects whose whole graph is known when it is planned: simple types, made by their initializers
-/// from constants, from each other and from shared objects. Such a graph is made in one sweep over raw memory: no build, no
-/// lookup, no lock, no reference count of Swift's, and no atomic operation for what is inside. A program belongs to the cell
-/// of its last node; whatever it names is named by that cell's recipe too, so that a reload that changes any of it replaces
-/// the cell.
+/// The build plan of prototypes and graph-scope objects whose whole graph is known at planning time: simple types,
+/// created by their initializers from constants, from each other and from shared objects.
+///
+/// Such a graph is created in one pass over raw memory: without a build, lookup, lock or Swift reference count, and
+/// without an atomic operation for its inner objects. A plan belongs to the cell of its last node. All keys in it are
+/// dependencies of that cell's definition, so a reload that changes one of them replaces the cell.
 final class ProgramSource {
     static let mostNodes = 32
     static let mostArguments = 8
@@ -112,7 +113,7 @@ final class ProgramSource {
             guard let child = node(id, asker: asker, depth: depth + 1) else { return nil }
             nodes[child].leases += 1
             return iv_argument(what: UInt32(IV_ARGUMENT_NODE), node: UInt32(child), thing: nil)
-        // What holds the value is made anew when it changes, and its program with it.
+        // A change of the value rebuilds its dependents, and their build plans.
         case .config(_, let source): return argument(source, parameter, of: asker, depth)
         default: return nil
         }
@@ -135,7 +136,7 @@ final class ProgramSource {
         return program
     }
 
-    /// A block as each run copies it. Whoever may run the program is the thread that its confined objects belong to.
+    /// The image of a block that each run copies. A plan runs only on the thread that owns its confined objects.
     private func image(thread: UInt64) -> UnsafeMutableRawPointer {
         let image = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
         image.initializeMemory(as: UInt8.self, repeating: 0, count: size)
@@ -164,7 +165,7 @@ final class ProgramSource {
     }
 }
 
-/// What a program's arguments point to.
+/// The memory that a build plan's arguments point to.
 private final class ProgramConstants {
     var cells: [Cell] = []
     private var values: [(owned: invivo_value, lent: UnsafeMutablePointer<invivo_value>)] = []

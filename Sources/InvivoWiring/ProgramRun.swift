@@ -170,7 +170,7 @@ enum ProgramRun {
         return takeBack(running, shared, from: end)
     }
 
-    /// Gives back what was made before node `end`, and the shared objects that nothing holds yet.
+    /// Releases the objects before node `end`, and shared objects that are not held yet.
     @inline(never)
     private static func takeBack(
         _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, from end: Int

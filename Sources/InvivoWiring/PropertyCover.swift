@@ -1,9 +1,9 @@
 public import InvivoBase
 public import InvivoGraph
 
-/// What lies over values that an object was given, and stays when they change. Used in the object's domain only.
+/// Layers over injected values, which stay when those change. Used in the object's domain only.
 public protocol PropertyCover: AnyObject {
-    /// Takes `value` for what is given to a property that is covered, and answers what takes that back; nil when nothing covers it.
+    /// Makes `value` the base value of a covered property, and returns the inverse; nil when no layer covers it.
     func rebase(
         _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ index: Int, to value: Value
     ) throws(Failure) -> (() throws(Failure) -> Void)?

@@ -91,8 +91,8 @@ extension Value {
 }
 
 extension ObjectType {
-    /// A property of this type in an object that a definition of this type has. The object's own type may be another one of
-    /// that kind, where a factory or a method of another object returned it, and that has functions of its own.
+    /// The property of this type in an object of a definition of this type. The object's own type may be a subtype with
+    /// functions of its own, where a factory or a method returned it.
     func property(_ index: Int, for record: Record) -> Property {
         let declared = description.properties[index]
         guard record.pointee.type != raw else { return declared }

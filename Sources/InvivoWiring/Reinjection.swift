@@ -24,8 +24,8 @@ public struct Reinjection {
         recipient = Build.Recipient(recipe: recipe, arguments: arguments, object: object, record: record)
     }
 
-    /// A step of the recipe or a call of a hook, with the step of the former recipe that sets the same property or makes the same
-    /// call.
+    /// A step of a definition or a call of a hook, with the matching step of the former definition: the one for the
+    /// same property or call.
     private struct Step {
         let next: Recipe.NamedStep
         let former: Recipe.Step?

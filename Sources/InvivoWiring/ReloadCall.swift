@@ -17,7 +17,7 @@ public enum ReloadCall: Sendable {
     }
 }
 
-/// What the reload that has the turn calls at the moment.
+/// The host function that the reload with the turn is calling.
 public final class CurrentReloadCall: Sendable {
     private let call: Guarded<ReloadCall?>
     private let keys: KeyTable
@@ -28,7 +28,7 @@ public final class CurrentReloadCall: Sendable {
         self.keys = keys
     }
 
-    /// Notes what the reload calls from now on, on its thread. Returns what was noted before.
+    /// Records the function that the reload calls from now on, on its thread. Returns the former one.
     @discardableResult
     public func note(_ next: ReloadCall?) -> ReloadCall? {
         call.locked { call in
@@ -37,6 +37,6 @@ public final class CurrentReloadCall: Sendable {
         }
     }
 
-    /// What the reload is in, for a message. With the monitor held.
+    /// The current phase of the reload, for a message. With the monitor held.
     public var text: String { call.held { $0 }?.text(keys) ?? "" }
 }

@@ -56,7 +56,7 @@ public final class ScopeTable: Sendable {
             let (placed, isNew) = cell.placed(key)
             if isNew {
                 placed.place = ScopeInstance(scope: scope, place: place)
-                // That of a graph that is gone meanwhile ends with what asked.
+                // A cell of a retired graph ends with its requester.
                 if !cell.isRetired {
                     scope.places[place, default: [:]][ObjectIdentifier(placed)] =
                         PlacedScope.Placed(owner: cell, key: key, cell: placed)
@@ -66,7 +66,7 @@ public final class ScopeTable: Sendable {
         }
     }
 
-    /// What the cell of a place is known by, where the calling code is; nil when that is nowhere. Runs host code.
+    /// The key of the cell for the current scope instance of the calling code; nil if there is none. Runs host code.
     func placeKey(_ recipe: Recipe, _ arguments: [Value], _ build: Build) throws(Failure) -> ArgumentsKey? {
         guard recipe.scope != .context else { return nil }
         let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, build)
@@ -100,7 +100,7 @@ public final class ScopeTable: Sendable {
             return (cells, objects)
         }
         for (_, object) in ended.objects.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
-        // What was not made here is let go with its cell, without the monitor.
+        // Objects that other code created are released with their cell, without the monitor.
         withExtendedLifetime(ended.cells) {}
     }
 

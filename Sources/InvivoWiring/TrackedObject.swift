@@ -38,7 +38,7 @@ struct WeakObject: Sendable {
     func free() { weak?.free() }
 }
 
-/// An object that reloads follow, with what it was created with.
+/// An object that reloads update, with its runtime arguments and scope instances.
 public struct TrackedObject: Sendable {
     /// A runtime argument. Objects are not kept alive.
     enum Argument: Sendable {
@@ -71,7 +71,7 @@ public struct TrackedObject: Sendable {
 
     let own: WeakObject
     let arguments: [Argument]
-    /// Those in which it, or what it uses, was resolved.
+    /// The scope instances in which it or its dependencies were resolved.
     let scopeInstances: [ScopeInstance]
 
     /// Ends its weak references. Runs host code.
@@ -115,9 +115,10 @@ extension Container {
         try tracked.own.lease(in: self, key: recipe.id)
     }
 
-    /// With which arguments and scope instances a tracked object is injected into by `recipe`. Nil: it keeps what it has, because
-    /// the recipe takes other arguments, because an argument is gone, or because a scope instance of `scopes` that it needs has
-    /// ended or was never its own. Runs host code.
+    /// The arguments and scope instances for an injection of `recipe` into a tracked object. Runs host code.
+    ///
+    /// Nil: the object keeps its values, because the definition has other parameters, an argument has ended, or a
+    /// required scope instance of `scopes` has ended or was never its own.
     public func injection(
         of tracked: TrackedObject, by recipe: Recipe, scopes: [PlacedScope]
     ) throws(Failure) -> (arguments: [Value], scopeInstances: [ScopeInstance])? {

@@ -2,12 +2,11 @@ internal import CPlatform
 internal import InvivoBase
 internal import Synchronization
 
-/// What a thread that is about to wait is in the middle of: the builds on its stack, of whatever runtime. None of them goes on
-/// before the wait is over.
+/// The builds on the stack of a thread that is about to wait, of any runtime. They continue only after the wait.
 struct Standing {
     let thread: UInt64
     private var builds: Set<ObjectIdentifier> = []
-    /// What they make, from the outermost on.
+    /// The keys of the builds, from the outermost on.
     private var keys: [String] = []
     /// Whether they are of several runtimes.
     let isAcross: Bool
@@ -45,18 +44,18 @@ struct Standing {
 
     func has(_ build: ObjectIdentifier) -> Bool { builds.contains(build) }
 
-    /// What it makes beneath `key`, or all where that is none of them.
+    /// The keys after `key`; all of them when `key` is not among them.
     func keys(after key: String) -> [String] {
         keys.firstIndex(of: key).map { Array(keys[($0 + 1)...]) } ?? keys
     }
 }
 
-/// Who waits for whom in the whole process: for circles that lead through several runtimes, each of which sees its own part
-/// (`Waits`). Only threads that are about to wait come here. Its lock is a leaf: it is taken under the monitors of containers,
-/// and nothing is done under it but looking.
+/// The waits of threads for each other in the whole process, to find cycles through several runtimes. Each runtime sees
+/// only its own part (`Waits`).
 ///
-/// Whoever waits enters it in the monitor of the runtime that waits, and what is waited for leaves it in the same monitor
-/// when it is there or given up: what stands here holds. So the last one to close a circle finds it.
+/// Only threads that are about to wait enter here. The lock is a leaf: it is taken under the monitors of containers,
+/// and held only for the search. A wait is added and removed under the monitor of the runtime that waits, so all
+/// entries are valid. The thread that closes a cycle therefore finds it.
 enum WaitsAcross {
     private struct Wait {
         let standing: Standing
@@ -71,8 +70,8 @@ enum WaitsAcross {
     /// How many there are.
     private static let count = Atomic<Int>(0)
 
-    /// Enters that `standing` waits for what `maker` makes; unless that closes a circle through several runtimes: then the keys
-    /// on the way. Under the monitor of the runtime.
+    /// Adds a wait of `standing` for the work of `maker`. If that closes a cycle through several runtimes, adds nothing
+    /// and returns the keys of the cycle. Under the monitor of the runtime.
     static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: Build?) -> [String]? {
         let wait = Wait(
             standing: standing, awaited: ObjectIdentifier(awaited), name: name,
@@ -95,7 +94,8 @@ enum WaitsAcross {
         }
     }
 
-    /// What is waited for is there, or nobody makes it any more. Under the monitor of the runtime, which the waits were entered in.
+    /// Removes the waits for an object that exists now or was abandoned. Under the monitor of the runtime in which they
+    /// were added.
     static func over(_ awaited: AnyObject) {
         // Its own waits are seen: they were entered in the same monitor.
         guard count.load(ordering: .relaxed) > 0 else { return }
