@@ -353,8 +353,7 @@ public final class DomainTable: Sendable {
         }
     }
 
-    /// As above, and reports the wait after 1 s. `object` describes the awaited object. Returns false after the
-    /// deadline.
+    /// As above, and reports the wait after 1 s. `object` describes the awaited object. False after the deadline.
     public func wait(
         until deadline: UInt64, for object: @autoclosure () -> String, _ condition: () -> Bool
     ) -> Bool {
