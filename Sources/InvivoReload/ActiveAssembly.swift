@@ -73,7 +73,7 @@ struct ActiveAssembly: Sendable {
     }
 }
 
-/// What an outer reference of a mounted assembly becomes.
+/// The new target of an outer reference of a mounted assembly.
 public struct AssemblyRemap: Equatable, Sendable {
     public let from: String
     public let to: String

@@ -27,7 +27,7 @@ public final class Document: @unchecked Sendable {
         var traits: NameTable<[TraitSpec]> = [:]
         /// Where each target key stands first.
         var places: NameTable<Place> = [:]
-        /// What it says under `config:`.
+        /// Its content under `config:`.
         var config: ConfigNode?
         var isOpen = false
 
@@ -84,6 +84,6 @@ public final class NewDocument: Sendable {
         _ = document.open()
     }
 
-    /// Nobody else can open it any more.
+    /// No other set can open it any more.
     deinit { if document.phase != .open { document.closeHandle() } }
 }

@@ -6,7 +6,7 @@ public import InvivoObjects
 internal import InvivoWiring
 
 extension Engine {
-    /// Opens a document and commits what it says before it answers. With `waits`, a file need not be there or good yet.
+    /// Opens a document and commits its content. With `waits`, a file may be missing or invalid for now.
     public func openDocument(_ new: NewDocument) throws(Failure) -> Document {
         var set = ChangeSet(cause: new.document.name)
         set.open(new)
@@ -19,7 +19,7 @@ extension Engine {
         NewDocument(Document(name: name, path: path, container), .file, waits: waits)
     }
 
-    /// The same for a document in memory.
+    /// A document in memory for a change set to open.
     public func newDocument(_ content: ChangeSet.Content, name: String) -> NewDocument {
         NewDocument(Document(name: name, path: nil, container), content, waits: false)
     }
@@ -88,7 +88,7 @@ extension Engine {
         }
     }
 
-    /// What holds at a path.
+    /// Returns the value at a path.
     public func configuration(_ path: String) throws(Failure) -> Value {
         let path = try ConfigPath.checked(path)
         let graph = container.currentGraph()
@@ -107,7 +107,7 @@ extension Engine {
             path: path)
     }
 
-    /// Tells of every reload that changed what is at a path or below it.
+    /// Observes the value at a path: `changed` is called after each reload that changed it, or a value below it.
     public func observe(
         configuration path: String, domain: Domain?, destroy: (@Sendable () -> Void)?,
         changed: @escaping @Sendable (_ path: String, _ value: Value, _ generation: UInt64) -> Void

@@ -209,7 +209,7 @@ public struct EngineOptions: Sendable {
     public var loadTimeout: UInt64 = 10_000_000_000
     public var allowsForeignFiles = false
     public var quotesContent = true
-    /// What one document may cost.
+    /// The limits of one document.
     public var specLimits: SpecLimits { SpecLimits(bytes: maxDocumentBytes, nodes: maxDocumentNodes) }
     public var startTimeout: UInt64 = 60_000_000_000
     public var stopTimeout: UInt64 = 60_000_000_000

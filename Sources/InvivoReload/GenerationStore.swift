@@ -41,24 +41,27 @@ final class GenerationStore: Sendable {
 
     // MARK: the store
 
-    /// Makes a plan that was carried out the current generation. By the thread that has the turn.
-    func publish(_ plan: Plan, _ next: Graph) {
-        let set = plan.staged.set
+    /// Stores the generation of a plan whose steps were carried out. By the thread that has the turn.
+    func publish(_ wiring: NextWiring, _ effects: StoreEffects, _ findings: LayerFindings, _ next: Graph) {
+        let set = wiring.set
         for clearing in set.cleared { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
         let snapshot = state.withLock { state in
-            state.apply(plan, former: former, next: next, names)
+            state.apply(wiring, former: former, next: next, names)
+            state.note(findings)
             return state
         }
-        container.assemblies.activate(plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
-        for (document, state) in plan.staged.documents { document.state = state }
-        documents.keepNamed(plan.staged.documents.map(\.document))
+        container.assemblies.activate(
+            wiring.definitions.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
+        for (document, state) in wiring.staged.documents { document.state = state }
+        documents.keepNamed(wiring.staged.documents.map(\.document))
         targets.change(attached: set.attached, detached: set.detached)
-        var touched = plan.touched
-        touched.formUnion(holders(of: plan.reshaped, snapshot))
+        var touched = effects.touched
+        touched.formUnion(holders(of: effects.reshaped, snapshot))
         for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }
         let changesObjects =
-            !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty || !plan.replaced.isEmpty
+            !touched.isEmpty || !wiring.definitions.changed.isEmpty || !wiring.definitions.overrides.isEmpty
+            || !effects.replaced.isEmpty
         var late: [UInt32: LateBuild] = [:]
         announcer.publishing(changesObjects) {
             late = container.monitor.locked { () -> [UInt32: LateBuild] in
@@ -67,13 +70,13 @@ final class GenerationStore: Sendable {
                 for id in touched { container.keys.bumpVersion(id) }
                 let former = container.publish(next)
                 for id in touched { container.keys.bumpVersion(id) }
-                container.retiredObjects.noteRetired(plan.replaced)
-                for cell in plan.replaced {
+                container.retiredObjects.noteRetired(effects.replaced)
+                for cell in effects.replaced {
                     cell.markRetired()
                     next.cell(cell.id)?.adoptTracked(of: cell)
                 }
-                reclaimer.retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
-                container.forgetBuilt(plan.replaced)
+                reclaimer.retire(former, effects.replaced, remembered: container.forgetLate(of: touched))
+                container.forgetBuilt(effects.replaced)
                 container.monitor.broadcast()
                 return container.builds.endNoting(former, next)
             }

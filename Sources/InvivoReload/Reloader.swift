@@ -46,7 +46,7 @@ final class Reloader: Sendable {
         }
     }
 
-    /// The same for a change set that depends on the current state: `fill` writes it in its turn. `done` is called in the same turn after
+    /// Runs a change set that depends on the current state: `fill` writes it in its turn. `done` is called in the same turn after
     /// success.
     func commit(
         answered: Bool = true, _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
@@ -81,7 +81,7 @@ final class Reloader: Sendable {
         }
     }
 
-    /// The same for a change set without a caller: a failure to submit it is logged.
+    /// Submits a change set that no call waits for. A failure to submit it is logged.
     func submitUnasked(_ set: ChangeSet) {
         do throws(Failure) { try submit(set) } catch { announcer.noteThreadFailure(error) }
     }

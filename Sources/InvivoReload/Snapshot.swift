@@ -77,37 +77,42 @@ extension Snapshot {
 
     // MARK: the next snapshot
 
-    /// Carries out a plan. `former` and `next` are the graphs before and after it.
-    mutating func apply(_ plan: Plan, former: Graph, next: Graph, _ names: KeyNames) {
-        for (id, changed) in plan.definitions {
+    /// Notes which keys have warnings about their traits.
+    mutating func note(_ findings: LayerFindings) {
+        for key in findings.planned { warned.remove(key) }
+        warned.formUnion(findings.warned)
+    }
+
+    /// Takes in the wiring of a plan. `former` and `next` are the graphs before and after it.
+    mutating func apply(_ wiring: NextWiring, former: Graph, next: Graph, _ names: KeyNames) {
+        let plan = wiring.definitions
+        for (id, changed) in plan.changed {
             if let owner = definitions[id]?.body.owner.flatMap(names.id(of:)) { links.inlines.remove(id, from: owner) }
             if changed == nil { links.forget(id, former.recipe(id)) }
             if changed?.body.each == nil { links.patterns.remove(id) } else { links.patterns.insert(id) }
             if let owner = changed?.body.owner.flatMap(names.id(of:)) { links.inlines.insert(id, into: owner) }
         }
-        for (id, definition) in plan.moved where definitions[id] != nil && plan.definitions[id] == nil {
+        for (id, definition) in plan.moved where definitions[id] != nil && plan.changed[id] == nil {
             definitions[id] = definition
         }
         if let active = plan.assemblies { assemblies = active }
         for (id, original) in plan.originals { originals[id] = original }
         if let planned = plan.processors { processors = planned }
         if let reaches = plan.decoratorReaches { decoratorReaches = reaches }
-        if let planned = plan.config { config = planned }
-        blocked = plan.asleep
-        for key in plan.layered { warned.remove(key) }
-        warned.formUnion(plan.warned)
+        if let planned = wiring.config.layers { config = planned }
+        blocked = wiring.compiled.blocked
         lastNumber = plan.lastNumber
-        let changed = Set(plan.definitions.keys).union(plan.overrides.keys)
+        let changed = Set(plan.changed.keys).union(plan.overrides.keys)
         for id in changed { unlinkNames(id, names) }
-        definitions.take(plan.definitions, in: next) { id in (plan.overrides[id] ?? overrides[id])?.isEmpty == false }
+        definitions.take(plan.changed, in: next) { id in (plan.overrides[id] ?? overrides[id])?.isEmpty == false }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for id in changed { linkNames(id, names) }
-        for (id, recipe) in plan.recipes {
+        for (id, recipe) in wiring.compiled.recipes {
             links.forget(id, former.recipe(id))
             links.note(id, recipe)
         }
         // A key that once had a target may be named by documents while it has none.
-        for target in plan.staged.set.attached where targetTypes[target.id] == nil {
+        for target in wiring.set.attached where targetTypes[target.id] == nil {
             targetTypes[target.id] = target.type
         }
     }

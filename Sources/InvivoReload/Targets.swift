@@ -111,8 +111,8 @@ final class Targets: Sendable {
 
     // MARK: close
 
-    /// What is attached is the host's and lives on, with the values that it had of its own. A domain that takes no job in time
-    /// leaves its objects as they are, which is logged.
+    /// Restores the base values of attached objects, which belong to the host and live on. Objects of a domain that takes no job in time
+    /// stay as they are, which is logged.
     func restore() {
         for target in state.locked({ Array($0.ofObject.values) }) {
             guard ObjectTable.retain(target.object) else { continue }

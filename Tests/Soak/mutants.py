@@ -196,7 +196,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "seen.insert(target).inserted", "reset graph"),
     ],
     "InvivoReload/Planner+Definitions.swift": [
-        Mutant("never", "plan.definitions[child] == nil", "making differential"),
+        Mutant("never", "definitions.changed[child] == nil", "making differential"),
     ],
     "InvivoReload/Planner+Layers.swift": [
         Mutant("never", "!property.isInBlock", "wiring"),
@@ -226,8 +226,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "grace != .max && now - idleSince >= grace", "retired"),
     ],
     "InvivoReload/Planner+Unread.swift": [
-        Mutant("skip", "if plan.recipes[holder] != nil { return false }", "unread"),
-        Mutant("skip", "if let planned = plan.definitions[holder], planned == nil { return false }", "unread"),
+        Mutant("skip", "if wiring.compiled.recipes[holder] != nil { return false }", "unread"),
+        Mutant("skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"),
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
         Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant("always", "!isNumbered", "unread"),
@@ -249,7 +249,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "isTouched == true", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
         Mutant("never", "other.body.entry == nil", "each"),
-        Mutant("skip", "if plan.definitions[child.id] != nil { plan.definitions[child.id] = .some(marked) }", "each"),
+        Mutant("skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"),
         Mutant("never", "entries.count <= limits.maxEachEntries", "each"),
     ],
     "InvivoWiring/ForkedRuntime.swift": [
