@@ -29,7 +29,7 @@ final class GenerationStore: Sendable {
     var snapshot: Snapshot { state.withLock { $0 } }
 
     /// Declares the type of the targets of a key. Part of the next generation.
-    func declare(_ type: ObjectType, of id: UInt32) { state.withLock { $0.targetTypes[id] = type } }
+    func declare(_ type: ObjectType, of id: UInt32) { state.withLock { $0 = $0.declaring(type, of: id) } }
 
     /// For close: gives up the description, which the caller releases without a lock.
     func take() -> Snapshot {
@@ -47,8 +47,7 @@ final class GenerationStore: Sendable {
         for clearing in set.cleared { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
         let snapshot = state.withLock { state in
-            state.apply(wiring, former: former, next: next, names)
-            state.note(findings)
+            state = state.applying(wiring, findings, former: former, next: next, names)
             return state
         }
         container.assemblies.activate(
