@@ -1,6 +1,7 @@
 internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoGraph
+internal import InvivoSpec
 internal import InvivoWiring
 
 /// A source in neutral form: what a C table or a manifest spells, without its spelling.
@@ -171,5 +172,30 @@ struct SourceForm {
     private init(_ kind: Kind, _ query: Injection.TypeWish) {
         self.init(kind, name: query.name)
         (isExact, isOptional, isGreedy, orDefault) = (query.isExact, query.isOptional, query.isGreedy, query.orDefault)
+    }
+}
+
+extension SourceForm.Kind {
+    /// The kind that a manifest spells. Nil for an inline component.
+    init?(manifest kind: ManifestForm.Kind) {
+        switch kind {
+        case .new: return nil
+        case .config: self = .config
+        case .key: self = .reference
+        case .type: self = .type
+        case .all: self = .all
+        case .path: self = .path
+        case .provider: self = .provider
+        case .lazy: self = .lazy
+        case .weak: self = .weak
+        case .argument: self = .argument
+        case .arguments: self = .arguments
+        case .text: self = .text
+        case .set: self = .set
+        case .entry: self = .entry
+        case .entryName: self = .entryName
+        case .resolver: self = .resolver
+        case .asker: self = .asker
+        }
     }
 }
