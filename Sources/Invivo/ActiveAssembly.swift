@@ -27,7 +27,7 @@ struct ActiveAssembly: @unchecked Sendable {
     /// Where references to its collaborators lead, by member.
     var bound: [String: Reference] = [:]
 
-    /// Where references to a collaborator begin, and what it is looked for as.
+    /// A reference to a collaborator: the first part of its keys, and the name under which it is looked up.
     struct Reference: Hashable {
         var prefix: String
         var kind: String?

@@ -12,11 +12,11 @@ struct AssemblyActivation {
     /// The remaps that lead to a collaborator of a class: the engine is not to look for them.
     private var met: Set<String> = []
     private var problems: [InvivoError] = []
-    /// What to do when it does not succeed, and when it does.
+    /// Actions for a failed activation, and for a successful one.
     private(set) var undo: [() -> Void] = []
     private(set) var finish: [() -> Void] = []
 
-    /// What becomes of one of them.
+    /// The action for one assembly.
     enum Step {
         /// It is as it was.
         case stays
@@ -131,14 +131,14 @@ struct AssemblyActivation {
         for (name, assembly) in known { core.registry.withLock { $0.knownAssemblies[name] = assembly } }
     }
 
-    /// Notes what will be active, and how that is taken back.
+    /// Records the assemblies that will be active, and the inverse.
     private mutating func note(_ next: [String: ActiveAssembly], over formerly: [String: ActiveAssembly]) {
         let core = core
         for (name, assembly) in next { core.registry.withLock { $0.activate(name, assembly) } }
         undo.append { for name in next.keys { core.registry.withLock { $0.activate(name, formerly[name]) } } }
     }
 
-    /// What is to be done for one.
+    /// Determines the action for one assembly.
     private func step(
         _ wanted: ActiveAssembly, _ former: ActiveAssembly?, _ described: ActiveAssembly?
     ) -> Step {
@@ -153,7 +153,7 @@ struct AssemblyActivation {
         return several.isEmpty ? .stays : .changes(several.map { ($0.name, $0.definition) })
     }
 
-    /// Single members of an assembly that is active, defined anew.
+    /// Defines changed members of an active assembly again.
     private mutating func changed(
         _ several: [(member: String, definition: AnyDefinition)], _ wanted: ActiveAssembly, _ former: ActiveAssembly?,
         _ changes: ChangeSet
@@ -323,7 +323,7 @@ struct AssemblyActivation {
 
     // MARK: - Keys
 
-    /// Gives every member its key, and answers what will be active.
+    /// Assigns a key to every member. Returns the assemblies that will be active.
     private mutating func place() throws(InvivoError) -> [String: ActiveAssembly] {
         var next: [String: ActiveAssembly] = [:]
         for assembly in all {
@@ -353,7 +353,7 @@ struct AssemblyActivation {
 }
 
 extension Assembly {
-    /// What was active in a runtime that is closed are recipes again, for another one.
+    /// Makes the definitions of assemblies in closed runtimes available to another runtime.
     fileprivate func leaveClosed(besides core: Core) {
         let members = Members(of: self)
         let places = members.definitions.compactMap { $0.definition.place?.core }

@@ -1,8 +1,8 @@
 internal import CInvivo
 
-/// A function of any language: a Swift closure on its way to the others, or one of theirs, to be called from here.
+/// A function of any language: a Swift closure for the other languages, or a function of theirs to call from Swift.
 ///
-/// A Swift closure that comes back is the identical `Callable`. It runs on whatever thread calls it.
+/// A Swift closure that returns from another language is the identical `Callable`. It runs on the calling thread.
 public final class Callable: Sendable {
     private enum Body: Sendable {
         case swift(@Sendable ([InvivoValue]) throws -> InvivoValue)
@@ -44,7 +44,7 @@ public final class Callable: Sendable {
         }
     }
 
-    /// What a definition does to its objects; not to be called by anybody else.
+    /// The code of a definition for its objects; called by the engine only.
     init(name: String, code: @escaping @Sendable (AnyObject, inout Arguments) throws -> Void) {
         self.name = name
         body = .code(code)
@@ -130,7 +130,7 @@ extension Callable: Equatable {
 
 // MARK: - The border
 
-/// What a callable of the C side holds of a Swift closure.
+/// The user data of a Swift closure in a callable of the C ABI.
 private final class CallableBox: Sendable {
     let callable: Callable
     let core: Core

@@ -5,7 +5,7 @@ public final class ChangeSet {
     let core: Core
     let handle: invivo_changes
     private var isOpen = true
-    /// What was noted of assemblies: taken back when the set does not succeed, and completed when it does.
+    /// The recorded actions of assemblies: the inverse runs when the change set fails, the completion when it succeeds.
     private var undo: [() -> Void] = []
     private var finish: [() -> Void] = []
     /// Whether assemblies come, go or change.
@@ -71,7 +71,7 @@ public final class ChangeSet {
         (undo, finish) = ([], [])
     }
 
-    /// Notes what was done for assemblies that are in the set.
+    /// Records the actions of assemblies in the change set.
     func stage(isAny: Bool, undo: [() -> Void], finish: [() -> Void]) {
         hasAssemblies = hasAssemblies || isAny
         self.undo += undo
@@ -150,7 +150,7 @@ public final class ChangeSet {
         try core.call(naming: key) { $0.pointee.changes_remove(handle, $1, $2) }
     }
 
-    /// Sets the base value of a tunable property of a key's definition, under whatever documents lay on top.
+    /// Sets the base value of a tunable property of a key's definition. Layers of documents stay on top of it.
     public func set(_ key: String, _ property: String, _ value: some InvivoConvertible) throws(InvivoError) {
         let value = try value.asInvivo()
         try withArena { arena throws(InvivoError) in

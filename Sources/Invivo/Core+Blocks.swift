@@ -40,8 +40,8 @@ extension Core {
         }
     }
 
-    /// The key of a block that somebody has declared, as `Content`. What was declared here must be of that very struct; of
-    /// others, the tunable fields must lie within it and leave no more than padding.
+    /// The key of a declared block, as `Content`. A block that was declared in Swift must have this very struct. For
+    /// other blocks, the tunable fields must lie within the struct and cover it up to padding.
     func blockKey<Content>(_ name: String, as type: Content.Type) throws(InvivoError) -> BlockKey<Content> {
         var handle = invivo_key()
         try call(naming: name) { $0.pointee.key_find(self.handle, $1, &handle, $2) }

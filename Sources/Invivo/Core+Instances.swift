@@ -25,7 +25,7 @@ extension Core {
         return value
     }
 
-    /// The same; of no object at all it is what stands for none.
+    /// The value of an object; without an object the empty value of the type.
     func value<Value>(
         orNone handle: invivo_object, as type: Value.Type, _ holder: Object.Holder = .program
     ) throws(InvivoError) -> Value {
@@ -72,7 +72,7 @@ extension Core {
         return try wrapped(instance, type)
     }
 
-    /// Another lease of an object: what is of a type that nobody knows here is itself what is meant.
+    /// Another lease of an object. For a type that is not known here, the `Object` itself is the value.
     private func lease(of object: Object) throws(InvivoError) -> invivo_object {
         try object.require(in: self)
         try call { table, _ in table.pointee.object_retain(object.handle) }

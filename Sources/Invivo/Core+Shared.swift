@@ -36,7 +36,7 @@ extension Core {
         return now.type != 0 && now.isBoxed == key.isBoxed ? found : nil
     }
 
-    /// Resolves by a lease, which also builds what is cold and records what a recipe under way depends on.
+    /// Resolves with a lease. Builds cold objects, and records the dependency of a running factory.
     @usableFromInline
     func resolve<Value>(_ key: invivo_key, as type: Value.Type) throws(InvivoError) -> Value {
         try resolve(key, as: type, .program)

@@ -6,10 +6,10 @@ internal import Synchronization
 /// Where a function of the C side puts the error of a failure.
 typealias ErrorOut = UnsafeMutablePointer<OpaquePointer?>
 
-/// What everything that belongs to one runtime shares: its handle, the table of functions through which alone it is
-/// called, and what this copy of the package knows of its types and instances.
+/// The shared state of one runtime: its handle, the function table through which it is called, and the registry of its
+/// types and instances in this copy of the package.
 ///
-/// There is one for each runtime, however many `Runtime` values speak for it: they are found by `Core.of`.
+/// There is one for each runtime, found by `Core.of`, for any number of `Runtime` values.
 @usableFromInline
 final class Core: Sendable {
     /// Complete (checked by `of`) and immutable while the process lives.
@@ -102,7 +102,7 @@ final class Core: Sendable {
         return table
     }
 
-    /// Calls a function that may fail, and throws what it says.
+    /// Calls a function that may fail, and throws its error.
     func call(_ body: (Table, ErrorOut) -> invivo_status) throws(InvivoError) {
         try Self.call(table, body)
     }
@@ -128,7 +128,7 @@ final class Core: Sendable {
     }
 }
 
-/// What this copy of the package knows of the types and instances of a runtime.
+/// The types and instances of a runtime that this copy of the package knows.
 struct Registry {
     /// The Swift side of each type that this package has registered, by the bits of its handle.
     var types: [UInt64: TypeBox] = [:]
@@ -137,7 +137,7 @@ struct Registry {
     var plain: [PlainType: UInt64] = [:]
     /// The types of blocks, by name.
     var blocks: [String: BlockType] = [:]
-    /// Under what an instance is known to the runtime. May be out of date, and is checked on use.
+    /// The handles of instances. May be outdated; checked on use.
     var instances: [ObjectIdentifier: Known] = [:]
     /// The boxes of values that were runtime arguments and can be compared.
     var boxes = ComparedBoxes()

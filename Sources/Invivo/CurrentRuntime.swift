@@ -26,7 +26,7 @@ extension Runtime {
     public static var `default`: Runtime? {
         get { CurrentRuntime.chosen.withLock { $0 } }
         set {
-            // What was the default may close now: not while the lock is held.
+            // The former default runtime may close when it is released, so it is released without the lock.
             let former = CurrentRuntime.chosen.withLock { chosen in
                 let former = chosen
                 chosen = newValue

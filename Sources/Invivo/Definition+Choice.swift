@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// One option of a choice: when it is the one, and what the choice then is.
+/// One option of a choice: a condition and the definition that it selects.
 public struct ChoiceOption {
     enum When {
         case equal(any InvivoConvertible)
@@ -13,7 +13,7 @@ public struct ChoiceOption {
     let when: When
     let use: Injection?
 
-    /// When the value is this one; numbers are equal whatever their types.
+    /// Matches a value; numbers are compared independent of their types.
     public static func equal(_ value: some InvivoConvertible, _ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .equal(value), use: use)
     }
@@ -33,15 +33,17 @@ public struct ChoiceOption {
         ChoiceOption(when: .exactly(type), use: use)
     }
 
-    /// When it is a text: the name of a definition of the same assembly, or a whole key. That is then what the choice is.
+    /// Matches a string that is the name of a member of the same assembly, or a whole key. Selects that definition.
     public static var named: ChoiceOption { ChoiceOption(when: .named, use: nil) }
 
     /// When no other one is before it.
     public static func otherwise(_ use: Injection) -> ChoiceOption { ChoiceOption(when: .otherwise, use: use) }
 }
 
-/// What one of other definitions makes: the first option that fits what the chooser gives, as a rule `.config(…)`. A value
-/// that changes makes it another one, as a reload; one that no option is for is an error.
+/// A definition that selects one of other definitions: the first option that matches the value of `by`, usually
+/// `.config(…)`.
+///
+/// A changed value selects another definition, as a reload. A value without a matching option is an error.
 ///
 ///     let wave = choice(of: Wave.self, by: .config("wave"), .equal("saw", .member(\Synth.saw)), .named)
 public func choice<Value>(

@@ -1,18 +1,20 @@
 internal import CInvivo
 
-/// What is said of the life of a definition's objects.
+/// Options for the life of a definition's objects.
 extension Definition {
     /// There can be only one at a time (a port, a device), which the type's start takes and its stop gives back: a reload
     /// stops the former one before it makes the new one, and starts it again when it fails. Of a singleton or lazy singleton.
     public func exclusive() -> Definition { flagged(INVIVO_DEFINITION_EXCLUSIVE) }
 
-    /// Lies dormant while something that it needs (a definition, a value of the configuration) is not there, and is activated
-    /// by the reload that brings it. Resolving it
-    /// meanwhile fails with the code `dormant` and says what it waits for; `Runtime.states` does too.
+    /// Blocks the definition while a dependency (a definition or a configuration value) is missing. The reload that
+    /// adds the dependency activates it.
+    ///
+    /// Meanwhile, resolving it fails with the code `dormant` and names the missing dependencies; `Runtime.states` lists
+    /// them, too.
     public func waits() -> Definition { flagged(INVIVO_DEFINITION_WAITS) }
 
-    /// A reload injects into the instances alive what they got by property or method and is new. Of prototypes and of graph
-    /// scope, of types that are confined.
+    /// Tracks live objects of prototype or graph scope: a reload injects changed dependencies of their properties and
+    /// methods again. For confined types.
     public func tracked() -> Definition { flagged(INVIVO_DEFINITION_TRACKED) }
 
     /// How long starting and stopping one of its objects may take, in the place of what `Runtime.Options` say.

@@ -1,7 +1,7 @@
 internal import CInvivo
 
-/// What is said of a definition by the names of methods, parameters and keys: of objects of any language, and by whoever reads
-/// from somewhere what he defines. What takes injections one after the other takes an array of them too.
+/// Options that name methods, parameters and keys, for objects of any language and for definitions that are read from
+/// data. Options that take injections one after the other also take an array of them.
 extension Definition {
     /// Injects a parameter of the initializer by its name, as the type describes it; the empty name goes by position.
     public func parameter(_ name: String, _ injection: Injection) -> Definition {
@@ -36,10 +36,10 @@ extension Definition {
         }
     }
 
-    /// What makes it may answer nothing.
+    /// Allows the factory to return null.
     public func nullable() -> Definition { saying { $0.isNullable = true } }
 
-    /// What the method of another object answers: `.made(by: .reference("app.maker"), calling: "make", 5)`.
+    /// Creates the object by a method of another object: `.made(by: .reference("app.maker"), calling: "make", 5)`.
     public func made(by owner: Injection, calling method: String, _ arguments: Injection...) -> Definition {
         made(by: owner, calling: method, with: arguments)
     }

@@ -39,8 +39,8 @@ public func alias<Part: Assembly, Value, First, each Argument>(
     .another(Injection(.member(MemberPath(member), [.argument(bound: first)])), file, line)
 }
 
-/// Another name of a member that takes arguments of its own, and passes on what is said, in any order:
-/// `alias(of: \Camelot.knight, passing: .argument(1), .value("Sir"), .argument(0), taking: Int.self, Quest.self)`.
+/// An alias of a member with its own arguments, which passes on the given arguments in any order: `alias(of:
+/// \Camelot.knight, passing: .argument(1), .value("Sir"), .argument(0), taking: Int.self, Quest.self)`.
 public func alias<Part: Assembly, Value, each Bound, each Argument>(
     of member: KeyPath<Part, Definition<Value, repeat each Bound>>, passing injections: Injection...,
     taking: repeat (each Argument).Type, file: StaticString = #fileID, line: UInt = #line
@@ -69,8 +69,8 @@ public func child<Part: Assembly, Value, each Argument>(
     return definition
 }
 
-/// An object made in another way, as a rule of a derived class, that takes over from another member what is injected and
-/// its hooks: `child(of: \Synth.voice) { resolver in Organ() }`.
+/// A definition with its own factory, usually of a derived class, that inherits the injections and hooks of another
+/// member: `child(of: \Synth.voice) { resolver in Organ() }`.
 public func child<Part: Assembly, Base, each BaseArgument, Value, each Argument>(
     of parent: KeyPath<Part, Definition<Base, repeat each BaseArgument>>, scope: Scope? = nil,
     file: StaticString = #fileID, line: UInt = #line,
@@ -85,7 +85,8 @@ public func child<Part: Assembly, Base, each BaseArgument, Value, each Argument>
     return definition
 }
 
-/// What a method of another component makes: `made(by: \Synth.library) { library, title in library.book(title) }`.
+/// An object that a method of another component creates:
+/// `made(by: \Synth.library) { library, title in library.book(title) }`.
 public func made<Part: Assembly, Owner, each Bound, Value, each Argument>(
     by owner: KeyPath<Part, Definition<Owner, repeat each Bound>>, _ arguments: Injection..., scope: Scope = .graph,
     file: StaticString = #fileID, line: UInt = #line,
@@ -101,8 +102,9 @@ public func made<Part: Assembly, Owner, each Bound, Value, each Argument>(
     return definition
 }
 
-/// What a method of another object makes, by its name: of a component, of an argument, of an object that is there, whatever
-/// language it is written in: `made(Book.self, by: .reference("app.library"), "book", .argument(0))`.
+/// An object that a method of another object creates, by the method's name. The other object is a component, an
+/// argument or an existing object of any language:
+/// `made(Book.self, by: .reference("app.library"), "book", .argument(0))`.
 public func made<Value, each Argument>(
     _ type: Value.Type, by owner: Injection, _ method: String, _ arguments: Injection..., scope: Scope = .graph,
     taking: repeat (each Argument).Type, file: StaticString = #fileID, line: UInt = #line

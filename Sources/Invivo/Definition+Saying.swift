@@ -1,4 +1,4 @@
-/// What else is said of a definition.
+/// Further options of a definition.
 extension Definition {
     /// Says something more in the draft: what every modifier is made of.
     func saying(_ change: (inout Draft) -> Void) -> Definition {
@@ -14,7 +14,7 @@ extension Definition {
         saying { $0.more.append { raw, arena, _ in raw.generic = try arena.name(name) } }
     }
 
-    /// Says where lookups by type do not find it: by its own type, by what that is besides, or both.
+    /// Hides the definition from lookups by its own type, by its supertypes, or by both.
     public func hidden(_ hidden: Hidden = .both) -> Definition {
         saying { draft in
             draft.isHiddenByClass = hidden != .interfaces
@@ -49,7 +49,7 @@ extension Definition {
     }
 }
 
-/// What a definition is hidden from.
+/// The lookups that a definition is hidden from.
 public enum Hidden: Sendable {
     /// From lookups of its own type.
     case ownType

@@ -1,17 +1,18 @@
 public import CInvivo
 public import Synchronization
 
-/// What all definitions have in common, whatever they make.
+/// The common base class of all definitions.
 public class AnyDefinition: @unchecked Sendable {
     /// Written while it is declared, by one thread, and read by activation.
     var draft: Draft { didSet { revision = Self.nextRevision() } }
-    /// Another one each time that something is said, and of no other definition: by it activation knows what has changed.
+    /// Changes with each new option, and is unique among definitions: activation uses it to detect changes.
     private(set) var revision = AnyDefinition.nextRevision()
     private static let revisions = Atomic(0)
     private static func nextRevision() -> Int { revisions.add(1, ordering: .relaxed).newValue }
-    /// Where it stands in a runtime: set by activation, taken away by removal. What it points to is freed with this.
+    /// The binding to a runtime, set by activation and cleared by removal. The memory that it points to is freed with
+    /// this object.
     @usableFromInline let bound = Atomic<UnsafeMutablePointer<Bound>?>(nil)
-    /// Of what is written as a method of its assembly.
+    /// The method of the assembly that creates the object; nil otherwise.
     let member: MemberToken?
     private let places = Locked(Places())
     /// How its graph is made without the library.
@@ -24,7 +25,7 @@ public class AnyDefinition: @unchecked Sendable {
         var version: UInt64 = 0
     }
 
-    /// What a call of the factory needs.
+    /// The data for a call of the factory.
     @usableFromInline struct Bound {
         /// Kept until the definition goes.
         @usableFromInline let core: Unmanaged<Core>
@@ -121,15 +122,15 @@ public class AnyDefinition: @unchecked Sendable {
         return nil
     }
 
-    /// What a call needs.
+    /// The binding for a call.
     @inlinable @inline(__always)
     func standing() throws(InvivoError) -> UnsafeMutablePointer<Bound> {
         if let bound = bound.load(ordering: .acquiring) { return bound }
         return try activated()
     }
 
-    /// What a call needs of a definition that nobody here has activated: one that was described is a factory when another
-    /// language or a manifest has activated its assembly.
+    /// The binding for a call of a definition that was not activated in Swift. After its assembly was described,
+    /// another language or a manifest can activate it.
     @usableFromInline
     func activated() throws(InvivoError) -> UnsafeMutablePointer<Bound> {
         let (place, assembly) = places.withLock { ($0.place, $0.assembly) }
@@ -161,8 +162,8 @@ public class AnyDefinition: @unchecked Sendable {
 /// Arguments are checked by the compiler in number and type. They have no labels, which Swift's parameter packs do not carry;
 /// a member that is a method has them: see `prototype` of a method.
 public final class Definition<Value, each Argument>: AnyDefinition, @unchecked Sendable {
-    /// What it makes. A shared instance that is built costs nanoseconds and never waits; one that is not is built once,
-    /// however many threads ask.
+    /// Resolves the object. A built shared instance costs nanoseconds and never waits. A cold one is built once, even
+    /// when several threads request it.
     @inlinable
     public func callAsFunction(_ arguments: repeat each Argument) throws(InvivoError) -> Value {
         let bound = try standing()

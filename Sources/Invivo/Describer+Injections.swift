@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// What is injected, in the C side's words.
+/// Translates injections to the C ABI.
 extension Describer {
     mutating func table(
         _ injections: [Injection], _ key: String, _ draft: Draft, _ arena: Arena, _ place: (Int) -> String

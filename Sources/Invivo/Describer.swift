@@ -6,13 +6,13 @@ struct Describer {
     let target: Target
     /// The assembly in which it stands; nil for a definition of its own.
     let home: Resolver.Home?
-    /// The keys of what stands inline in it.
+    /// The keys of its inline definitions.
     private(set) var inner: [String] = []
-    /// The keys of what is being described: each stands in the one before.
+    /// The keys of the definitions being described, from the outermost on; each contains the next one.
     private var outer: [String] = []
     private(set) var problems: [InvivoError] = []
 
-    /// Where what it describes goes.
+    /// The destination of a described definition.
     enum Target {
         case changes(ChangeSet)
         case table(AssemblyTable.Written)
@@ -126,7 +126,7 @@ struct Describer {
         }
     }
 
-    /// Whether what it makes is what its parent or its maker says.
+    /// Whether its parent or its factory determines the type of its object.
     private func isOpen(_ draft: Draft) -> Bool {
         switch draft.making {
         case .named(nil, _): true

@@ -9,7 +9,7 @@ final class Factory: @unchecked Sendable {
     private let make: Draft.Make?
     /// The same initializer, for plans.
     let direct: Draft.Direct?
-    /// Of what is made by a method of its assembly.
+    /// The method of the assembly that creates the object; nil otherwise.
     private let member: MemberToken?
     private let inject: [@Sendable (AnyObject, Resolver) throws -> Void]
 
@@ -88,7 +88,7 @@ final class Factory: @unchecked Sendable {
     ) throws -> AnyObject? {
         guard let make else { return nil }
         var reader = Arguments(arguments, count, core)
-        // What the recipe makes by hand besides finds its way too.
+        // Objects that the factory creates by hand find their runtime, too.
         let object = try CurrentRuntime.$entering.withValue(WeakCore(core: core)) { [core, home, member] in
             try MemberFrame.making(member) { try make(Resolver(core, home), &reader) }
         }
@@ -97,7 +97,7 @@ final class Factory: @unchecked Sendable {
     }
 }
 
-/// A method that every Swift type has besides its own: a closure, called with the object and what is injected.
+/// An additional method of every Swift type: it calls a closure with the object and the injections.
 enum CodeMethod {
     static let name = "invivo:call"
 

@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// A type that says itself what is injected where it stands, other than what one definition makes.
+/// A type that determines its injection itself, instead of a lookup by type.
 protocol Injectable {
     static var injection: Injection { get }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Self
@@ -13,7 +13,7 @@ extension Injectable {
 }
 
 extension Injection {
-    /// What a parameter or property of a type wants.
+    /// The injection for a parameter or property of a type.
     static func wanted(_ type: Any.Type) -> Injection {
         (type as? any Injectable.Type)?.injection ?? Injection(.type(type))
     }
@@ -91,7 +91,7 @@ extension Weak: Injectable {
     }
 }
 
-/// What stands for null in a type that has such a value.
+/// The null value of a type that has one.
 private func nothing<Value>(_ value: invivo_value, as type: Value.Type) -> Value? {
     guard value.kind == InvivoKind.null.rawValue, type is any OptionalValue.Type else { return nil }
     return Optional<Any>.none as Any as? Value
@@ -107,7 +107,7 @@ extension Core {
     /// A value of the C side as a Swift value of any type. It stays the caller's.
     func take<Value>(_ value: invivo_value, as type: Value.Type) throws(InvivoError) -> Value {
         if let special = type as? any Injectable.Type {
-            // What a definition makes may be a list or a map itself.
+            // The object of a definition may itself be a list or a map.
             if value.kind == InvivoKind.object.rawValue, !(type is any OptionalValue.Type), type != Resolver.self {
                 return try self.value(of: value.as.object, as: type, .component)
             }
@@ -133,7 +133,7 @@ extension InvivoValue {
     var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
-/// Reads what a making or a step gets, one after the other.
+/// Reads the arguments of a factory or a step, one after the other.
 struct Arguments {
     let values: UnsafeBufferPointer<invivo_value>
     let core: Core

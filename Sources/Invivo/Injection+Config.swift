@@ -1,9 +1,10 @@
 internal import CInvivo
 
-/// Values of the configuration, and texts.
+/// Values of the configuration, and strings.
 extension Injection {
-    /// What the configuration says at a path, in the type of the place: that of the definition's own assembly, else what is
-    /// global; `"/drums.voices"` says the whole path. A value that changes is followed as a definition that does.
+    /// The configuration value at a path, converted to the type of the receiver. The path is looked up in the
+    /// definition's own assembly first, then globally; `"/drums.voices"` is a whole path. A changed value updates its
+    /// dependents, like a changed definition.
     public static func config(_ path: String) -> Injection { Injection(.config(path, nil, .any)) }
 
     /// The same, or the default where the configuration says nothing.
@@ -11,12 +12,12 @@ extension Injection {
         Injection(.config(path, Inner(.value(value)), .any))
     }
 
-    /// What a text says, read by the converter of that name, or that of the place it goes to.
+    /// The value of a string, converted by the named converter, or by the receiver's.
     public static func text(_ text: String, by converter: String? = nil) -> Injection {
         Injection(.text(Inner(.value(text)), converter))
     }
 
-    /// What a text of the configuration says, read by a converter: `.config("limit").read(by: "bytes")`.
+    /// Converts a string of the configuration: `.config("limit").read(by: "bytes")`.
     public func read(by converter: String) -> Injection { Injection(.text(Inner(self), converter)) }
 
     /// The same for a place of a type, where that does not show to the engine.

@@ -1,8 +1,8 @@
 internal import CInvivo
 
-/// What went wrong in a call of Invivo: a code, a message for people, and where in which document it was found.
+/// An error of a call of Invivo: a code, a message, and the location in a document.
 public struct InvivoError: Error, Sendable, Hashable {
-    /// What kind of failure it is. The set is open: a newer library may answer codes that are not named here.
+    /// The kind of a failure. The set is open: a newer library may return further codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The number of the status, negative.
         public let rawValue: Int32
@@ -11,9 +11,9 @@ public struct InvivoError: Error, Sendable, Hashable {
         public init(rawValue: Int32) { self.rawValue = rawValue }
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public var code: Code
-    /// What is wrong, what was expected and what to do about it.
+    /// What happened, what was expected and what to do.
     public var message: String
     /// The key path, `synth.lead.gain`, or empty.
     public var path: String
@@ -23,19 +23,20 @@ public struct InvivoError: Error, Sendable, Hashable {
     public var line: Int
     /// The column in the line, in Unicode scalars from 1; 0 when unknown.
     public var column: Int
-    /// Of what a check of the wiring found: a name that stays, `wiring.missing`; empty otherwise.
+    /// The stable name of the problem that a check of the wiring found, such as `wiring.missing`; otherwise empty.
     public private(set) var rule = ""
-    /// Who needs what is wrong, the outermost first: `app.main -> app.player`; empty when nobody does.
+    /// The dependents of the component that failed, the outermost first: `app.main -> app.player`. Empty without
+    /// dependents.
     public private(set) var neededBy = ""
     /// The whole as a person would read it, one line an error.
     private var text: String
     private var causes: [InvivoError]
     private var parts: [InvivoError]
 
-    /// Makes an error, for a closure to fail with; all of it arrives in whatever language called.
+    /// Creates an error to throw from a closure. All its parts reach the caller, in any language.
     ///
     /// - Parameters:
-    ///   - file: Where it was found, with `line` and `column` from 1; 0 is unknown.
+    ///   - file: The location of the error, with `line` and `column` from 1; 0 means unknown.
     public init(
         _ code: Code, _ message: String, path: String = "", file: String = "", line: Int = 0, column: Int = 0,
         cause: InvivoError? = nil
@@ -117,7 +118,7 @@ extension InvivoError.Code {
     public static let busy = Self(rawValue: -18)
     /// The deadline has passed (`INVIVO_E_TIMEOUT`).
     public static let timeout = Self(rawValue: -19)
-    /// The wiring goes round in a circle (`INVIVO_E_CYCLE`).
+    /// The dependencies form a cycle (`INVIVO_E_CYCLE`).
     public static let cycle = Self(rawValue: -20)
     /// The document is not well-formed (`INVIVO_E_SYNTAX`).
     public static let syntax = Self(rawValue: -21)
@@ -157,7 +158,7 @@ extension InvivoError.Code {
     public static let abstract = Self(rawValue: -38)
     /// It is done, and something failed while it was stopped (`INVIVO_E_STOP`).
     public static let stop = Self(rawValue: -41)
-    /// The definition is dormant: something that it needs is not there (`INVIVO_E_DORMANT`).
+    /// The definition is blocked on a missing dependency (`INVIVO_E_DORMANT`).
     public static let dormant = Self(rawValue: -42)
     /// A longer-lived object would hold a shorter-lived or thread-confined one (`INVIVO_E_CAPTIVE`).
     public static let captive = Self(rawValue: -49)
@@ -210,7 +211,7 @@ extension InvivoError {
         text = errors.map(\.description).joined(separator: "\n")
     }
 
-    /// Whatever Swift code threw, as an error with a code.
+    /// Converts any Swift error to one with a code.
     init(_ error: any Error) {
         self = error as? InvivoError ?? InvivoError(.host, "\(error)")
     }
@@ -231,7 +232,7 @@ extension String {
     init(text: UnsafePointer<CChar>?) { self = text.map { String(cString: $0) } ?? "" }
 }
 
-/// Runs what a callback of the C side asks for, and answers with its status and, when somebody wants it, its error.
+/// Runs the body of a callback of the C ABI. Returns its status and, on request, its error.
 func answering(_ table: Table, _ out: ErrorOut?, _ body: () throws -> Void) -> invivo_status {
     let former = Planning.beginCallback()
     defer { Planning.endCallback(former) }

@@ -12,7 +12,7 @@ func isKind(_ type: Any.Type, of wanted: Any.Type) -> Bool {
     return _openExistential(protocols, do: conforms)
 }
 
-/// `any P.Type` for `any P`, and nil for what is no protocol. The first word of a type's metadata says its kind.
+/// `any P.Type` for `any P`; nil for a type that is no protocol. The first word of a type's metadata is its kind.
 private func protocolMetatype(of type: Any.Type) -> Any.Type? {
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
     guard metadata.load(as: UInt.self) == existentialKind else { return nil }
@@ -58,7 +58,7 @@ extension Core {
         }
     }
 
-    /// The names of what is looked for that a type counts as.
+    /// The names of the known supertypes of a type.
     func supertypes(_ type: Any.Type, but name: String) -> [String] {
         registry.withLock { registry in
             registry.wished.values.filter { isKind(type, of: $0.type) && $0.name != name }.map(\.name)

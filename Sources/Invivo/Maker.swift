@@ -4,7 +4,7 @@ internal import CInvivo
 public struct Maker<Value, each Argument>: @unchecked Sendable {
     let injections: [Injection]
     let make: Draft.Make
-    /// What is wrong with it, told when its assembly is activated.
+    /// An error of the factory, reported when its assembly is activated.
     let problem: InvivoError?
 
     init(injections: [Injection], problem: InvivoError? = nil, make: @escaping Draft.Make) {
@@ -50,7 +50,7 @@ public func wired<Value, First, Second, Third, each Parameter>(
     }
 }
 
-/// What parameters want, by their types.
+/// The injections of parameters, by their types.
 func wishes<each Parameter>(_ types: repeat (each Parameter).Type) -> [Injection] {
     var injections: [Injection] = []
     for type in repeat each types { injections.append(.wanted(type)) }

@@ -16,10 +16,10 @@ public enum Module {
     public typealias Handle = invivo_runtime
     /// Where the entry puts its error.
     public typealias ErrorPointer = UnsafeMutablePointer<OpaquePointer?>?
-    /// What the entry answers.
+    /// The result of the entry point.
     public typealias Status = invivo_status
 
-    /// Takes the functions of the host, runs `body` with its runtime, and answers what the entry answers.
+    /// Receives the host's function table and runs `body` with its runtime. Returns the result of the entry point.
     public static func enter(
         _ table: Table, _ runtime: Handle, _ error: ErrorPointer, _ body: (Runtime) throws -> Void
     ) -> Status {
@@ -36,7 +36,7 @@ extension Runtime {
         try core.call(naming: path) { $0.pointee.module_load(core.handle, $1, nil, $2) }
     }
 
-    /// What another language in the process needs to join this runtime: hand it the token's address.
+    /// A token with which another language in the process joins this runtime: pass the token's address.
     public func share() throws(InvivoError) -> Token {
         var token: UnsafePointer<invivo_token>?
         try core.call { $0.pointee.share(core.handle, &token, $1) }
@@ -44,7 +44,8 @@ extension Runtime {
         return Token(address: UnsafeRawPointer(token))
     }
 
-    /// Joins a runtime that somebody else in the process opened: same objects, and whoever opened it closes it.
+    /// Joins a runtime of another language in the process. Both use the same objects. The language that opened the
+    /// runtime closes it.
     public static func attach(_ token: Token) throws(InvivoError) -> Runtime {
         let raw = token.address.load(as: invivo_token.self)
         guard raw.magic == UInt64(INVIVO_TOKEN_MAGIC), let table = raw.table else {
@@ -59,7 +60,7 @@ extension Runtime {
     }
 }
 
-/// What one language hands another so that both work on one runtime. Valid until the runtime closes.
+/// A token with which several languages use one runtime. Valid until the runtime closes.
 public struct Token: @unchecked Sendable {
     /// The address to hand over.
     public let address: UnsafeRawPointer

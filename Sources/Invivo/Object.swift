@@ -8,8 +8,8 @@ public final class Object: Sendable {
     let handle: invivo_object
     private let holder: Holder
 
-    /// Who keeps it: the program, which must let go before the runtime closes, or a component that was handed it, which
-    /// lets go when it is disposed of.
+    /// The holder of the object: the program, which must release it before the runtime closes, or a component that
+    /// received it, which releases it when it is disposed of.
     enum Holder { case program, component }
 
     /// Takes over one lease.

@@ -56,12 +56,12 @@ extension Runtime {
         try override(definition as AnyDefinition, try Draft(instead: value))
     }
 
-    /// Puts an object in the place of whatever a key is.
+    /// Overrides the object of a key.
     public func override<Value>(_ key: String, with value: Value) throws(InvivoError) -> Override {
         try Override(core, key, try Draft(instead: value), nil)
     }
 
-    /// Puts another recipe in the place of whatever a key is, as a reload.
+    /// Overrides the definition of a key, as a reload.
     public func override<Value, each Argument>(
         _ key: String, with other: Definition<Value, repeat each Argument>
     ) throws(InvivoError) -> Override {
@@ -83,7 +83,8 @@ extension Runtime {
         try during(try override(definition, with: value), body)
     }
 
-    /// Runs `body` with an object in the place of whatever a key is, and takes it back, also when `body` throws.
+    /// Runs `body` while the object of a key is overridden, and removes the override afterwards, also when `body`
+    /// throws.
     public func overriding<Value, Result>(
         _ key: String, with value: Value, _ body: () throws -> Result
     ) throws -> Result {

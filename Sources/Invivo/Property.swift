@@ -16,7 +16,7 @@ struct Property: Sendable {
     typealias Get = @Sendable (AnyObject) throws -> InvivoValue
     typealias Set = @Sendable (AnyObject, InvivoValue) throws -> Void
 
-    /// What is said about it for people, editors and checks.
+    /// The metadata of a property for people, editors and checks.
     struct About: Sendable {
         var range: ClosedRange<Double>?
         var step: Double?

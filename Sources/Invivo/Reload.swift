@@ -1,19 +1,19 @@
 internal import CInvivo
 
-/// What happened in one reload.
+/// The result of one reload.
 public struct Reload: Sendable {
     /// The generation that holds now: the new one, or after a failure the one that stays.
     public let generation: UInt64
-    /// What set it off: `tuning.yaml`, `define synth.lead`.
+    /// The cause of the reload: `tuning.yaml`, `define synth.lead`.
     public let cause: String
     /// Why it failed; nil when it was committed.
     public let error: InvivoError?
-    /// What failed while replaced objects were stopped; the reload is committed all the same.
+    /// The error of stopping a replaced object; the reload is committed nevertheless.
     public let stopError: InvivoError?
-    /// What changed.
+    /// The changes of the reload.
     public let changes: [Change]
-    /// The warnings, each with its place in a document: what nothing reads and is spelled nearly as what is read, and whatever else
-    /// the log has at the level `warning` of this reload.
+    /// The warnings, each with its source location: unused values with a name similar to a used one, and all other log
+    /// entries of this reload at the level `warning`.
     public let warnings: [String]
     /// How long its phases took.
     public let durations: Durations
@@ -26,14 +26,14 @@ public struct Reload: Sendable {
     public struct Change: Sendable, Hashable {
         /// The key.
         public let key: String
-        /// What happened to it.
+        /// The kind of the change.
         public let kind: Kind
         /// The property that was tuned, or empty.
         public let property: String
         /// How many objects live on that the key had made before, of prototype or graph scope, which no reload follows.
         public internal(set) var untracked = 0
 
-        /// What can happen to a key.
+        /// The kinds of changes.
         public enum Kind: UInt32, Sendable {
             /// A new definition.
             case defined

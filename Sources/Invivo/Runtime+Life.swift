@@ -7,7 +7,8 @@ public struct KeyState: Sendable, Hashable {
     public let state: State
     /// How many instances there are.
     public let objects: Int
-    /// What a dormant definition waits for: keys, names of types, and paths of the configuration as `config.path`.
+    /// The missing dependencies of a blocked definition: keys, names of types, and paths of the configuration as
+    /// `config.path`.
     public let waits: [String]
     /// Why the last try to make or start one failed, or empty.
     public let error: String
@@ -74,7 +75,7 @@ extension Runtime {
         }
     }
 
-    /// The states of all keys that make shared instances or lie dormant, sorted by key.
+    /// The states of all keys with shared instances and of all blocked keys, sorted by key.
     public var states: [KeyState] {
         get throws(InvivoError) {
             var raw = invivo_value()
@@ -96,7 +97,8 @@ extension Runtime {
         }
     }
 
-    /// Starts a key's shared instance again after `stop`; one that is not there is made. What is started stays so.
+    /// Starts a key's shared instance again after `stop`, and builds it if necessary. A started instance is left
+    /// unchanged.
     public func start<Value>(_ key: Key<Value>) throws(InvivoError) {
         try core.call { $0.pointee.start(core.handle, key.handle, $1) }
     }
@@ -115,7 +117,7 @@ extension Runtime {
         try changes.commit()
     }
 
-    /// Lets go of all instances of a scope, as a reload. It costs what is held, not what is defined.
+    /// Drops all instances of a scope, as a reload. The cost depends on the number of instances, not of definitions.
     public func reset(_ scope: Scope) throws(InvivoError) {
         let changes = try ChangeSet(core)
         try changes.reset(scope)

@@ -19,10 +19,11 @@ extension Runtime {
         public var startTimeout: Duration?
         /// How long a stop may take; nil is 60 s. Longer is an error in the report.
         public var stopTimeout: Duration?
-        /// How long an object that a reload has replaced or removed may wait until the program no longer refers to it, before it
-        /// is stopped all the same, with a warning; nil waits without a limit.
+        /// The longest time for which a replaced or removed object waits for the program's last reference before it is
+        /// stopped. A stop at the limit is logged as a warning. nil: no limit.
         public var stopGrace: Duration? = .seconds(30)
-        /// Whether documents may name what nobody has defined yet. nil: when documents are followed from the start.
+        /// Whether documents may refer to keys that are not defined yet. nil: only with documents that are followed
+        /// from the start.
         public var pendingTargets: Bool?
         /// The largest document that is read; nil is 1 MiB.
         public var maximumDocumentSize: Int?
@@ -36,12 +37,12 @@ extension Runtime {
         public var allowsForeignFiles = false
         /// Whether errors about documents quote their text.
         public var quotesContent = true
-        /// Whether what types declare that they need is filled, as `@Injected` properties do.
+        /// Whether declared dependencies of types are injected, such as `@Injected` properties.
         public var fillsInjected = true
         /// The least level that is logged; `.silent` logs nothing.
         public var logLevel: LogLevel = .info
-        /// Receives what happens, from any thread; never after close or in a forked child. nil: standard error gets warnings and
-        /// errors, each as one line or block.
+        /// Receives log entries, on any thread; never after close or in a forked child. nil: warnings and errors are
+        /// written to standard error, each as one line or block.
         public var log: (@Sendable (LogEntry) -> Void)?
 
         /// The defaults.
@@ -57,9 +58,9 @@ extension Runtime {
         case openingThread
         /// On the runtime's own thread: changes are applied without anybody's help.
         case loop
-        /// On the main actor: changes are applied while it awaits, and in calls of it that wait. Its code goes from thread to
-        /// thread (on Linux the main thread ends with the first `await`), so that no thread can be the home of a program
-        /// that awaits. Elsewhere `await MainActor.run { … }` leads there.
+        /// The main actor: changes are applied while it awaits, and in calls on it that wait. Its code moves between
+        /// threads (on Linux, the main thread ends with the first `await`), so a program that awaits cannot use a
+        /// thread as its home. From other tasks, use `await MainActor.run { … }`.
         case mainActor
     }
 }
@@ -75,9 +76,9 @@ public enum LogLevel: UInt32, Sendable, Comparable, CaseIterable {
 public struct LogEntry {
     /// How much it matters.
     public var level: LogLevel
-    /// What happened; complete in itself.
+    /// The complete message.
     public var message: String
-    /// The key path that the message is about, for whoever sorts by it, or empty.
+    /// The key path that the message refers to, for filters; may be empty.
     public var path: String
     /// More, typed.
     public var fields: [String: InvivoValue]
@@ -90,7 +91,7 @@ extension LogEntry: CustomStringConvertible {
     }
 }
 
-/// What the C side holds of a log closure. Values in fields are plain ones: there is no runtime yet to hold objects of.
+/// The user data of a log closure in the C ABI. Values in fields are plain: no runtime exists yet to hold objects.
 final class LogBox: Sendable {
     let log: @Sendable (LogEntry) -> Void
 

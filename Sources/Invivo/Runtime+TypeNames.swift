@@ -1,9 +1,9 @@
 internal import CInvivo
 
-/// Objects by the names of their types, whatever language made them.
+/// Objects of any language, by the names of their types.
 extension Runtime {
-    /// The object of the one definition of a type, or of what says that it is one, by the type's name; among keys of a name,
-    /// `lead` or `synth.lead`. With `exact` only the type itself counts.
+    /// Resolves the one definition of a type or of a subtype, by the type's name. `name` restricts the lookup to keys
+    /// of a name, `lead` or `synth.lead`. With `exact`, subtypes are excluded.
     public func object(
         ofType type: String, named name: String? = nil, exact: Bool = false
     ) throws(InvivoError) -> Object {

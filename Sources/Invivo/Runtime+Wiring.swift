@@ -11,12 +11,12 @@ extension Runtime {
         return result
     }
 
-    /// Describes changes, then hands them to the scheduler without waiting: for observers, hooks, recipes and other callbacks,
-    /// where `changes` is refused because it would wait for itself. Any thread may call it.
+    /// Describes changes, then passes them to the scheduler without waiting. For observers, hooks, factories and other
+    /// callbacks, where `changes` is refused because it would wait for itself. Any thread may call it.
     ///
-    /// What is thrown here is what could not be described. The outcome reaches observers, a failure also the log and
-    /// `lastError`. Sets that wait at the same time become one reload, in which of several definitions of a key the later
-    /// holds. A set that activates, mounts or removes assemblies is refused: `.unsupported`.
+    /// Throws the errors of the description only. Observers receive the outcome; a failure is also logged and stored as
+    /// `lastError`. Change sets that are pending at the same time become one reload, in which the last definition of a
+    /// key wins. A change set that activates, mounts or removes assemblies is refused: `.unsupported`.
     @discardableResult
     public func submit<Result>(_ describe: (ChangeSet) throws -> Result) throws -> Result {
         let changes = try ChangeSet(core)

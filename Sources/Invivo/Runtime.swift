@@ -1,14 +1,14 @@
 internal import CInvivo
 
-/// An engine: objects that are wired, tuned and replaced while the program lives.
+/// A runtime: objects that are wired, tuned and replaced while the program runs.
 ///
 ///     let runtime = try Runtime(watching: "tuning.yaml")
 ///     let lead = try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
 ///     while true { render(runtime[lead].gain) }
 ///
-/// May be used from any thread. Objects of types that are not `Sendable` belong to where `Options.home` says: in a program
-/// whose main code awaits to the main actor, otherwise to the thread that opened the runtime, which applies changes to them
-/// in `poll` and in any other call that waits.
+/// May be used from any thread. Objects of types that are not `Sendable` belong to the domain of `Options.home`. By
+/// default this is the main actor, in a program whose main code awaits, and otherwise the thread that opened the
+/// runtime. That thread applies changes to them in `poll` and in any other call that waits.
 public final class Runtime: Sendable {
     @usableFromInline let core: Core
     /// Whether this value opened the runtime, and so closes it.
@@ -18,9 +18,9 @@ public final class Runtime: Sendable {
     /// Opens a runtime.
     ///
     /// - Parameters:
-    ///   - options: How it behaves.
-    ///   - paths: Documents to follow. They are read, checked and committed before this returns. What they say of keys
-    ///     that are not defined yet waits for the definitions.
+    ///   - options: The options of the runtime.
+    ///   - paths: Documents to follow. They are read, checked and committed before this returns. Traits for keys that
+    ///     are not defined yet wait for the definitions.
     public init(_ options: Options = Options(), watching paths: String...) throws(InvivoError) {
         let table = try Core.own()
         var options = options
@@ -45,15 +45,15 @@ public final class Runtime: Sendable {
         }
     }
 
-    /// Opens a runtime with assemblies and the files that they need, as one reload: values that the assemblies require may come
-    /// from the files.
+    /// Opens a runtime with assemblies and their files, as one reload. The files may contain values that the assemblies
+    /// require.
     ///
     ///     let runtime = try Runtime(synth, watching: "settings.yaml")
     ///
     /// - Parameters:
-    ///   - assembly: What is activated, with the assemblies that it needs.
-    ///   - others: More of them.
-    ///   - options: How it behaves.
+    ///   - assembly: The assembly to activate, with its dependencies.
+    ///   - others: Further assemblies to activate.
+    ///   - options: The options of the runtime.
     ///   - paths: Documents to follow. Traits for keys that are not defined yet, such as those of blocks, wait for the
     ///     definitions, with a warning.
     public convenience init(
@@ -96,7 +96,7 @@ public final class Runtime: Sendable {
         do throws(InvivoError) {
             try core.call { $0.pointee.runtime_close(core.handle, $1) }
         } catch {
-            // What only components hold of each other is let go as they are disposed of.
+            // References between components are released as the components are disposed of.
             if error.code == .stop { isClosed.withLock { $0 = true } }
             guard error.code == .busy, core.isHeldByComponentsAlone else { throw error }
             do throws(InvivoError) {
@@ -109,7 +109,8 @@ public final class Runtime: Sendable {
         isClosed.withLock { $0 = true }
     }
 
-    /// Applies what waits for the calling thread; answers how many jobs that were. Waits up to `timeout` for the first.
+    /// Runs the pending jobs of the calling thread's domain. Returns their number. Waits up to `timeout` for the first
+    /// one.
     @discardableResult
     public func poll(timeout: Duration = .zero) throws(InvivoError) -> Int {
         var ran: UInt32 = 0

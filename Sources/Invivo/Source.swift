@@ -37,8 +37,8 @@ public final class Source: Sendable {
     /// Looks at a file now, without waiting for an event; done when this returns.
     public func refresh() throws(InvivoError) { try core.call { $0.pointee.source_refresh(handle, $1) } }
 
-    /// Stops following and takes away what the document said, as a reload. The commit of a change set fails when a source
-    /// of it was closed before.
+    /// Stops following the document and removes its effects, as a reload. The commit of a change set fails when one of
+    /// its sources was closed before.
     public func close() throws(InvivoError) { try core.call { $0.pointee.source_close(handle, $1) } }
 }
 
@@ -50,7 +50,8 @@ extension Runtime {
         try Source(core, path: path, name: nil, text: nil, waiting: waiting)
     }
 
-    /// A document in memory, committed before this returns. The ending of the name says what it is: YAML, or JSON.
+    /// Applies a document in memory; it is committed before this returns. The extension of the name selects YAML or
+    /// JSON.
     public func source(_ name: String, _ text: String) throws(InvivoError) -> Source {
         try Source(core, path: nil, name: name, text: text, waiting: false)
     }
@@ -97,7 +98,7 @@ public final class Target: Sendable {
         }
     }
 
-    /// Takes away what documents say, exactly, and lets go.
+    /// Removes the layers of documents, restores the base values exactly, and releases the object.
     public func detach() throws(InvivoError) { try object.core.call { $0.pointee.target_detach(handle, $1) } }
 }
 

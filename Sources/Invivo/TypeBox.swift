@@ -7,7 +7,7 @@ final class TypeBox: Sendable {
     /// The class of its instances.
     let instances: AnyClass
     let name: String
-    /// What its instances stand for: their class, or the value in the box.
+    /// The type of the represented instances: their class, or the type of the value in the box.
     let value: Any.Type
     private let make: (@Sendable ([InvivoValue]) throws -> AnyObject)?
     private let prepare: (@Sendable (AnyObject) throws -> Void)?
@@ -209,8 +209,8 @@ extension Core {
         }
     }
 
-    /// The type for values of a Swift type: as it was described, or without properties and methods. `isShared` says
-    /// whether any thread may use them; nil takes what has been said before, and otherwise leaves that to the compiler.
+    /// The registered type of a Swift type, as described or without properties and methods. `isShared` tells whether
+    /// any thread may use its values; nil keeps an earlier answer, or else lets the compiler decide.
     func type(of value: Any.Type, isShared: Bool?) throws(InvivoError) -> invivo_type {
         if let bits = registry.withLock({ $0.described[ObjectIdentifier(value)] }) { return invivo_type(bits: bits) }
         if let described = value as? any InvivoObject.Type { return try described.registered(with: self) }

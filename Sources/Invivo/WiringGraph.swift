@@ -2,9 +2,9 @@ internal import CInvivo
 
 /// The wiring as it stands: what there is, what holds what, what is alive. A copy, of a moment.
 public struct WiringGraph: Sendable {
-    /// How what is needed comes.
+    /// The way in which a dependency is injected.
     public enum How: String, Sendable {
-        /// Through the initializer: who holds it is made anew with it.
+        /// Through the initializer: the dependent is rebuilt with it.
         case initializer
         /// By property or method: it is injected again.
         case injection
@@ -16,11 +16,11 @@ public struct WiringGraph: Sendable {
         case alias
     }
 
-    /// A key and what is behind it.
+    /// A key with its definition and state.
     public struct Node: Sendable {
         /// Its name.
         public let key: String
-        /// What it makes, a type's name.
+        /// The name of its object's type.
         public let type: String
         /// `singleton`, `lazy singleton`, ...; empty for an alias.
         public let scope: String
@@ -30,7 +30,7 @@ public struct WiringGraph: Sendable {
         public let isAbstract: Bool
         /// Where it comes in lists and lookups by type.
         public let rank: Int
-        /// The generation that brought what the key has now.
+        /// The generation that introduced the current definition of the key.
         public let generation: Int
         /// How many of its objects are alive.
         public let live: Int
@@ -38,7 +38,7 @@ public struct WiringGraph: Sendable {
         public let buildTime: Duration?
         /// Where it is declared: the file, or empty, and the line, or 0.
         public let file: String, line: Int
-        /// What it needs.
+        /// The dependencies of the key.
         public let needs: [(key: String, how: How)]
     }
 
@@ -51,7 +51,7 @@ public struct WiringGraph: Sendable {
         self.nodes = nodes
     }
 
-    /// The texts in which tools read it.
+    /// The text formats of the graph.
     public enum Format: UInt32, Sendable, CaseIterable {
         /// The nodes as a list.
         case json = 1
@@ -104,7 +104,7 @@ extension Runtime {
         }
     }
 
-    /// The same as a text.
+    /// The wiring graph in a text format.
     public func wiring(as format: WiringGraph.Format) throws(InvivoError) -> String {
         var text = invivo_value()
         try core.call { $0.pointee.graph_describe(core.handle, format.rawValue, &text, $1) }
@@ -113,13 +113,13 @@ extension Runtime {
 }
 
 extension Application {
-    /// Throws all that starting a manifest would find wrong, and makes nothing: modules are loaded, no factory or
-    /// initializer is run. Answers the wiring that it describes, as a text.
+    /// Checks a manifest without creating an object: modules are loaded, but no factory or initializer is run. Returns
+    /// the described wiring in a text format. Throws all errors that a start would find.
     ///
     /// - Parameters:
-    ///   - waiting: Documents need not be good yet, and are not read.
-    ///   - withoutModules: No module is loaded, so that no code of the manifest's runs; the form of the manifest and of its
-    ///     documents alone is checked.
+    ///   - waiting: Accepts invalid documents, and does not read them.
+    ///   - withoutModules: Loads no module, so that no code of the manifest runs. Only the form of the manifest and of
+    ///     its documents is checked.
     @discardableResult
     public static func check(
         _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false,
