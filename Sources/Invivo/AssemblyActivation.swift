@@ -232,7 +232,7 @@ struct AssemblyActivation {
                     problems.append(
                         InvivoError(
                             .exists,
-                            "the definition stands there already, as '\(other)'; make another one, or say "
+                            "the definition is there already, as '\(other)'; make another one, or say "
                                 + "`alias(of:)`", path: "\(name).\(member)"))
                     continue
                 }
@@ -276,7 +276,7 @@ struct AssemblyActivation {
         problems.append(
             InvivoError(
                 .notFound,
-                "the mount leads \(collaborator.wanted) to '\(target.remapName)', which is no such assembly that is active "
+                "the mount leads \(collaborator.wanted) to '\(target.remapName)', which is not an active assembly of this kind "
                     + "or described; there are: \(Set((running + self.known).map(\.name)).sorted().joined(separator: ", "))",
                 path: path))
         return nil
@@ -304,7 +304,8 @@ struct AssemblyActivation {
                 let names = best.map { "\($0.name) (\(type(of: $0)))" }.joined(separator: ", ")
                 problems.append(
                     InvivoError(
-                        .ambiguous, "\(collaborator.wanted) is wanted here, and several are: \(names)", path: path))
+                        .ambiguous, "\(collaborator.wanted) is required here, and there are several: \(names)",
+                        path: path))
                 return nil
             }
         }
@@ -316,7 +317,7 @@ struct AssemblyActivation {
         problems.append(
             InvivoError(
                 .notFound,
-                "nothing is \(collaborator.wanted), which is wanted here; there are: "
+                "nothing is \(collaborator.wanted), which is required here; there are: "
                     + "\(there.joined(separator: ", ")). Activate one together with this one", path: path))
         return nil
     }

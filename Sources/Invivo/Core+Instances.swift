@@ -31,7 +31,7 @@ extension Core {
     ) throws(InvivoError) -> Value {
         if handle.bits != 0 { return try value(of: handle, as: type, holder) }
         guard type is any OptionalValue.Type, let none = Optional<Any>.none as Any as? Value else {
-            throw InvivoError(.null, "nothing was made where \(article(type)) is expected")
+            throw InvivoError(.null, "no object was created where \(article(type)) is expected")
         }
         return none
     }

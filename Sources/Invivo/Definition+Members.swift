@@ -100,14 +100,14 @@ extension Definition {
     ) -> Definition {
         let making = Draft.Making.factory([]) { resolver, arguments in
             guard let home = resolver.home else {
-                throw InvivoError(.argument, "what makes it is a method of an assembly, and it stands in none")
+                throw InvivoError(.argument, "its factory is a method of an assembly, but it is a member of none")
             }
             let part = try home.assembly.as(Part.self)
             let made = try instance(of: member(part)(repeat try arguments.next((each Argument).self)))
             guard MemberFrame.hasRun else {
                 throw InvivoError(
                     .argument,
-                    "its method does not call its definition, so each call of it answers another object: its body is 'try _member { ... }', around what makes the object"
+                    "its method does not call its definition, so each call returns another object: wrap the body in 'try _member { ... }'"
                 )
             }
             return made

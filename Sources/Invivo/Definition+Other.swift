@@ -6,7 +6,7 @@ public func constant<Value>(
 ) -> Definition<Value> {
     guard let instance = instance(of: value) else {
         let definition = Definition<Value>(Draft(Value.self, nil, isShared: nil, .inherited, file, line))
-        definition.draft.problems.append(InvivoError(.null, "nothing is no constant: a definition makes an object"))
+        definition.draft.problems.append(InvivoError(.null, "nil is no constant: a definition needs an object"))
         return definition
     }
     return Definition(Draft(Value.self, nil, isShared: nil, .constant(instance), file, line))
@@ -80,7 +80,8 @@ public func child<Part: Assembly, Base, each BaseArgument, Value, each Argument>
     definition.draft.parent = .member(parent)
     if !isKind(Value.self, of: Base.self) {
         definition.draft.problems.append(
-            InvivoError(.type, "a child makes what its parent makes: \(article(Value.self)) is no \(Base.self)"))
+            InvivoError(
+                .type, "a child creates objects of its parent's type: \(article(Value.self)) is no \(Base.self)"))
     }
     return definition
 }

@@ -144,8 +144,8 @@ public class AnyDefinition: @unchecked Sendable {
         let assembly = places.withLock { $0.assembly }
         return InvivoError(
             .notReady,
-            assembly.map { "the assembly '\($0)' must be activated: runtime.activate(…) makes its recipes factories" }
-                ?? "the assembly must be activated: runtime.activate(…) makes its recipes factories",
+            assembly.map { "the assembly '\($0)' must be activated: call runtime.activate(…)" }
+                ?? "the assembly must be activated: call runtime.activate(…)",
             file: "\(draft.file)", line: Int(draft.line))
     }
 

@@ -54,7 +54,7 @@ extension Describer {
         case .type(let type as Assembly.Type):
             guard let home, Swift.type(of: home.assembly) == type || isKind(Swift.type(of: home.assembly), of: type)
             else {
-                throw InvivoError(.type, "\(article(type)) is wanted, and the definition stands in no such assembly")
+                throw InvivoError(.type, "\(article(type)) is expected, and the definition is in no such assembly")
             }
             let handle = try core.lease(of: home.assembly, isDescribed: false)
             let table = core.table

@@ -162,7 +162,7 @@ struct Describer {
             }
             definition = try path.read(home.assembly)
         case .definition(let given, _): definition = given
-        default: throw InvivoError(.argument, "a key, a member or another definition is wanted here")
+        default: throw InvivoError(.argument, "expected a key, a member or another definition")
         }
         if let known = definition.place {
             if known.core === core { return known.name }
@@ -170,14 +170,14 @@ struct Describer {
         }
         guard let place else {
             throw InvivoError(
-                .notFound, "what is referred to is a property of no assembly that is active or activated now",
+                .notFound, "the reference is to a property of no assembly that is active or being activated",
                 file: "\(definition.draft.file)", line: Int(definition.draft.line))
         }
         guard case .definition = injection.how else {
             throw InvivoError(
                 .notFound,
-                "what is referred to is a property of no assembly that is active or activated now; a property "
-                    + "that is computed makes another definition each time",
+                "the reference is to a property of no assembly that is active or being activated; a property "
+                    + "that is computed returns another definition each time",
                 file: "\(definition.draft.file)", line: Int(definition.draft.line))
         }
         inner.append(place)

@@ -228,7 +228,8 @@ extension Weak: EmptyInjectable {
     public static var nothingInjected: Weak {
         Weak { _ throws(InvivoError) in
             throw InvivoError(
-                .notReady, "no runtime has made or injected the object, which is what fills a Weak<\(Value.self)> of it"
+                .notReady,
+                "no runtime has created or injected the object, so nothing was injected into a Weak<\(Value.self)> of it"
             )
         }
     }
@@ -238,7 +239,7 @@ extension InvivoError {
     fileprivate static var unfilled: InvivoError {
         InvivoError(
             .notReady,
-            "no runtime has made or injected the object, and none is entered (`runtime.with { }`) or the "
+            "no runtime has created or injected the object, and none is entered (`runtime.with { }`) or the "
                 + "process's default (`Runtime.default`): nothing fills its injected properties")
     }
 }

@@ -40,7 +40,7 @@ extension Runtime {
     public func share() throws(InvivoError) -> Token {
         var token: UnsafePointer<invivo_token>?
         try core.call { $0.pointee.share(core.handle, &token, $1) }
-        guard let token else { throw InvivoError(.internal, "no token was made; please report this") }
+        guard let token else { throw InvivoError(.internal, "no token was created; please report this") }
         return Token(address: UnsafeRawPointer(token))
     }
 
@@ -49,7 +49,7 @@ extension Runtime {
     public static func attach(_ token: Token) throws(InvivoError) -> Runtime {
         let raw = token.address.load(as: invivo_token.self)
         guard raw.magic == UInt64(INVIVO_TOKEN_MAGIC), let table = raw.table else {
-            throw InvivoError(.handle, "the address is not that of a token; pass what `share` answered")
+            throw InvivoError(.handle, "the address is not that of a token; pass the result of `share`")
         }
         try Core.check(table)
         var handle = invivo_runtime()

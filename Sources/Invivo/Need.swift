@@ -98,7 +98,8 @@ final class Need: @unchecked Sendable {
         case .own: entry.how = UInt32(INVIVO_INJECT_VALUE)
         default:
             throw InvivoError(
-                .unsupported, "a type needs something by type, key or configuration, a value, or a provider of these")
+                .unsupported,
+                "a declared dependency is a type, a key, a configuration value, a constant, or a provider of these")
         }
         var entries: [invivo_injection] = []
         for item in items { entries.append(try Self.entry(of: item, core, arena)) }

@@ -36,7 +36,7 @@ public final class Object: Sendable {
     func require(in core: Core) throws(InvivoError) {
         guard self.core === core else {
             throw InvivoError(
-                .handle, "the object belongs to another runtime: ask that one for what is to be done to it")
+                .handle, "the object belongs to another runtime: use that runtime")
         }
     }
 

@@ -132,7 +132,7 @@ extension Runtime {
 extension Draft {
     fileprivate init<Value>(instead value: Value) throws(InvivoError) {
         guard let instance = instance(of: value) else {
-            throw InvivoError(.null, "nothing is no object to take a definition's place")
+            throw InvivoError(.null, "nil cannot replace the object of a definition")
         }
         self.init(Value.self, nil, isShared: nil, .constant(instance), "", 0)
     }

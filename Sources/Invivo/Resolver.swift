@@ -78,7 +78,7 @@ public struct Resolver: Sendable {
         guard let place = definition.place, place.core === core else {
             throw InvivoError(
                 .notReady,
-                "what the recipe refers to is not active in this runtime; activate its assembly together "
+                "the referenced definition is not active in this runtime; activate its assembly together "
                     + "with this one", file: "\(definition.draft.file)", line: Int(definition.draft.line))
         }
         let values = try definition.values(core, repeat each arguments)

@@ -65,7 +65,7 @@ final class TypeBox: Sendable {
             return answering(box.core.table, error) {
                 guard let make = box.make else {
                     throw InvivoError(
-                        .unsupported, "the type \(box.name) does not say how an instance is made; give it a `make`")
+                        .unsupported, "the type \(box.name) has no factory; give it a `make`")
                 }
                 let object = try make(InvivoValue.array(arguments, count, box.core, .component))
                 if let key = build?.pointee.key, key.bits != 0 { box.core.remember(object, as: .key(key)) }

@@ -172,7 +172,8 @@ extension OpenChanges {
         let read = try AssemblyReader.read(assembly, in: engine.container)
         guard !read.extends else {
             read.disown()
-            throw Failure(.argument, "what is mounted is a whole assembly, not what extends one", path: prefix)
+            throw Failure(
+                .argument, "an extension of an assembly cannot be mounted: mount the whole assembly", path: prefix)
         }
         var description = read.first
         if description == nil {

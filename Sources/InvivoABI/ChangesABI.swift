@@ -29,7 +29,7 @@ final class OpenChanges: @unchecked Sendable {
     func requireFree() throws(Failure) {
         guard let visited else { return }
         throw Failure(
-            .argument, "a processor that visits '\(visited.key)' can define that anew, and nothing else",
+            .argument, "a processor that visits '\(visited.key)' can replace its definition, and nothing else",
             path: visited.key)
     }
 

@@ -105,7 +105,7 @@ private func getSlowly(
 }
 
 private func nothing(_ pool: Pool, _ key: UnsafePointer<invivo_value>) throws(Failure) -> Failure {
-    Failure(.notFound, "nothing lives in the pool '\(pool.name)' under \(try Value(borrowing: key.pointee))")
+    Failure(.notFound, "no live object in the pool '\(pool.name)' under \(try Value(borrowing: key.pointee))")
 }
 
 @c @implementation

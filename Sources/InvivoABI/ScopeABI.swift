@@ -15,7 +15,9 @@ public func invivo_scope_register(
         let least = MemoryLayout<invivo_scope_options>.offset(of: \.keep) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_scope_options.self)
         let name = try text(given.name, "options.name")
-        guard let find = given.find else { throw Failure(.argument, "a scope needs a function that finds the place") }
+        guard let find = given.find else {
+            throw Failure(.argument, "a scope needs a function that finds the scope instance")
+        }
         guard !name.isEmpty else { throw Failure(.argument, "a scope needs a name") }
         let host = PlacedScope.Host(find: find, keep: given.keep, drop: given.drop, userData: given.user_data)
         let scope = PlacedScope(name, host)

@@ -13,7 +13,7 @@ extension ApplicationStart {
             failures.append(
                 Failure(
                     .exists,
-                    "the manifest lists assemblies, and the host gives others: only one of the two says what is active",
+                    "the manifest lists assemblies, and the host gives others: use only one of the two",
                     path: first.path, at: first.place))
             return
         }

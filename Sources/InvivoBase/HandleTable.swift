@@ -172,7 +172,7 @@ extension Failure {
     public static func forked() -> Failure {
         Failure(
             .forked,
-            "the runtime was opened by the parent process: what was built before the fork can be read, "
+            "the runtime was opened by the parent process: only objects built before the fork can be read; "
                 + "nothing else; open a runtime of your own after fork")
     }
 

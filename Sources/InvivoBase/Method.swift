@@ -160,7 +160,7 @@ extension TableReader {
             }
             let isOptional = entry.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0
             if !isOptional, let last = result.last, last.isOptional {
-                problem(path, "parameter '\(name)' is needed, but comes after the optional '\(last.name)'")
+                problem(path, "parameter '\(name)' is required, but follows the optional '\(last.name)'")
             }
             let typeName = optional(entry.type_name, "the type of parameter '\(name)'", path: path)
             if typeName != nil, kind != .object {

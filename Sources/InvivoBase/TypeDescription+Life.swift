@@ -20,7 +20,7 @@ extension TypeDescription {
         _ build: UnsafePointer<invivo_build>?, _ arguments: [Value]
     ) throws(Failure) -> UnsafeMutableRawPointer {
         guard let make = functions.make else {
-            throw Failure(.unsupported, "\(name) has no make function: there is nothing to make but its block")
+            throw Failure(.unsupported, "\(name) has no make function: it has only a block, and no instances")
         }
         var instance: UnsafeMutableRawPointer?
         try CallbackResult.run("the make function of \(name)") { error in

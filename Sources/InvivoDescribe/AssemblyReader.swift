@@ -77,7 +77,7 @@ public struct AssemblyReader {
         var found: [invivo_assembly] = []
         var next: UnsafePointer<invivo_assembly>? = pointer
         while let one = next {
-            guard found.count < 64 else { throw Failure(.cycle, "the bases of an assembly go round in a circle") }
+            guard found.count < 64 else { throw Failure(.cycle, "the bases of an assembly form a cycle") }
             found.append(try given(one))
             next = found[found.count - 1].base
         }

@@ -51,7 +51,8 @@ public struct DefinitionReader {
             let dependencies = try reader.injections(given.needs, given.need_count, "needs", path: type.name)
             guard inlines.definitions.isEmpty else {
                 throw Failure(
-                    .argument, "a type's needs name keys and types; definitions stand elsewhere", path: type.name)
+                    .argument, "a declared dependency of a type is a key or a type, not an inline definition",
+                    path: type.name)
             }
             return dependencies
         } catch {
@@ -132,7 +133,7 @@ public struct DefinitionReader {
         else {
             throw fail(
                 .argument,
-                "definition.type is zero: only an alias, a constant, a choice, or what has a parent, needs none")
+                "definition.type is zero: only an alias, a constant, a choice or a child may omit it")
         }
         // An override takes effect with the key's own type; a block must be checked against its type.
         if let name = body.typeName, isOverride || given.block_initial != nil {
@@ -343,7 +344,7 @@ private struct SourceReader {
         if kind == .reference, let definition = given.definition {
             guard given.reference == nil, items.isEmpty else {
                 throw fail(
-                    "definition stands in the place of a reference and its arguments: only one of the two is given")
+                    "definition replaces a reference and its arguments: give only one of the two")
             }
             return try definitions.inline(definition, in: self, path: path, depth: depth, isOptional: form.isOptional)
         }

@@ -36,6 +36,6 @@ struct SignatureBuilder {
     }
 
     static func orderMessage(_ name: String) -> String {
-        "the parameter '\(name)' is needed, but comes after one that may be left out"
+        "the parameter '\(name)' is required, but follows an optional one"
     }
 }

@@ -76,7 +76,7 @@ extension RecipeCompiler {
         let whole = path.hasPrefix("/") ? String(path.dropFirst()) : path
         lack(
             "config.\(whole)", isKey: false, as: .notConfigured,
-            "\(place) needs the configuration '\(path)', which is not there: looked for \(list(found.candidates))\(hint)"
+            "\(place) needs the configuration '\(path)', which is not set: looked for \(list(found.candidates))\(hint)"
         )
     }
 
@@ -170,7 +170,7 @@ extension RecipeCompiler {
                 return setting(path, given.parts.first, isOptional, edge, place, taker.orKind(kind))
             }
         } else {
-            fail(.argument, "\(place): only a text, or one of the configuration, is read by a converter")
+            fail(.argument, "\(place): a converter reads only a string, or one of the configuration")
             return .arguments
         }
         let isPlaces = name == nil

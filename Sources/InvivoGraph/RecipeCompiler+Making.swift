@@ -46,7 +46,7 @@ extension RecipeCompiler {
             for (index, parameter) in parameters.enumerated() where !parameter.isOptional && !taken.contains(index) {
                 fail(
                     .arity,
-                    "nothing gives the initializer parameter '\(parameter.name)' (\(parameter.wanted)) of "
+                    "no argument for the initializer parameter '\(parameter.name)' (\(parameter.wanted)) of "
                         + "'\(type.name)': inject a value, or declare a runtime argument (parameters) and inject that")
             }
         }
@@ -74,7 +74,7 @@ extension RecipeCompiler {
         for parameter in signature.parameters.dropFirst(slots.count) where !parameter.isOptional {
             fail(
                 .arity,
-                "nothing gives the parameter '\(parameter.name)' (\(parameter.wanted)) of the maker's method "
+                "no argument for the parameter '\(parameter.name)' (\(parameter.wanted)) of the maker's method "
                     + "'\(signature.name)': inject a value, or declare a runtime argument (parameters) and inject that")
         }
         return slots
@@ -161,7 +161,8 @@ extension RecipeCompiler {
     func hearer(_ name: String, _ type: ObjectType) throws(Failure) -> Int {
         let method = try type.description.method(named: name)
         guard method.signature.parameters.count == 1 else {
-            throw Failure(.arity, "'\(name)' must take one object, to be told of candidates: \(method.signature.text)")
+            throw Failure(
+                .arity, "'\(name)' must take one object, to be notified of candidates: \(method.signature.text)")
         }
         return type.description.methods.firstIndex { $0 === method } ?? 0
     }

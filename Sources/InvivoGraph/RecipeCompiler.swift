@@ -122,7 +122,7 @@ public struct RecipeCompiler {
     /// "'a.clock', which is not defined", for a missing key.
     func missing(_ key: String) -> String {
         if let id = identify(key), let needs = asleep(id), described(id) != nil {
-            return "'\(key)', which lies dormant: it waits for \(Recipe.list(needs))"
+            return "'\(key)', which is blocked on missing dependencies: \(Recipe.list(needs))"
         }
         return "'\(key)', which is not defined\(hint(for: key))"
     }
@@ -233,13 +233,13 @@ public struct RecipeCompiler {
             if takesArguments || (definition.scope != .singleton && definition.scope != .lazySingleton) {
                 fail(
                     .argument,
-                    "what is exclusive is a singleton or lazy singleton without runtime arguments, not "
+                    "exclusive is for singletons and lazy singletons without runtime arguments, not "
                         + (takesArguments ? "one for each of them" : "of scope \(definition.scope.name)"))
             }
             if !type.canBeExclusive {
                 fail(
                     .argument,
-                    "what is exclusive is taken by start and given back by stop, and '\(type.name)' has not both")
+                    "exclusive needs a type with start and stop functions, and '\(type.name)' does not have both")
             }
         }
         if flags.contains(.tracked) {
@@ -273,7 +273,7 @@ public struct RecipeCompiler {
                 // One definition of the cycle reports it.
                 if id == definition.id, id == line.min() {
                     let way = (line + [id]).map { described($0)?.key ?? definition.key }
-                    fail(.cycle, "the parents go round in a circle: \(way.joined(separator: " -> "))")
+                    fail(.cycle, "the parents form a cycle: \(way.joined(separator: " -> "))")
                 }
                 return false
             }
@@ -325,7 +325,7 @@ public struct RecipeCompiler {
         if let choice = definition.body.choice { return compile(choice) }
         guard let type = definition.type else {
             guard let name = definition.body.typeName else {
-                fail(.argument, "a definition needs a type, or a parent that has one")
+                fail(.argument, "a definition needs a type, or a parent with a type")
                 return nil
             }
             lack(name, isKey: false, "no type '\(name)' is registered")
@@ -348,7 +348,7 @@ public struct RecipeCompiler {
             if !body.initializer.isEmpty || !body.properties.isEmpty || !body.methods.isEmpty || body.factory != nil
                 || body.maker != nil
             {
-                fail(.argument, "an object that is there already is neither made nor injected into")
+                fail(.argument, "a constant object is neither created nor injected")
             }
             return recipe(.constant(constant), slots: [])
         }

@@ -91,7 +91,7 @@ public enum FileReader {
             return Failure(.notFound, "no such file", at: place)
         case EACCES, EPERM: return Failure(.file, "the file cannot be read: permission denied", at: place)
         case ENXIO: return Failure(.file, "expected a regular file, this is a socket", at: place)
-        case ELOOP: return Failure(.file, "the symbolic links go round in a circle", at: place)
+        case ELOOP: return Failure(.file, "the symbolic links form a cycle", at: place)
         case EMFILE, ENFILE, ENOMEM:
             return Failure(.system, "the file cannot be opened: \(systemText(error))", at: place)
         default: return Failure(.file, "the file cannot be read: \(systemText(error))", at: place)

@@ -96,7 +96,7 @@ extension FollowEngine {
             if file.told.kind != .missing {
                 outcome.troubles.append(
                     Failure(
-                        .notFound, "the file is gone; what it said last stays until it is back",
+                        .notFound, "the file was removed; its last content stays in effect until it is back",
                         at: Place(file: file.shown)))
             }
         } else if change.isForced || !file.isUnchanged(signature) {

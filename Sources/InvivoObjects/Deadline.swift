@@ -38,7 +38,7 @@ public struct Deadline: Sendable {
         guard isLate else { return }
         throw Failure(
             .timeout,
-            "the domain '\(domain)' began its job in time and finished it after the deadline: what it did is undone")
+            "the domain '\(domain)' began its job in time and finished it after the deadline: its effects are undone")
     }
 
     /// With the monitor held: no thread waits any longer. False when the job has passed its deadline before.

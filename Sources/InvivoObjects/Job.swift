@@ -112,7 +112,7 @@ public final class Job: Sendable {
         if !status.locked({ $0.isAwaited }) {
             domains.log(
                 .warning,
-                "the domain '\(domain.name)' dropped a job that nobody waits for: what it was to do is not done")
+                "the domain '\(domain.name)' dropped a job without a waiting thread: its work is not done")
         }
         return true
     }
@@ -181,7 +181,7 @@ extension Job {
         /// It runs on a thread of its own and in no domain.
         var hasOwnThread = false
 
-        public init(name: String = "its job", whenLeft: String = "what it does is undone when it returns") {
+        public init(name: String = "its job", whenLeft: String = "its effects are undone when it returns") {
             (self.name, self.whenLeft) = (name, whenLeft)
         }
 

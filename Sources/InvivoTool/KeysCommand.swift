@@ -21,7 +21,7 @@ struct KeysCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The application's manifest.", valueName: "APP.yaml"))
     var manifest: String
 
-    @Option(help: "c, swift or python; by default what the name of the file says, or c.")
+    @Option(help: "c, swift or python; by default from the file's extension, or c.")
     var language: Language?
 
     @Option(

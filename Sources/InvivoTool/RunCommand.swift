@@ -6,7 +6,7 @@ import Invivo
 struct RunCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "run", abstract: "Run what a manifest describes, and apply every edit of its documents.",
+            commandName: "run", abstract: "Run the application of a manifest, and apply every edit of its documents.",
             discussion: """
                 Prints one line for each reload. A broken edit changes nothing; where and why is printed to standard error.
                 Ends with SIGINT, SIGTERM or SIGHUP, and stops what it has started (status 0); a second one ends it at once \
@@ -37,7 +37,7 @@ struct RunCommand: ParsableCommand {
         output.line("running \(manifest), generation \(try application.runtime.info.generation); end with Ctrl-C")
         if try application.runtime.info.objects == 0 {
             output.problem(
-                "invivo: warning: nothing is created: only components with 'scope: singleton', and what they need, are created at the start"
+                "invivo: warning: nothing is created: only components with 'scope: singleton', and their dependencies, are created at the start"
             )
         }
         let signal = signals.await()

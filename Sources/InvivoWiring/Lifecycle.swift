@@ -295,7 +295,7 @@ public final class Lifecycle: @unchecked Sendable {
         let isStop = call.step == .stop
         let label = Job.Label(
             name: "the \(call.step.rawValue) of '\(container.name(of: record))'",
-            whenLeft: isStop ? "it is not waited for any longer" : "what it does is undone when it returns")
+            whenLeft: isStop ? "the wait for it has ended" : "its effects are undone when it returns")
         // A prototype belongs to the thread that creates it.
         if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
             try withOverdue(call) { (overdue) throws(Failure) in

@@ -178,7 +178,7 @@ extension Container {
                 throw fail(
                     .argument,
                     "the object cannot become the shared instance of '\(recipe.key)': its scope is "
-                        + "\(recipe.scope.name), and what is shared must take no runtime arguments")
+                        + "\(recipe.scope.name), and a shared instance takes no runtime arguments")
             }
             if let domain = type.domain, !domain.isCurrent {
                 throw fail(

@@ -100,7 +100,7 @@ final class Registry: DefinitionRegistry {
 
     @Test(arguments: [
         (["note", "note"], [false, false], "two parameters are named 'note'"),
-        (["note", "rate"], [true, false], "the parameter 'rate' is needed, but comes after one that may be left out"),
+        (["note", "rate"], [true, false], "the parameter 'rate' is required, but follows an optional one"),
     ])
     func wrongParametersAreRefused(names: [String], optional: [Bool], message: String) {
         let failure = Self.failure { given, strings in
