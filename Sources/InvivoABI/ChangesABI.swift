@@ -12,7 +12,7 @@ internal import InvivoWiring
 final class OpenChanges: @unchecked Sendable {
     let engine: Engine
     var set: ChangeSet
-    /// The keys of `set.definitions`, and where they stand there: a set may hold a million.
+    /// The keys of `set.definitions` with their indices: a set may contain a million.
     private var defined: [UInt32: Int] = [:]
     private(set) var bits: UInt64 = 0
 
@@ -99,7 +99,7 @@ final class OpenChanges: @unchecked Sendable {
     }
 }
 
-/// A set that may say anything.
+/// A change set that is not restricted to one key.
 func changes(_ handle: invivo_changes) throws(Failure) -> OpenChanges {
     let changes = try HandleTable.require(handle.bits, .changes, as: OpenChanges.self)
     try changes.requireFree()
@@ -285,7 +285,7 @@ public func invivo_define_block(
     }
 }
 
-/// The type that is nothing but a block; registered when new, else it must say the same.
+/// The type of a block alone. Registered if it is new; otherwise it must be equal.
 private func blockType(_ given: invivo_block_options, _ name: String, _ container: Container) throws(Failure)
     -> ObjectType
 {

@@ -79,7 +79,7 @@ public func invivo_resolve(
     return 0
 }
 
-// Colder ways stand apart, so that the hot one needs no frame for them.
+// Cold paths are separate functions, so that the hot one needs no stack frame for them.
 @inline(never)
 private func resolveOtherwise(
     _ runtime: invivo_runtime, _ key: invivo_key, _ cell: UnsafeMutablePointer<iv_making_cell>?,

@@ -54,7 +54,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public var description: String { "\(rawValue)" }
 }
 
-/// A place in a document: file, and line and column from 1 (0 = unknown). Columns count Unicode scalars.
+/// A source location in a document: file, and line and column from 1 (0 = unknown). Columns count Unicode scalars.
 public struct Place: Hashable, Sendable {
     public var file: String
     public var line: UInt32
@@ -126,7 +126,7 @@ public struct Failure: Error, Sendable {
         return first
     }
 
-    /// Whether both say the same of the same place.
+    /// Whether both have the same content and source location.
     public func isSame(as other: Failure) -> Bool {
         code == other.code && message == other.message && path == other.path && place == other.place
     }
@@ -139,7 +139,7 @@ public struct Failure: Error, Sendable {
         return failure
     }
 
-    /// This one and the others, each alone; the last one may say how many more there were.
+    /// This failure and the others, each alone; the last one may state the number of omitted ones.
     public var all: [Failure] {
         guard omitted > 0 else { return told }
         let rest = "and \(omitted) more error\(omitted == 1 ? "" : "s")"

@@ -116,7 +116,7 @@ public enum HandleTable {
         return found as? T
     }
 
-    /// The same, with the failure that the border answers.
+    /// As above, and throws the failure for the caller in C.
     public static func require<T: AnyObject>(
         _ bits: UInt64, _ kind: HandleKind, as type: T.Type
     ) throws(Failure) -> T {

@@ -1,4 +1,4 @@
-/// One lease on an object, given back when the last reference to it goes.
+/// One lease on an object, released with the last reference to it.
 public final class ObjectLease: Sendable {
     /// The object's handle.
     public let bits: UInt64

@@ -18,7 +18,7 @@ public enum ObjectTable {
     nonisolated(unsafe) private static var freeSlots: [UInt32] = []
     nonisolated(unsafe) private static var slotCount: UInt32 = 0
 
-    /// Disposes of a record whose last claim is gone; set once by the wiring room before the first object is made.
+    /// Disposes of a record without claims; set once by InvivoWiring before the first object is created.
     nonisolated(unsafe) public static var dispose: @Sendable (Record) -> Void = { _ in }
 
     @inlinable @inline(__always)
@@ -163,7 +163,8 @@ public enum ObjectTable {
     public static func leaseKnownAlive(_ bits: UInt64) -> Bool {
         guard let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) else { return false }
         if iv_add_u64(iv_slot_state(slot), 1) & tooMany == 0 { return true }
-        // Threads that add at once find room: there is as much again before anything else is touched.
+        // The limit leaves room for threads that add at the same time: half of the range, before other bits are
+        // affected.
         _ = iv_sub_u64(iv_slot_state(slot), 1)
         return false
     }
@@ -174,7 +175,7 @@ public enum ObjectTable {
     /// Whether an object is refused for having as many leases as it takes.
     public static func isExhausted(_ bits: UInt64) -> Bool { (claims(bits)?.leases ?? 0) & tooMany != 0 }
 
-    /// The graph's hold on an object that somebody leases.
+    /// Adds the graph's hold to an object with a lease.
     public static func hold(_ bits: UInt64) {
         if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 32) }
     }
@@ -198,7 +199,7 @@ public enum ObjectTable {
         return (state & 0xffff_ffff, state & (1 << 32) != 0)
     }
 
-    /// Whether somebody holds the object.
+    /// Whether the object is held.
     @inlinable @inline(__always)
     public static func isClaimed(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
@@ -255,7 +256,7 @@ public enum ObjectTable {
         return false
     }
 
-    /// It lives on: ended or on trial, or as somebody called the trial off.
+    /// Ends the trial of an object that stays alive, whether it is still on trial or its trial was canceled.
     private static func acquit(_ bits: UInt64) {
         if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(trial | 1 << 33)) }
     }
@@ -276,7 +277,8 @@ public enum ObjectTable {
 
     // MARK: leases
 
-    /// One lease more; false when the handle is stale, nobody holds the object any more, or it has as many as it takes.
+    /// Adds a lease. Returns false when the handle is stale, the object is not held any more, or it has the maximum
+    /// number of leases.
     @inlinable @inline(__always)
     public static func retain(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
@@ -386,7 +388,7 @@ public enum ObjectTable {
         return live
     }
 
-    /// The live objects of one runtime, as handles: who goes on lays a lease on each.
+    /// The handles of one runtime's live objects; to use one, the caller takes a lease on it.
     public static func all(of owner: UInt64) -> [UInt64] {
         let count = monitor.locked { slotCount }
         var found: [UInt64] = []

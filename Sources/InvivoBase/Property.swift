@@ -27,7 +27,7 @@ public final class Property: @unchecked Sendable {
         case functions(get: Getter, set: Setter?, userData: UnsafeMutableRawPointer?)
     }
 
-    /// For hosts whose values say more than a `Value` does.
+    /// Functions for hosts whose values contain more than a `Value`.
     struct Keeping {
         let capture:
             @convention(c) (
@@ -67,7 +67,7 @@ public final class Property: @unchecked Sendable {
     public let fields: [Property]
     /// The value at the start; nil for functions that declare none.
     public let initial: Value?
-    /// The initial bytes are those of the struct's image, of which `initial` only tells.
+    /// The initial bytes come from the struct's image; `initial` is only informative.
     let isInitialFromImage: Bool
     let bounds: Property.Bounds
     let access: Access

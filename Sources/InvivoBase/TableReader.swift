@@ -125,8 +125,8 @@ public func isTable<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ 
     return count > 0
 }
 
-/// Refuses a table of structs with sizes whose count was forgotten: its entries would be left out silently. Other tables may be
-/// empty without being NULL, as those are that a program fills in a loop.
+/// Refuses a table of sized structs whose count was forgotten, because its entries would be ignored silently. Other
+/// tables may be empty without being NULL, such as those that a program fills in a loop.
 public func requireCount<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: @autoclosure () -> String)
     throws(Failure)
 {

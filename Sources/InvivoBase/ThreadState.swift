@@ -140,7 +140,7 @@ public func asCallback(_ body: () -> Void) {
     let thread = currentThread()
     thread.assertUnlocked()
     let former = thread.pointee.engine
-    // The address of no engine: this is nobody's reload in particular.
+    // An address that is no engine: the thread is in a callback, but not in a reload of a known runtime.
     if former == nil { thread.pointee.engine = UnsafeMutableRawPointer(thread) }
     body()
     thread.pointee.engine = former

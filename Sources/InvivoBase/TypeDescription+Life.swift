@@ -100,7 +100,7 @@ extension TypeDescription {
         return found.bits
     }
 
-    /// The key by which an instance wants to be injected.
+    /// The key by which an instance requests its injection.
     public func keyName(of instance: UnsafeMutableRawPointer) throws(Failure) -> String? {
         guard let keyName = functions.keyName else { return nil }
         var found: UnsafePointer<CChar>?
@@ -121,7 +121,7 @@ extension TypeDescription {
         return functions.weakMake?(instance, userData)
     }
 
-    /// The instance with one reference more, or nil when it is gone. Never with a lock held.
+    /// The instance with one more reference; nil when it has ended. Never with a lock held.
     public func loadWeak(_ weak: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         functions.weakLoad?(weak, userData)
     }

@@ -73,7 +73,7 @@ public final class TypeDescription: @unchecked Sendable {
         try HandleTable.require(bits, .type, as: TypeDescription.self)
     }
 
-    /// Whether it is the type of this name, or says that it is one.
+    /// Whether this is the type of this name, or a subtype of it.
     public func isKind(of name: String) -> Bool {
         name.isSameName(as: self.name) || supertypes.contains { $0.isSameName(as: name) }
     }

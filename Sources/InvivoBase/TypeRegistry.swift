@@ -10,7 +10,7 @@ public protocol TypeRegistry: AnyObject {
     func has(_ name: String) -> Bool
 }
 
-/// How the border finds the registry of a runtime handle; set once by the room that owns runtimes.
+/// Finds the registry of a runtime handle for the ABI; set once by the module that owns runtimes.
 public enum RuntimeLookup {
     nonisolated(unsafe) public static var lookup: @Sendable (UInt64) throws(Failure) -> any TypeRegistry = {
         (bits) throws(Failure) in throw Failure.badHandle(bits, .runtime)

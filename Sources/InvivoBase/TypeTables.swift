@@ -2,7 +2,7 @@ public import CInvivo
 
 /// Makes types from the options of type.h.
 public enum TypeTables {
-    /// The alignment of a type that does not say: malloc's.
+    /// The alignment of a type that declares none: that of malloc.
     private static let usualAlignment: UInt64 = 16
     private static let largestAlignment: UInt64 = 4096
 

@@ -197,7 +197,7 @@ extension Value {
         return value
     }
 
-    /// Takes apart what `cValue` made in the same mode.
+    /// Frees a value that `cValue` created in the same mode.
     private static func dispose(_ value: invivo_value, owned: Bool) {
         switch ValueKind(rawValue: value.kind) {
         case .string: Glibc.free(UnsafeMutableRawPointer(mutating: value.as.string.data))

@@ -190,7 +190,7 @@ public struct AssemblyReader {
 
     private static func whole(_ key: String, _ name: String, _ names: [String]) -> String {
         guard key.contains(".") else { return "\(name).\(key)" }
-        // The name of a base stands for the name of the derived assembly.
+        // The name of a base is replaced by the name of the derived assembly.
         for other in names where !other.isSameName(as: name) {
             if let rest = key.rest(after: other + ".") { return "\(name).\(rest)" }
         }

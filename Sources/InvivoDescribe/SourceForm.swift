@@ -3,10 +3,10 @@ internal import InvivoConfig
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// A source in neutral form: what a C table or a manifest spells, without its spelling.
+/// A source in neutral form, independent of its notation in a C table or a manifest.
 ///
-/// `source()` checks the parts and puts them together; `init(_:)` takes a source apart. Each kind of source stands once here, and
-/// once in each spelling.
+/// `source()` checks the parts and combines them; `init(_:)` splits a source into its parts. Each kind of source occurs
+/// once here, and once in each notation.
 struct SourceForm {
     /// Numbered as `INVIVO_INJECT_...` of wiring.h.
     enum Kind: UInt32, CaseIterable {
@@ -116,7 +116,7 @@ struct SourceForm {
         return pairs
     }
 
-    // MARK: taking apart
+    // MARK: splitting
 
     init(of source: Injection.Source) {
         switch source.kind {

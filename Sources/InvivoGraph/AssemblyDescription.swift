@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// A named set of definitions as it was described. Immutable; says nothing of whether it is active.
+/// A named set of definitions as described. Immutable; independent of its activation.
 public final class AssemblyDescription: Sendable {
     /// Another assembly that references of this one lead to.
     public struct Collaborator: Equatable, Sendable {
@@ -41,14 +41,14 @@ public final class AssemblyDescription: Sendable {
         members = NameSet(definitions.map(\.key))
     }
 
-    /// Whether the two say the same; places do not count.
+    /// Whether both are equal; source locations are ignored.
     public func isSame(as other: AssemblyDescription) -> Bool {
         self === other
             || name.isSameName(as: other.name) && kinds == other.kinds && collaborators == other.collaborators
                 && definitions.elementsEqual(other.definitions) { $0.isSame(as: $1) }
     }
 
-    /// One of two that say the same: what belongs to both ends with the last of them.
+    /// Joins two equal descriptions: their common data ends with the last of them.
     public func join(_ other: AssemblyDescription) {
         guard self !== other else { return }
         for (own, kept) in zip(definitions, other.definitions) { own.join(kept) }

@@ -33,7 +33,7 @@ public final class ConfigValue: @unchecked Sendable {
     /// The block of the entry in the graph: a pointer to the value, or to the pointer to a deferred one.
     var block: UnsafeRawPointer { isLate ? UnsafeRawPointer(made) : UnsafeRawPointer(made.pointee!) }
 
-    /// The value, made if nobody has read it before. Any thread; waits for nobody.
+    /// The value, created by the first reader. Any thread; never waits.
     public var raw: UnsafePointer<invivo_value> {
         var there = iv_load_pointer(made)
         if there == nil {

@@ -116,7 +116,7 @@ public final class Chunk: @unchecked Sendable {
         entries[index].type = slot?.type?.description.handleBits ?? 0
     }
 
-    /// Under the monitor: readers see the slot from now on, if it stands here.
+    /// Under the monitor: publishes the slot to readers, if it is at this index.
     func show(_ slot: GraphSlot, at index: Int) {
         guard slots[index] === slot, let raw = slot.shown else { return }
         let type = slot.shownType?.description.handleBits ?? 0
@@ -124,14 +124,14 @@ public final class Chunk: @unchecked Sendable {
         iv_store_pointer(Self.shown(entries + index), UnsafeMutableRawPointer(raw))
     }
 
-    /// Under the monitor: everything that came to be shown while the chunk was copied.
+    /// Under the monitor: publishes the slots that were published elsewhere while the chunk was copied.
     func showAll() {
         for index in 0..<chunkSize { if let slot = slots[index] { show(slot, at: index) } }
     }
 
     func recipe(_ index: Int) -> Recipe? { recipes[index] ?? slots[index]?.recipe }
 
-    /// A recipe that is not said by the slot.
+    /// The compiled definition that is not in the slot.
     func ownRecipe(_ index: Int) -> Recipe? { recipes[index] }
 
     func set(_ recipe: Recipe?, at index: Int) {
@@ -254,12 +254,12 @@ public final class Graph: @unchecked Sendable {
         return chunk.slots[index]?.isMade(by: recipe) ?? false
     }
 
-    /// Whether the slot of a key has no other recipe than its own in this graph.
+    /// Whether the key of a slot has no other compiled definition than the slot's in this graph.
     public func isOwn(_ recipe: Recipe, _ slot: GraphSlot) -> Bool {
         chunk(recipe.id)?.ownRecipe(Int(recipe.id) % chunkSize) == nil && slot.isMade(by: recipe)
     }
 
-    /// The recipe of a key that is not packed in its slot.
+    /// The compiled definition of a key that is not packed in its slot.
     public func ownRecipe(_ id: UInt32) -> Recipe? {
         guard let chunk = chunk(id) else { return nil }
         let index = Int(id) % chunkSize
@@ -272,7 +272,8 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.show(slot, at: Int(id) % chunkSize)
     }
 
-    /// Under the monitor, when it is published: what came to be shown in the former graph meanwhile.
+    /// Under the monitor, when the graph is published: publishes the slots that were published in the former graph
+    /// meanwhile.
     public func showAll() {
         for index in changed { pages[index / Page.size].chunks[index % Page.size].showAll() }
     }
@@ -296,7 +297,7 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.settings[Int(id) % chunkSize]
     }
 
-    /// Every slot, once each, with the key it stands under first.
+    /// Calls `body` with every slot once, and with its first key.
     public func forEachSlot(_ body: (UInt32, GraphSlot) -> Void) {
         for (index, chunk) in pages.flatMap(\.chunks).enumerated() {
             for (offset, slot) in chunk.slots.enumerated() {
@@ -351,7 +352,7 @@ public struct GraphEditor {
     }
 
     public mutating func set(_ slot: GraphSlot?, at id: UInt32) { chunk(id).set(slot, at: Int(id) % chunkSize) }
-    /// A slot whose objects are made as it says itself: nothing has to be compared for that.
+    /// Sets a slot with its own compiled definition, which makes a comparison unnecessary.
     public mutating func setWithItsRecipe(_ slot: GraphSlot, at id: UInt32) {
         chunk(id).setWithItsRecipe(slot, at: Int(id) % chunkSize)
     }

@@ -9,7 +9,7 @@ open class GraphSlot: @unchecked Sendable {
     /// A `Recipe`, or the type of a packed one.
     private let basis: AnyObject
     private let packed: PackedRecipe
-    /// For a packed recipe: the offset of the key's name in the table of names.
+    /// For a packed definition: the offset of the key's name in the table of names.
     private let name: UInt32
 
     /// Must not be called with the lock of the key table held.
@@ -21,21 +21,21 @@ open class GraphSlot: @unchecked Sendable {
         }
     }
 
-    /// Creates a slot that keeps the recipe as it is.
+    /// Creates a slot that keeps the compiled definition as it is.
     public init(unpacked recipe: Recipe) { (basis, packed, name) = (recipe, .none, 0) }
 
-    /// The type of a packed recipe; nil for all others.
+    /// The type of a packed definition; nil for all others.
     public final var packedType: ObjectType? {
         packed.isPacked ? unsafeDowncast(basis, to: ObjectType.self) : nil
     }
 
-    /// The recipe of the slot's instance. An instance that is kept keeps its slot, though the next generation may have another
-    /// recipe for the key.
+    /// The compiled definition of the slot's instance. A kept instance keeps its slot, even if the next generation has
+    /// another definition for the key.
     public final var recipe: Recipe {
         packedType.map { packed.recipe(name, $0) } ?? unsafeDowncast(basis, to: Recipe.self)
     }
 
-    /// Whether `other` is equal to the slot's recipe.
+    /// Whether `other` is equal to the slot's compiled definition.
     public final func isMade(by other: Recipe) -> Bool {
         guard let type = packedType else { return basis === other }
         guard other.type === type, other.id == id, let packed = PackedRecipe(other, type) else { return false }

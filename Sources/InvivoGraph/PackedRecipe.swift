@@ -26,7 +26,7 @@ struct PackedRecipe {
         self.operands = operands
     }
 
-    /// Nil for a recipe that says more.
+    /// Nil for a definition that cannot be packed.
     init?(_ recipe: Recipe, _ type: ObjectType) {
         let definition = recipe.definition
         let body = definition.body
@@ -111,7 +111,7 @@ extension Recipe {
 }
 
 extension Definition.Body {
-    /// Whether nothing is said but type, scope, flags, order and initializer.
+    /// Whether it has only type, scope, flags, order and initializer.
     fileprivate var saysOnlyItsInitializer: Bool {
         let makes = factory != nil || keepAlive != nil || maker != nil || constant != nil || parameters != nil
         let injects =

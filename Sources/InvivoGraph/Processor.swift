@@ -9,7 +9,7 @@ public final class Processor: @unchecked Sendable {
             invivo_object, UnsafePointer<invivo_build>?, UnsafeMutablePointer<invivo_object>?, UnsafeMutableRawPointer?,
             UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
-    /// Answers the definition, or another in its place.
+    /// Returns the definition, or its replacement.
     public typealias Process = @Sendable (Definition) throws(Failure) -> Definition
 
     /// A function that replaces objects.
@@ -61,7 +61,7 @@ public final class Processor: @unchecked Sendable {
         return type?.description.isKind(of: wanted) ?? false
     }
 
-    /// Whether the objects of a recipe are decorated by it; those of its own component's graph are left out elsewhere.
+    /// Whether it decorates the objects of a compiled definition. The graph of its own component is excluded elsewhere.
     public func decorates(_ recipe: Recipe) -> Bool {
         guard decorator != nil, recipe.isDecorable else { return false }
         return concerns(recipe.id, recipe.type)

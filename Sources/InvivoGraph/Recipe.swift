@@ -4,10 +4,10 @@ public import InvivoBase
 /// checked and converted. Immutable; shared by all generations in which it stays the same.
 public final class Recipe: Sendable {
     public struct Slot: Sendable {
-        /// Where it goes among the parameters.
+        /// The position among the parameters.
         public let position: Int
         public let source: Source
-        /// For messages: what the place takes.
+        /// The parameter, for messages.
         public let parameter: Signature.Parameter?
     }
 
@@ -152,7 +152,7 @@ public final class Recipe: Sendable {
             }
     }
 
-    /// The lookups by type whose holder does not hear of changes.
+    /// The lookups by type whose holder is not notified of changes.
     public var deafBindings: NameTable<[UInt32]> { bindings.filter { !hearing.contains($0.key) } }
 
     public var isExclusive: Bool { definition.body.flags.contains(.exclusive) }
@@ -178,7 +178,7 @@ public final class Recipe: Sendable {
 
     private var parameters: [Signature.Parameter] { definition.body.parameters?.parameters ?? [] }
 
-    /// Whether nobody gets an instance without giving arguments.
+    /// Whether every resolve must give arguments.
     public var needsArguments: Bool { (definition.body.parameters?.leastCount ?? 0) > 0 }
 
     /// Whether arguments of one of them can be passed to the other.
@@ -240,7 +240,7 @@ public final class Recipe: Sendable {
         edges.elementsEqual(other.edges) { $0.id == $1.id && $0.edge == $1.edge }
     }
 
-    /// Whether the two say the same of the initializer.
+    /// Whether both have the same initializer arguments.
     public func hasSameInitializer(as other: Recipe) -> Bool {
         func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.edges.filter { $0.edge == .initializer }.map(\.id)) }
         // Lists have an order. A provider of nothing is null, and becomes one when its key is there.

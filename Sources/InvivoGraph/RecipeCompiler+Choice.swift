@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// Choices: what is known when they are planned is decided there; the rest when somebody asks.
+/// Compiles choices. Conditions on known values are evaluated here, the others at each resolve.
 extension RecipeCompiler {
     mutating func compile(_ choice: DefinitionChoice) -> Recipe? {
         refuseMaking()

@@ -147,7 +147,7 @@ extension RecipeCompiler {
         return .setting(ConfigSetting(path: path, ids: ids, otherwise: otherwise))
     }
 
-    /// A text, read by the converter that is named or that the place has.
+    /// A string, read by the named converter or by that of the receiver.
     mutating func text(
         _ given: Injection.Source, _ name: String?, _ edge: Recipe.Edge, _ place: String, _ taker: Taker
     ) -> Recipe.Source {
@@ -210,7 +210,7 @@ extension RecipeCompiler {
         }
     }
 
-    /// A string where an object goes, and that is a key.
+    /// Advice for a string whose receiver expects an object, and which is a key.
     private func keyHint(_ given: Injection.Source) -> String {
         guard let text = given.constantString, let id = identify(text), described(id) != nil else { return "" }
         return "; '\(text)' is a string here: a manifest says '$\(text)' for the object"

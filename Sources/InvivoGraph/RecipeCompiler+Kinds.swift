@@ -4,7 +4,7 @@ extension RecipeCompiler {
     /// Reports a source whose kind does not match its receiver, as far as the kind is known before an object is
     /// created.
     mutating func checkKind(_ source: Recipe.Source, _ wanted: ValueKind, _ what: String) {
-        // In a pattern this stands for an entry, of which nothing is known before it is there.
+        // In a pattern, this source stands for an entry, which is unknown until it exists.
         if case .arguments = source, definition.isAbstract { return }
         guard wanted != .any, let given = source.kind, given != wanted else { return }
         fail(.type, "\(what) is of the kind \(wanted.name); expected the kind \(given.name)")
@@ -48,7 +48,7 @@ extension RecipeCompiler {
                 + "to find; use a provider, which makes one, or give it a scope that keeps one")
     }
 
-    /// Why nobody ever finds an instance of it that somebody else was given; nil where that may be.
+    /// The reason why a weak reference never finds an instance of `target`; nil if it may find one.
     private func neverKept(_ target: Definition, _ seen: Set<UInt32>) -> String? {
         let body = target.body
         if let choice = body.choice {

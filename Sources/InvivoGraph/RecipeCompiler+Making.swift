@@ -59,7 +59,7 @@ extension RecipeCompiler {
         return (try? type.description.method(named: name))?.signature
     }
 
-    /// The arguments of the method that answers the instance. None may be missing.
+    /// The arguments of the method that creates the instance. All are required.
     mutating func makerSlots(_ call: Invocation, _ signature: Signature?) -> [Recipe.Slot] {
         var slots: [Recipe.Slot] = []
         for (index, injection) in call.arguments.enumerated() {
@@ -136,7 +136,7 @@ extension RecipeCompiler {
             }
             compiled = try compiled.constant { value throws(Failure) in
                 do throws(Failure) { return try property.check(value) } catch {
-                    // A field of a nested struct says its own way.
+                    // A field of a nested struct has its own path.
                     let place = error.path.isEmpty ? name : error.path
                     throw Failure(error.code, "the property '\(place)': \(error.message)")
                 }

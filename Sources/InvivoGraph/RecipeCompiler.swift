@@ -1,7 +1,7 @@
 public import InvivoBase
 internal import InvivoConfig
 
-/// Turns definitions into recipes, and finds all that is wrong with them without running anything.
+/// Compiles definitions, and finds all their errors without creating objects.
 public struct RecipeCompiler {
     /// The next generation's definition of an id, as described.
     let described: (UInt32) -> Definition?
@@ -46,10 +46,10 @@ public struct RecipeCompiler {
     var bindings: NameTable<[UInt32]> = [:]
     var wishes: Set<String> = []
     var missed: Set<String> = []
-    /// How many lookups by type there were at each place: a method that is called twice has each place twice.
+    /// The number of lookups by type at each index. A method that is called twice has each of its lookups twice.
     var lookups: NameTable<Int> = [:]
     var asks = false
-    /// Nothing has the type that was looked for last, and its place is left out.
+    /// The last lookup found no object of the type, and its element is omitted.
     var isLeftOut = false
     /// The missing dependencies of a definition that may be blocked on them, and those among them that are keys.
     private var lacks: [String] = []
@@ -188,7 +188,7 @@ public struct RecipeCompiler {
 
     // MARK: compiling
 
-    /// The recipe of one definition; nil when something is wrong, which is added to `failures`.
+    /// The compiled definition; nil after an error, which is added to `failures`.
     public mutating func compile(_ described: Definition, former: Recipe?) -> Recipe? {
         let before = failures.count
         definition = described
@@ -285,7 +285,7 @@ public struct RecipeCompiler {
         return true
     }
 
-    /// A child says each property once; the second would be lost where the parent has it too.
+    /// A child sets each property once. The second one would be lost if the parent sets it, too.
     private mutating func checkProperties() {
         var seen: NameSet = []
         for name in definition.body.properties.compactMap(\.name) where !seen.insert(name).inserted {
@@ -372,7 +372,7 @@ public struct RecipeCompiler {
             if let step = property(injection, type, &set) { steps.append(step) }
         }
         steps += invocations(body.methods, type)
-        // Beforehand: what they name is an edge of the recipe.
+        // Compiled before the recipe is created, because their references are edges of the recipe.
         let before = invocations(body.before, type)
         let after = invocations(body.after, type)
         let afterAll = invocations(body.afterAll, type)

@@ -4,7 +4,7 @@ public import InvivoConfig
 /// The paths of the configuration that were ever looked for. Some are looked for no more: `Dependents` knows of which that holds.
 public struct SoughtPaths: Sendable {
     private var ids: Set<UInt32> = []
-    /// In the order in which they came; the first `held` are in the trie.
+    /// In the order in which they were added; the first `held` are in the trie.
     private var order: [UInt32] = []
     private var held = 0
     private var trie = PathTrie()
@@ -20,7 +20,7 @@ public struct SoughtPaths: Sendable {
         if id != .max, ids.insert(id).inserted { order.append(id) }
     }
 
-    /// By somebody else.
+    /// Notes a path that a reader other than a definition requests.
     public mutating func noteOther(_ id: UInt32) {
         note(id)
         others.insert(id)

@@ -17,7 +17,7 @@ public struct TypeIndex: Sendable {
         }
 
         var order: DefinitionOrder { DefinitionOrder(packed: packed >> 3) }
-        /// Of this very type, not one that says it is it.
+        /// Whether the entry has this very type, not a subtype.
         var isOwn: Bool { packed & 1 != 0 }
         /// By this name.
         var isFound: Bool { packed & 2 != 0 }
@@ -38,7 +38,7 @@ public struct TypeIndex: Sendable {
             return entry
         }
 
-        /// Whether it comes before another.
+        /// Whether it precedes another entry.
         func precedes(_ other: Entry) -> Bool {
             rank != other.rank ? rank > other.rank : order < other.order
         }
@@ -171,7 +171,7 @@ public struct TypeIndex: Sendable {
 
     private func list(_ name: String) -> EntryList { entries[name] ?? EntryList() }
 
-    /// All candidates, the best first. A definition with other generic arguments than those that are wanted is none.
+    /// All candidates, the best first. Definitions with other generic arguments than those of the query are excluded.
     public func all(_ wanted: String, isExact: Bool) -> [Entry] {
         let name = plain(wanted)
         let list = all(of: name, isExact: isExact)

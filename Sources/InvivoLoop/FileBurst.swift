@@ -37,7 +37,7 @@ extension FileFollower {
         /// The quiet time after the last event of a burst. 0: a burst is reported as soon as the file is closed or
         /// renamed.
         public var quiet: UInt64 = 10
-        /// Endless events are cut off after this; so long may a file be away before it counts as gone.
+        /// The longest time that a burst lasts, and the time after which a missing file is treated as removed.
         public var maximum: UInt64 = 250
         /// The time after which a file that is still open for writing is reported, with a warning.
         public var openForWriteCap: UInt64 = 2_000

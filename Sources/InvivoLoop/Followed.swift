@@ -28,9 +28,10 @@ final class Followed {
 /// A change of a followed file that is not reported yet. Times are monotonic nanoseconds.
 struct PendingChange {
     enum State: Equatable {
-        /// Nothing says that the content is whole: it is given a little time even when the quiet time is 0.
+        /// No event shows that the content is complete: the file gets a short time to settle, even if the quiet time is
+        /// 0.
         case uncertain
-        /// Closed after writing, or moved into its place.
+        /// Closed after writing, or renamed to the path.
         case whole
         /// Made, still empty and not closed: about to be written.
         case begun(since: UInt64)

@@ -14,7 +14,7 @@ final class WatchTable {
     private struct Trail {
         let path: String
         var hops: Set<Hop> = []
-        /// Its own entry, when that was no link when the trail was last walked: what happens there leaves the trail as it is.
+        /// Its own entry, if that was no link at the last walk: its events do not change the path.
         var end: Hop?
         /// Every directory of the trail is watched. If not, the file is looked at often.
         var isWatched = false

@@ -4,7 +4,7 @@ public import InvivoBase
 public struct Deadline: Sendable {
     private enum State {
         case open
-        /// The job has passed its deadline in time: the thread that waits goes on waiting.
+        /// The job had passed its own deadline in time: the waiting thread continues to wait.
         case kept
         /// No thread waits for the job any more.
         case abandoned

@@ -3,8 +3,8 @@ extension Job {
     public struct Patience: Sendable {
         /// The least time for which a job that has begun is awaited: a short limit is for jobs that have not.
         public var withBegunJobs: UInt64 = 5_000_000_000
-        /// The time that a posted domain which cannot tell where the calling code is has for taking a job without a limit: the
-        /// waiting thread may be the one that would have to run it.
+        /// The time in which a posted domain of this kind must take a job without a limit. The domain cannot tell where
+        /// the calling code is, so the waiting thread may be the one that would have to run the job.
         public var withBlindDomains: UInt64 = 5_000_000_000
 
         public init() {}

@@ -66,10 +66,10 @@ public final class Job: Sendable {
 
     /// Runs it on this thread. False when it was run, dropped or withdrawn before.
     public func run() -> Bool {
-        // A build further up on this thread goes on only when the job has returned.
+        // A build further up on this thread continues only when the job has returned.
         let beneath = runtime.buildBeneath.flatMap { $0.rootBuild === build?.rootBuild ? nil : $0.rootBuild }
         let me = currentThread().identity
-        // A job that runs inside another one leaves `runningThread` as it is.
+        // A job that runs inside another one does not change `runningThread`.
         let isWithin = domain.runningThread == me
         var body = domains.monitor.locked { () -> (() throws(Failure) -> Void)? in
             guard isWaiting else { return nil }
@@ -106,7 +106,8 @@ public final class Job: Sendable {
         return true
     }
 
-    /// Returns it to the runtime unrun, by the host. Where no thread waits for it, only the log says so.
+    /// Called by the host: returns the job to the runtime without running it. If no thread waits for the job, only the
+    /// log reports it.
     public func dropByHost() -> Bool {
         guard drop() else { return false }
         if !status.locked({ $0.isAwaited }) {

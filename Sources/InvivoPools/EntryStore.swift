@@ -265,7 +265,7 @@ struct EntryStore: ~Copyable {
         check(held)
     }
 
-    /// Replaces a table by one without the entries that are over, and with room. False without memory.
+    /// Replaces a table by one without ended entries and with free slots. False without memory.
     private func rebuild(_ table: EntryTable, in index: UInt64, _ dropped: inout [RawWeak]) -> Bool {
         guard let fresh = table.rebuilt(dropped: &dropped) else { return false }
         publish(fresh, in: index, after: table)

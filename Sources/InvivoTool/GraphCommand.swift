@@ -95,7 +95,7 @@ struct GraphCommand: ParsableCommand {
     }
 }
 
-/// The program that draws.
+/// The program `dot`, which draws graphs.
 enum Graphviz {
     /// Draws a digraph, to a file or to standard output.
     static func svg(_ digraph: String, to output: String?) throws(InvivoError) {

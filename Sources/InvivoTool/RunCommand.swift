@@ -45,7 +45,7 @@ struct RunCommand: ParsableCommand {
         try application.close()
     }
 
-    /// Starts the application; with `--wait`, as often as it takes. nil when a signal came first.
+    /// Starts the application; with `--wait`, repeatedly until it succeeds. nil after a signal.
     private func open(_ output: Output, _ signals: StopSignals) throws -> Application? {
         var options = Runtime.Options.application
         options.logLevel = logLevel.level
@@ -69,7 +69,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Becomes `python3 -m invivo run`; answers why it could not.
+    /// Replaces this process by `python3 -m invivo run`. Returns only on failure, with the error.
     private func handOver(_ signals: StopSignals) -> InvivoError {
         let arguments =
             ["run", manifest, "--log-level", logLevel.rawValue] + (wait ? ["--wait"] : [])

@@ -73,10 +73,10 @@ final class PropertyChange {
         work?.present = present
     }
 
-    /// Whether nothing but its base is to be put back when its layer goes.
+    /// Whether removing the layer only has to restore the base value.
     var isPlain: Bool { !isStuck && base != nil && property.isPlain }
 
-    /// The value that the object of a plain property answered, where it is not the layer's.
+    /// Stores the value that a plain property returned, where it is not the layer's.
     func answered(_ value: consuming Value) { answered = value }
 
     /// The layer that lies on it.
@@ -195,7 +195,7 @@ final class PropertyChange {
         end = nil
     }
 
-    /// A failure with the property's path, and the layer's place: what code of the host said is the message.
+    /// A failure with the property's path and the layer's source location. The message of host code is kept.
     private func located(_ failure: Failure, _ key: String) -> Failure {
         Self.located(failure, property, key, place)
     }
@@ -238,12 +238,12 @@ final class PropertyChange {
         do throws(Failure) { try property.restore(instance, present, keptPresent) } catch { throw located(error, key) }
     }
 
-    /// Whether that is there, as far as a value tells; nil when it cannot be read.
+    /// Whether the former value is in place, as far as values show it; nil when it cannot be read.
     func isUndone(_ instance: UnsafeMutableRawPointer) -> Bool? {
         isRefused ? true : (try? property.exact(instance)).map { present.isSame(as: $0) }
     }
 
-    /// Whether the host may tell more of it than a value does.
+    /// Whether the host's own capture contains more than the value.
     var isKept: Bool { keptPresent != nil }
 
     /// Records that the former value cannot be restored. The property then has no layer, and its base is kept.

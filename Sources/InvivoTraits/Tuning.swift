@@ -29,7 +29,7 @@ public final class Tuning: PropertyCover {
         }
         /// The property's name; of a field of a nested struct, the way to it.
         public let path: String
-        /// Where the layer stands.
+        /// The source location of the layer.
         public let place: Place
         public let what: What
 
@@ -44,7 +44,7 @@ public final class Tuning: PropertyCover {
         }
     }
 
-    /// A new base value of a property: shown now when no layer lies on it, else when the last one goes.
+    /// A new base value of a property: shown now without a layer, otherwise when the last layer is removed.
     public typealias Base = (index: Int, value: Value)
 
     static func of(_ record: Record) -> Tuning {
@@ -66,7 +66,7 @@ public final class Tuning: PropertyCover {
         return try of(record).change(Container.type(record), instance, key: key, to: wanted, bases: bases, undo: &undo)
     }
 
-    /// The same for an instance that nobody has a record of.
+    /// Changes an instance without a record.
     public func change(
         _ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: String = "", to wanted: [Layer],
         bases: [Base] = [],
@@ -265,7 +265,7 @@ public final class Tuning: PropertyCover {
         } catch { throw PropertyChange.located(error, property, key, Place()) }
     }
 
-    /// Sets the base of a plain property that shows `present`, unless somebody else has changed it.
+    /// Sets the base value of a plain property that shows `present`, unless other code has changed it.
     @inline(__always)
     private func restore(
         _ change: PropertyChange, _ present: Value, _ instance: UnsafeMutableRawPointer

@@ -22,7 +22,7 @@ struct GraphOutline {
 
     private init(_ graph: Graph) { self.graph = graph }
 
-    /// The outline of a key as `invivo_key_outline` answers it; nil when only a resolve can make it.
+    /// The outline of a key for `invivo_key_outline`; nil when only a resolve can create the object.
     static func of(_ id: UInt32, _ graph: Graph) throws(Failure) -> Value? {
         guard let recipe = graph.recipe(id), !recipe.scope.isShared else { return nil }
         var outline = GraphOutline(graph)
@@ -45,7 +45,7 @@ struct GraphOutline {
         ])
     }
 
-    /// Adds the steps that make an object, in the order in which a resolve takes them; answers its number.
+    /// Adds the construction steps of an object, in the order of a resolve. Returns its number.
     private mutating func object(_ id: UInt32, for asker: Int?, depth: Int) throws(Failure) -> Int? {
         guard depth < 64, steps.count < Self.mostSteps, let recipe = graph.recipe(id), isSimple(recipe, asker: asker),
             let type = recipe.type

@@ -4,7 +4,7 @@ internal import InvivoGraph
 
 /// The values that were injected into an object: held as long as it lives.
 extension Container {
-    /// Keeps the objects that an initializer received: in the record, if it has room for them.
+    /// Holds the objects that an initializer received: in the record, if it has space for them.
     func hold(_ injected: [Value], _ record: Record) {
         guard ObjectType.plainLeases(injected) > 0,
             let edges = iv_record_edges(record, record.pointee.type.pointee.size)

@@ -217,7 +217,7 @@ public final class Lifecycle: @unchecked Sendable {
 
     // MARK: disposal
 
-    /// Where an object is disposed of it is stopped, if nobody has.
+    /// Stops an object before its disposal, if it is not stopped yet.
     func stopBeforeDisposal(_ record: Record, _ extra: ObjectExtra) {
         let isStarted = monitor.locked { () -> Bool in
             defer { if extra.life == .started { extra.life = .stopping } }
@@ -291,7 +291,7 @@ public final class Lifecycle: @unchecked Sendable {
         let (record, type) = (call.record, Container.type(call.record))
         guard let instance = record.pointee.instance else { return }
         let job = { (deadline: Deadline) throws(Failure) in try body(type.description, instance, deadline) }
-        // Nothing undoes a stop, and a late one is reported by the caller.
+        // A stop is not undone, and the caller reports one that ends late.
         let isStop = call.step == .stop
         let label = Job.Label(
             name: "the \(call.step.rawValue) of '\(container.name(of: record))'",

@@ -19,7 +19,8 @@ public final class ObjectExtra: @unchecked Sendable {
     public var tellsOfDisposal = false
     /// Where the object is in its life. Guarded by the container's monitor.
     public var life = LifeState.made
-    /// How long its start and stop may take, in nanoseconds; 0: as the runtime's options say. Guarded by the container's monitor.
+    /// The limits of its start and stop, in nanoseconds; 0: those of the runtime's options. Guarded by the container's
+    /// monitor.
     var startTimeout: UInt64 = 0
     var stopTimeout: UInt64 = 0
     /// Whether the dependencies that its type declares were injected when it was created without a definition.
@@ -28,7 +29,7 @@ public final class ObjectExtra: @unchecked Sendable {
     var isGivenObjects = false
     /// How its language's references decide when it ends, once it is retired. Guarded by the container's monitor.
     var retirement = Retirement()
-    /// Under the monitor: whether the object goes on without leases while its language refers to it.
+    /// Under the monitor: whether the object lives on without leases while its language refers to it.
     var outlivesLeases: Bool { life == .started && retirement.firstReferences != nil && !retirement.isReleased }
     /// Of an object that survives its runtime.
     var keptType: ObjectType?
@@ -61,6 +62,6 @@ public struct InjectedValues {
         return self[name]
     }
 
-    /// The last that came; nil when none is left.
+    /// Removes and returns the last entry; nil when there is none.
     mutating func popLast() -> Value? { entries.popLast()?.value }
 }

@@ -19,7 +19,7 @@ extension ObjectType {
         var isShared = false
         /// Whether a factory may return null.
         var isNullable = false
-        /// How many leases on injected objects the record has room for.
+        /// The number of leases on injected objects for which the record has space.
         var edges = 0
 
         init(values: [Value], given: UInt64) { (self.values, self.given) = (values, given) }
@@ -101,7 +101,8 @@ extension ObjectType {
         )
     }
 
-    /// A record with room for `edges` leases. Without an instance of the host it has memory for one, if the type has a size.
+    /// A record with space for `edges` leases. Without an instance of the host it has memory for one, if the type has a
+    /// size.
     private func record(
         _ instance: UnsafeMutableRawPointer?, key: UInt32?, edges: Int = 0
     ) throws(Failure) -> Record {

@@ -32,13 +32,13 @@ public final class PlacedScope: @unchecked Sendable {
     private let host: Host?
     /// Set once, when it is registered.
     public var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-    /// Guarded by the container's monitor: what was made at a place, or is being made.
+    /// Guarded by the container's monitor: the objects of each scope instance, including those under construction.
     var places: [UInt64: [ObjectIdentifier: Placed]] = [:]
 
     /// Whether its instances belong to threads.
     var isOfThreads: Bool { host == nil }
 
-    /// The cell of one definition at one place.
+    /// The cell of one definition in one scope instance.
     struct Placed {
         weak var owner: Cell?
         let key: ArgumentsKey
@@ -92,7 +92,7 @@ public final class PlacedScope: @unchecked Sendable {
         return found
     }
 
-    /// Tells the host of an object that is kept, now and when it goes. Before anybody else finds it.
+    /// Notifies the host of a kept object, now and at its end. Called before the object is shared.
     func kept(_ object: UInt64, _ key: UInt64, at place: UInt64, _ extra: (() -> ObjectExtra)) {
         guard let host else { return }
         if let drop = host.drop {
@@ -107,7 +107,7 @@ public final class PlacedScope: @unchecked Sendable {
     }
 }
 
-/// One place of a scope.
+/// One instance of a scope.
 public struct ScopeInstance: Sendable {
     let scope: PlacedScope
     let place: UInt64

@@ -14,7 +14,7 @@ final class ProgramSource {
     static let mostArguments = 8
     /// Of all nodes together.
     static let mostInAll = 64
-    /// Of all objects together: each program keeps as much to copy.
+    /// The limit for all objects together: each build plan keeps that much memory to copy.
     static let mostBytes = 1 << 17
 
     private let graph: Graph
@@ -31,7 +31,7 @@ final class ProgramSource {
         self.container = container
     }
 
-    /// The program of a key; nil when its graph is of another kind.
+    /// The build plan of a key; nil when its graph is not supported.
     static func compile(_ id: UInt32, _ graph: Graph, _ container: Container) -> UnsafeMutablePointer<iv_program>? {
         let source = ProgramSource(graph, container)
         guard let root = source.node(id, asker: nil, depth: 0) else { return nil }
@@ -188,7 +188,7 @@ private final class ProgramConstants {
         let owned = value.owned()
         let lent = UnsafeMutablePointer<invivo_value>.allocate(capacity: 1)
         lent.initialize(to: owned)
-        // Lent, not given: nobody else frees it.
+        // Borrowed, so no one else frees it.
         lent.pointee.reserved = 0
         values.append((owned, lent))
         return iv_argument(what: UInt32(IV_ARGUMENT_CONSTANT), node: 0, thing: UnsafeRawPointer(lent))

@@ -2,7 +2,7 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 
-/// The parts of evaluating a recipe that need no build.
+/// Parts of the evaluation that need no build.
 extension Recipe {
     /// A step with the name under which its object remembers the injected value.
     struct NamedStep {
@@ -23,7 +23,7 @@ extension Recipe {
         }
     }
 
-    /// Runtime arguments for this recipe: checked, converted and completed with defaults.
+    /// Checks runtime arguments for this definition, converts them, and adds defaults.
     func checked(_ arguments: [Value]) throws(Failure) -> [Value] {
         guard let parameters = definition.body.parameters else {
             guard arguments.isEmpty else {

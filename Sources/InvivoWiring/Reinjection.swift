@@ -11,7 +11,7 @@ public struct Reinjection {
     private let changed: Set<UInt32>?
     private let container: Container
 
-    /// Nil if the object is gone.
+    /// Nil if the object has ended.
     public init?(
         of object: UInt64, _ arguments: [Value], by recipe: Recipe, after former: Recipe, changed: Set<UInt32>?,
         in container: Container
@@ -36,7 +36,7 @@ public struct Reinjection {
         let kept: Value?
         /// Of a list whose holder is notified of candidates: the keys of its objects.
         let candidates: [UInt32]?
-        /// The value of a property that the former recipe does not set.
+        /// The value of a property that the former definition does not set.
         let own: Value?
     }
 
@@ -58,9 +58,10 @@ public struct Reinjection {
         }
     }
 
-    /// Runs the affected steps again, each in its place among the steps, in the build of a commit. Keys of the scopes of
-    /// `scopeInstances` are resolved in these, wherever the calling code is. Before each step, `noting` receives a function that
-    /// puts the former value back and creates nothing.
+    /// Runs the affected steps again, at their position among the steps, in the build of a commit.
+    ///
+    /// Keys of the scopes of `scopeInstances` are resolved in these scope instances, independent of the calling code.
+    /// Before each step, `noting` receives a function that restores the former value and creates nothing.
     public func run(
         in build: Build, of scopeInstances: [ScopeInstance], noting: (@escaping () throws(Failure) -> Void) -> Void
     ) throws(Failure) {
@@ -138,8 +139,8 @@ public struct Reinjection {
         }
     }
 
-    /// The value of a step could not be put back and stays, and so does the former recipe. A later reload that fails puts this
-    /// value back.
+    /// Keeps the value and the definition of a step that could not be restored. A later reload that fails restores this
+    /// value.
     private func keepConstant(_ step: Recipe.NamedStep) {
         if case .candidates = step.step { return }
         let record = recipient.record
@@ -184,7 +185,7 @@ public struct Reinjection {
             guard let value, !isCovered else { break }
             try type.property(index, for: record).set(instance, value)
         case .method(let index, _):
-            // A call that the former recipe does not make cannot be reverted.
+            // A call that the former definition does not make cannot be reverted.
             guard case .list(let arguments)? = value else { break }
             _ = try type.method(index, for: record).call(instance, arguments)
         }

@@ -160,16 +160,16 @@ public final class RetiredObjects: Sendable {
         }
     }
 
-    /// Leases the object of a weak singleton. Nil when it is gone, and when it has been or is about to be stopped, which is final.
-    /// With the monitor held.
+    /// Leases the object of a weak singleton. Nil when it has ended, and when it was stopped or is about to be, which
+    /// is final. With the monitor held.
     func receiveWeak(_ cell: Cell) -> UInt64? {
         let object = cell.weakObject
         guard let extra = cell.weakExtra else { return ObjectTable.retain(object) ? object : nil }
         return state.held { $0.receive(object, extra) } ? object : nil
     }
 
-    /// Leases an object that a commit changes, also while another thread releases the last lease and a resolve can still receive
-    /// the object. Nil when the object is gone.
+    /// Leases an object that a commit changes, even while another thread releases the last lease and a resolve can
+    /// still receive the object. Nil when the object has ended.
     public func leaseForChange(_ object: UInt64) -> ObjectLease? {
         let isLeased =
             ObjectTable.retain(object)

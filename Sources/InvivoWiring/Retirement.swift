@@ -62,8 +62,8 @@ extension RetiredObjects {
         monitor.locked { extra.retirement.firstReferences = found }
     }
 
-    /// Runs the first start of an object. References that it leaves, for example of a thread that it starts, are there before
-    /// anything else receives the object: they do not count.
+    /// Runs the first start of an object. References that the start leaves, for example of a thread, exist before other
+    /// code receives the object, so they are not counted.
     func countingStart(of record: Record, _ start: () throws(Failure) -> Void) throws(Failure) {
         let description = Container.type(record).description
         let extra = Container.extra(of: record)

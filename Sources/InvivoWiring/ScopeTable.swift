@@ -1,7 +1,7 @@
 public import InvivoBase
 internal import InvivoGraph
 
-/// The scopes with places of a runtime, by name, and their instances.
+/// The scopes of a runtime with several instances, by name, and their instances.
 public final class ScopeTable: Sendable {
     private let scopes: Guarded<NameTable<PlacedScope>>
     private let monitor: Monitor
@@ -85,7 +85,7 @@ public final class ScopeTable: Sendable {
         }
     }
 
-    /// Ends a place: what was made there is let go, last made first.
+    /// Ends a scope instance, and releases its objects, the newest first.
     public func end(_ scope: PlacedScope, at place: UInt64) {
         let ended = monitor.locked {
             () -> (cells: [PlacedScope.Placed], objects: [(sequence: UInt64, object: UInt64)]) in
@@ -104,8 +104,8 @@ public final class ScopeTable: Sendable {
         withExtendedLifetime(ended.cells) {}
     }
 
-    /// Removes all scopes and instances. With the monitor held, when the last graph is gone; the caller drops the result
-    /// without it.
+    /// Removes all scopes and instances. With the monitor held, when the last graph has ended; the caller drops the
+    /// result without it.
     func removeAll() -> [(PlacedScope, [UInt64: [ObjectIdentifier: PlacedScope.Placed]])] {
         let all = scopes.held { scopes in
             defer { scopes = [:] }

@@ -12,15 +12,15 @@ struct WeakObject: Sendable {
         weak = WeakInstance(to: record)
     }
 
-    /// The object with one lease for the caller; 0 when it is gone. An instance that has no handle gets one under `key`. Runs
-    /// host code.
+    /// The object with one lease for the caller; 0 when it has ended. An instance without a handle gets one under
+    /// `key`. Runs host code.
     func lease(in container: Container, key: UInt32?) throws(Failure) -> UInt64 {
         if ObjectTable.retain(object) { return object }
         guard let weak, let instance = container.apart({ weak.load() }) else { return 0 }
         return try container.wrap(weak.type, instance, key: key)
     }
 
-    /// Whether it is there. One that is gone needs no `free` any more. Runs host code.
+    /// Whether the object exists. After its end, no `free` is needed. Runs host code.
     func isThere(in container: Container) -> Bool {
         if ObjectTable.leases(object) > 0 { return true }
         guard let weak else { return false }
@@ -57,7 +57,7 @@ public struct TrackedObject: Sendable {
             }
         }
 
-        /// Nil when it is gone. Runs host code.
+        /// The value; nil when its object has ended. Runs host code.
         func value(in container: Container) throws(Failure) -> Value? {
             switch self {
             case .constant(let value): return value
@@ -84,7 +84,7 @@ public struct TrackedObject: Sendable {
         for case .object(let weak) in arguments { weak.free() }
     }
 
-    /// Whether it is there. One that is gone needs no `free` any more. Runs host code.
+    /// Whether the object exists. After its end, no `free` is needed. Runs host code.
     func isThere(in container: Container) -> Bool {
         if own.isThere(in: container) { return true }
         freeArguments()
@@ -93,7 +93,7 @@ public struct TrackedObject: Sendable {
 }
 
 extension Container {
-    /// Tracks a new object: it belongs to its type's domain, and its cell knows it as long as somebody holds it.
+    /// Tracks a new object: it belongs to its type's domain, and its cell finds it as long as it is held.
     func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ arguments: [Value], _ build: Build) {
         let type = Self.type(record)
         record.pointee.thread = type.raw.pointee.thread
@@ -110,7 +110,7 @@ extension Container {
         monitor.locked { cell?.keepTracking(there) }
     }
 
-    /// A tracked object with one lease for the caller; 0 when it is gone.
+    /// A tracked object with one lease for the caller; 0 when it has ended.
     public func lease(_ tracked: TrackedObject, _ recipe: Recipe) throws(Failure) -> UInt64 {
         try tracked.own.lease(in: self, key: recipe.id)
     }
@@ -140,7 +140,8 @@ extension Container {
         return (arguments, tracked.scopeInstances)
     }
 
-    /// The scopes, the host's and the threads', in which `recipe` resolves keys when those of `changed` (nil: all) are injected.
+    /// The scopes of the host and of threads in which `recipe` resolves keys when those of `changed` (nil: all) are
+    /// injected.
     public func scopes(of recipe: Recipe, changed: Set<UInt32>?, in graph: Graph) -> [PlacedScope] {
         var found: [PlacedScope] = []
         var seen: Set<UInt32> = []

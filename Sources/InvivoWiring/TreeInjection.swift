@@ -112,7 +112,7 @@ public struct TreeInjection {
         return node
     }
 
-    /// The recipe that injects into an object; notes its failure.
+    /// The compiled definition that injects into an object; records its failure.
     private mutating func recipe(_ object: UInt64, _ record: Record, _ given: String?, _ path: String) -> Recipe? {
         let type = Container.type(record)
         do throws(Failure) {
