@@ -1,7 +1,7 @@
 internal import CInvivo
 
 extension Core {
-    /// Whether the described assembly of a definition has been activated by somebody else; from then on it is known here.
+    /// Whether a described assembly of a definition was activated elsewhere; if so, registers it here.
     func takesPart(_ assembly: String, _ definition: AnyDefinition) throws(InvivoError) -> Bool {
         guard let known = registry.withLock({ $0.knownAssemblies[assembly] }),
             known.members.values.contains(where: { $0.definition == ObjectIdentifier(definition) }),
@@ -34,7 +34,7 @@ struct ActiveAssembly: @unchecked Sendable {
         var isOptional = false
     }
 
-    /// Whether nothing was said of it since.
+    /// Whether the two have equal options.
     func isSame(as other: ActiveAssembly) -> Bool {
         assembly === other.assembly && bound == other.bound && members.keys == other.members.keys
             && members.allSatisfy { name, member in other.members[name].map(member.isSame) ?? false }

@@ -13,7 +13,7 @@ final class Arena {
         for cleanup in cleanups { cleanup() }
     }
 
-    /// Runs when the arena goes: gives back a handle that was held for the call.
+    /// Runs at the end of the arena, for example to release a handle that was held for the call.
     func atEnd(_ cleanup: @escaping () -> Void) { cleanups.append(cleanup) }
 
     /// Zeroed memory for `count` elements of a plain type; nil for none.

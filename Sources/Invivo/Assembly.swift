@@ -38,9 +38,11 @@ open class Assembly {
     private let givenName: String?
     private let prefix = Locked<String?>(nil)
 
-    /// - Parameter name: The first part of the keys; by default the name of the class that is derived from `Assembly`
-    ///   itself, in snake case as in Python: `SynthVoice` is `synth_voice`, `HTTPServer` is `http_server`, and underscores at
-    ///   its begin are left out. A class derived from that one stands in its place.
+    /// Creates an assembly.
+    ///
+    /// - Parameter name: The first part of the keys. The default is the name of the direct subclass of `Assembly`,
+    ///   without leading underscores and in snake case as in Python: `SynthVoice` is `synth_voice`, `HTTPServer` is
+    ///   `http_server`. Further derived classes use the same name, and so replace it.
     public init(name: String? = nil) { givenName = name }
 
     /// The first part of the keys; of one that is mounted its prefix.

@@ -36,7 +36,7 @@ struct AssemblyActivation {
 
     // MARK: - Activating and describing
 
-    /// Adds them to a change set; answers whether there was anything to add.
+    /// Adds the assemblies to a change set; returns whether there was anything to add.
     mutating func activate(_ changes: ChangeSet) throws(InvivoError) -> Bool {
         try attempt { activation throws(InvivoError) in try activation.add(changes) }
     }
@@ -296,7 +296,7 @@ struct AssemblyActivation {
             let derived = fitting.filter { !collaborator.isExactly($0) }
             let best = isGiven ? (derived.isEmpty ? exact : derived) : (exact.isEmpty ? derived : exact)
             if best.count == 1 {
-                // One that was described comes along.
+                // A described collaborator is activated, too.
                 if core.name(of: best[0]) == nil, !all.contains(where: { $0 === best[0] }) { all.append(best[0]) }
                 return best[0]
             }
@@ -371,8 +371,8 @@ extension Core {
         return registry.withLock { $0.assemblies[name]?.assembly === assembly } ? name : nil
     }
 
-    /// An assembly that another one has taken the place of: what both have resolves as before, the rest is gone; who refers to
-    /// the former one refers to the other.
+    /// Unbinds an assembly that another one replaces. Common members resolve as before, others are unbound.
+    /// Collaborators that refer to the former assembly then refer to the new one.
     fileprivate func leave(_ former: Assembly, for next: Assembly) {
         let kept = Set(Members(of: next).definitions.map(\.name))
         for (member, definition) in Members(of: former).definitions where !kept.contains(member) { definition.unbind() }

@@ -63,7 +63,7 @@ struct AssemblyTable {
         var factories: [Unmanaged<Factory>] = []
         /// The keys that are named in it.
         var references: Set<String> = []
-        /// Of a mount: the table says its own name where it has the prefix.
+        /// For a mount: the table contains the assembly's own name instead of the prefix.
         private let mount: (prefix: String, name: String)?
 
         init(_ arena: Arena, _ assembly: Assembly) {

@@ -3,7 +3,8 @@
 /// Booleans, integers, `Float` and `Double` are; an enumeration without payloads becomes one by naming the protocol:
 /// `enum Wave: String, CaseIterable, InvivoField { case sine, saw }`.
 public protocol InvivoField: InvivoConvertible, BitwiseCopyable {
-    /// How a field of this type is declared; for an enumeration, numbers are those by which memory tells its cases apart.
+    /// The declaration of a field of this type. The numbers of an enumeration are those that represent its cases in
+    /// memory.
     static var invivoFieldShape: InvivoShape { get }
 }
 

@@ -157,7 +157,7 @@ private final class CallableBox: Sendable {
 }
 
 extension Callable {
-    /// One of ours that comes back, or a lease on one of somebody else's.
+    /// The callable of a Swift closure that returns from another language, or a lease on a foreign one.
     static func known(_ handle: invivo_callable, _ core: Core) throws(InvivoError) -> Callable {
         if let data = core.table.pointee.callable_user_data(handle, CallableBox.invoke) {
             return Unmanaged<CallableBox>.fromOpaque(data).takeUnretainedValue().callable

@@ -12,7 +12,7 @@ extension ChangeSet {
 }
 
 extension Runtime {
-    /// Defines a key as a recipe says, as a reload.
+    /// Defines a key, as a reload.
     @discardableResult
     public func define<Value, each Argument>(
         _ key: String, as definition: Definition<Value, repeat each Argument>

@@ -18,7 +18,7 @@ public final class ChangeSet {
         self.handle = handle
     }
 
-    /// Fills a set that somebody else commits; who then says `complete` or `takeBack`.
+    /// Fills a change set that the caller commits. The caller then calls `complete` or `takeBack`.
     init(borrowing handle: invivo_changes, _ core: Core) {
         self.core = core
         self.handle = handle
@@ -82,7 +82,7 @@ public final class ChangeSet {
     /// initializer or factory.
     public func check() throws(InvivoError) { try core.call { $0.pointee.changes_check(handle, $1) } }
 
-    /// Defines a key by a described Swift class, which says how an instance is made.
+    /// Defines a key by a described Swift class, which declares its initializer.
     @discardableResult
     public func define<Instance>(
         _ key: String, _ type: ObjectType<Instance>, scope: Scope = .lazySingleton, initializer: Injections = [:],
@@ -160,7 +160,7 @@ public final class ChangeSet {
         }
     }
 
-    /// Gives or replaces the text of a document in memory; nil takes it away.
+    /// Adds or replaces a document in memory; nil removes it.
     public func document(_ name: String, _ text: String?) throws(InvivoError) {
         try withArena { arena throws(InvivoError) in
             let (data, length) = try arena.document(text)
@@ -168,7 +168,7 @@ public final class ChangeSet {
         }
     }
 
-    /// Defines a key as a draft says.
+    /// Defines a key by a draft.
     @discardableResult
     func define(_ key: String, _ draft: Draft) throws(InvivoError) -> invivo_key {
         var describer = Describer(core, .changes(self), nil)

@@ -58,7 +58,7 @@ public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
 ///     let voice = prototype { resolver, note in try Voice(note, scale: resolver(\Synth.studio, "scale")) }
 public final class NamedCollaborator: AnyCollaborator, @unchecked Sendable {
     private let key: String
-    /// Its name, or of something that it says it is; nil: the key.
+    /// The name of the assembly or of a supertype; nil: the key.
     let kind: String?
     let isOptional: Bool
     private let remapped = Locked<String?>(nil)
@@ -98,7 +98,7 @@ public class AnyCollaborator: @unchecked Sendable {
     var prefix: String? { current?.name }
     /// The reference in the terms of the engine.
     var reference: ActiveAssembly.Reference? { prefix.map { ActiveAssembly.Reference(prefix: $0) } }
-    /// Whether an assembly is wanted.
+    /// Whether an assembly matches.
     func fits(_ assembly: Assembly) -> Bool { false }
     /// Whether an assembly matches the required type, under any name.
     func isAlike(_ assembly: Assembly) -> Bool { false }

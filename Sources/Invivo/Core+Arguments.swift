@@ -44,8 +44,8 @@ extension Core {
     }
 }
 
-/// Boxes by type and hash, without holding them. Under the registry's lock; what it answers keeps boxes alive until the lock
-/// is given back.
+/// Boxes by type and hash, without retaining them. Used under the registry's lock. Its results keep boxes alive until
+/// the lock is released.
 struct ComparedBoxes {
     struct Place: Hashable {
         var type: ObjectIdentifier
@@ -57,7 +57,7 @@ struct ComparedBoxes {
     }
 
     private var entries: [Place: [Entry]] = [:]
-    /// At how many places it is looked for boxes that have ended: twice as many as were alive the last time.
+    /// The number of entries at which ended boxes are removed: twice as many as were alive the last time.
     private var limit = 64
 
     func living(at place: Place) -> [any AnyBoxed] { entries[place]?.compactMap(\.box) ?? [] }

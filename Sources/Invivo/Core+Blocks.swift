@@ -1,8 +1,8 @@
 internal import CInvivo
 
 extension Core {
-    /// The type of a block: registered when it is new; the same name must then mean the same. It begins as the first block
-    /// of its kind does; what another begins with is said with its definition.
+    /// The registered type of a block. Blocks of the same name must be equal. The type has the initial content of the
+    /// first block; that of another one is part of its definition.
     func blockType<Content>(_ block: Block<Content>) throws(InvivoError) -> invivo_type {
         if let problem = block.layout.problems.first { throw problem }
         return try registering.withLock { _ throws(InvivoError) in

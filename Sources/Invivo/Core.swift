@@ -17,12 +17,12 @@ final class Core: Sendable {
     @usableFromInline let handle: invivo_runtime
     /// Taken last, and never around calls of the library. Held across fork: a child reads objects through it.
     let registry = Locked(Registry(), acrossFork: true)
-    /// Held while an instance becomes an object, so that it becomes one. Taken before the registry, and never around code of the
-    /// program.
+    /// Held while an instance becomes an object, so that it gets only one. Taken before the registry's lock, and never
+    /// while code of the program runs.
     let wrapping = Locked(())
-    /// Whether injected properties look in it: what its options say, where it was opened here.
+    /// Whether injected properties use this runtime: its option, if it was opened here.
     let fillsInjected = Atomic(true)
-    /// `Object`s that the program keeps, and those that components were handed.
+    /// The numbers of `Object`s that the program holds, and of those that components received.
     private let programObjects = Atomic(0)
     private let componentObjects = Atomic(0)
 
@@ -33,7 +33,7 @@ final class Core: Sendable {
         }
     }
 
-    /// Whether of all that is held, components hold each other and the program holds nothing.
+    /// Whether all held objects are held by components, and none by the program.
     var isHeldByComponentsAlone: Bool {
         programObjects.load(ordering: .relaxed) == 0 && componentObjects.load(ordering: .relaxed) > 0
     }

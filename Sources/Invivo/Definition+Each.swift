@@ -30,10 +30,10 @@ extension Definition {
 }
 
 extension Injection {
-    /// In a definition with `each`: what its entry says at a path below it; the empty path is the entry itself.
+    /// In a definition with `each`: the value at a path below its entry; the empty path is the entry itself.
     public static func entry(_ path: String = "") -> Injection { Injection(.entry(path, nil)) }
 
-    /// The same, or the default where the entry says nothing.
+    /// As above, with a default for a missing value.
     public static func entry(_ path: String = "", default value: some InvivoConvertible) -> Injection {
         Injection(.entry(path, Inner(.value(value))))
     }

@@ -49,7 +49,8 @@ extension Definition {
         }
     }
 
-    /// Calls a method; its parameters are injected by their types, or as said: `.call { voice, clock in voice.start(clock) }`.
+    /// Calls a method. Its parameters are injected by their types, or as given:
+    /// `.call { voice, clock in voice.start(clock) }`.
     public func call<each Parameter>(
         _ injections: Injection..., by method: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Definition {
@@ -127,7 +128,7 @@ extension Definition {
     }
 }
 
-/// The value that an instance in the graph stands for; where nothing is known of it, the object.
+/// The value that an instance in the graph represents; the object, for an unknown instance.
 func valueBehind<Value>(_ instance: AnyObject, _ core: Core) throws(InvivoError) -> Value {
     if Value.self == Object.self {
         let object = Object(taking: try core.lease(of: instance, isDescribed: false), core, .component)

@@ -17,7 +17,7 @@ extension Definition {
     /// methods again. For confined types.
     public func tracked() -> Definition { flagged(INVIVO_DEFINITION_TRACKED) }
 
-    /// How long starting and stopping one of its objects may take, in the place of what `Runtime.Options` say.
+    /// The limits for starting and stopping one of its objects; they replace those of `Runtime.Options`.
     public func deadlines(start: Duration? = nil, stop: Duration? = nil) -> Definition {
         saying { draft in
             draft.more.append { definition, _, _ in

@@ -131,16 +131,16 @@ extension Definition {
         return try self(repeat each arguments)
     }
 
-    /// Whether the object that is being made is this one, and the implementation at that place makes it.
+    /// Whether this object is under construction, and the implementation at that source location creates it.
     @usableFromInline
     func runs(_ file: StaticString, _ line: UInt, _ column: UInt) -> Bool {
         let site = MemberFrame.Site(line: line, column: column, file: UnsafeRawPointer(file.utf8Start))
         return MemberFrame.runs(member, at: site)
     }
 
-    /// Names the runtime arguments, in their order: for other languages, messages and what `invivo keys` writes.
+    /// Names the runtime arguments in their order, for other languages, messages and `invivo keys`.
     ///
-    /// `defaults` are the values of the last arguments where another language leaves them out.
+    /// `defaults` are the values of the last arguments where another language omits them.
     public func taking(_ names: String..., defaults: [any InvivoConvertible] = []) -> Definition {
         saying { draft in
             if names.count > draft.parameters.count {

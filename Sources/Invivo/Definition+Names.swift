@@ -3,7 +3,8 @@ internal import CInvivo
 /// Options that name methods, parameters and keys, for objects of any language and for definitions that are read from
 /// data. Options that take injections one after the other also take an array of them.
 extension Definition {
-    /// Injects a parameter of the initializer by its name, as the type describes it; the empty name goes by position.
+    /// Injects a parameter of the initializer by its name in the type's description; an empty name stands for the
+    /// position.
     public func parameter(_ name: String, _ injection: Injection) -> Definition {
         saying { draft in
             switch draft.making {
@@ -16,7 +17,7 @@ extension Definition {
         }
     }
 
-    /// A runtime argument that it takes, after those that were said before: `.argument("note", .int64)`. Resolve it by
+    /// Declares a runtime argument, after the earlier ones: `.argument("note", .int64)`. Resolve with it by
     /// `Runtime.object(_:with:)`.
     public func argument(_ name: String, _ kind: InvivoKind = .any, isOptional: Bool = false) -> Definition {
         saying { draft in
@@ -25,7 +26,7 @@ extension Definition {
         }
     }
 
-    /// A runtime argument with the value that it has where a caller leaves it out: `.argument("note", .int64, default: 60)`.
+    /// Declares a runtime argument with a default: `.argument("note", .int64, default: 60)`.
     public func argument(
         _ name: String, _ kind: InvivoKind = .any, isOptional: Bool = false, default value: some InvivoConvertible
     ) -> Definition {
@@ -52,7 +53,8 @@ extension Definition {
         }
     }
 
-    /// It takes over from the definition of another key all that is not said here: how it is made, scope, injections and hooks.
+    /// Inherits from the definition of another key: its factory, scope, injections and hooks, unless they are declared
+    /// here.
     public func inheriting(from key: String) -> Definition { saying { $0.parent = .reference(key) } }
 
     /// Calls a method of a described type by its name.
@@ -94,7 +96,7 @@ public func alias(
     .another(Injection(.key(key, arguments)), file, line)
 }
 
-/// An object that takes over from another key all that is not said here, its type too.
+/// A definition that inherits from another key, including the type, unless declared here.
 public func child(
     of key: String, scope: Scope? = nil, file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Object> {

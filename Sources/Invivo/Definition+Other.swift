@@ -58,7 +58,8 @@ public func alias<Value>(
     .another(.reference(key), file, line)
 }
 
-/// An object that takes over from another member all that is not said here: how it is made, scope, injections and hooks.
+/// A definition that inherits from another member: its factory, scope, injections and hooks, unless they are declared
+/// here.
 public func child<Part: Assembly, Value, each Argument>(
     of parent: KeyPath<Part, Definition<Value, repeat each Argument>>, scope: Scope? = nil,
     file: StaticString = #fileID, line: UInt = #line

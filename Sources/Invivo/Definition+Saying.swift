@@ -6,7 +6,7 @@ extension Definition {
         return self
     }
 
-    /// Higher comes first in lists and wins lookups by type.
+    /// The rank for lists and lookups by type: the highest wins, and is the first in lists.
     public func rank(_ rank: Int) -> Definition { saying { $0.rank = Int32(clamping: rank) } }
 
     /// Names its type with arguments, `"Repository[User]"`: lookups for that name prefer it at equal rank.

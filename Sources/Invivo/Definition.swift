@@ -27,7 +27,7 @@ public class AnyDefinition: @unchecked Sendable {
 
     /// The data for a call of the factory.
     @usableFromInline struct Bound {
-        /// Kept until the definition goes.
+        /// Retained until the definition ends.
         @usableFromInline let core: Unmanaged<Core>
         @usableFromInline let key: invivo_key
         /// The type that an entry must be of for its instance to be the value itself; 0: it must be looked at.
@@ -39,7 +39,7 @@ public class AnyDefinition: @unchecked Sendable {
 
     private struct Places {
         var used: [UnsafeMutablePointer<Bound>] = []
-        /// Where it will stand when the change set under way is committed, or stands.
+        /// Its place in a runtime, or the one that it gets when the current change set is committed.
         var place: Place?
         var assembly: String?
     }
@@ -65,7 +65,7 @@ public class AnyDefinition: @unchecked Sendable {
     /// Whether it is a factory by now.
     public var isActive: Bool { bound.load(ordering: .acquiring) != nil }
 
-    /// Where it stands, or is about to.
+    /// Its current place in a runtime, or its next one.
     var place: Place? { places.withLock { $0.place } }
 
     func stand(_ place: Place?) { places.withLock { $0.place = place } }
@@ -89,7 +89,7 @@ public class AnyDefinition: @unchecked Sendable {
         bound.store(next, ordering: .releasing)
     }
 
-    /// It is a recipe again.
+    /// Removes it from its runtime, so that it can be activated again.
     func unbind() {
         places.withLock { $0.place = nil }
         bound.store(nil, ordering: .releasing)
@@ -149,18 +149,18 @@ public class AnyDefinition: @unchecked Sendable {
             file: "\(draft.file)", line: Int(draft.line))
     }
 
-    /// Takes its typed key's place in a runtime.
+    /// Binds its typed key in a runtime.
     func bind(_ core: Core, _ key: invivo_key) {}
 }
 
-/// A definition of an assembly: a recipe, and once the assembly is active a typed factory.
+/// A definition of an assembly: a description at first, and a typed factory once the assembly is active.
 ///
 ///     let voice = prototype { resolver, note in try Voice(note: note, clock: resolver(\Synth.clock)) }
 ///     …
 ///     let voice = try synth.voice(60)
 ///
-/// Arguments are checked by the compiler in number and type. They have no labels, which Swift's parameter packs do not carry;
-/// a member that is a method has them: see `prototype` of a method.
+/// The compiler checks the number and the types of arguments. They have no labels, because Swift's parameter packs do
+/// not carry them. For labels, write the member as a method: see `prototype` of a method.
 public final class Definition<Value, each Argument>: AnyDefinition, @unchecked Sendable {
     /// Resolves the object. A built shared instance costs nanoseconds and never waits. A cold one is built once, even
     /// when several threads request it.

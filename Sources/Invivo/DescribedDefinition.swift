@@ -50,7 +50,7 @@ public final class DescribedDefinition {
     /// Where it is declared: the file, or empty, and the line, or 0.
     public var place: (file: String, line: Int) { (String(text: raw.file), Int(raw.line)) }
 
-    /// How long its instances are shared; nil: as the parent says, or graph, or a scope of the program's own.
+    /// The scope of its instances. nil: inherited, graph, or a scope of the program.
     public var scope: Scope? {
         get { Scope(rawValue: raw.scope) }
         set {
@@ -59,7 +59,7 @@ public final class DescribedDefinition {
         }
     }
 
-    /// Where it comes in lists and lookups by type.
+    /// The rank for lists and lookups by type.
     public var rank: Int {
         get { Int(raw.rank) }
         set {
@@ -109,8 +109,8 @@ public final class DescribedDefinition {
         isChanged = true
     }
 
-    /// Puts another definition in its place, with all that it says. It stands in no assembly: what it refers to, it names by
-    /// whole keys or by type.
+    /// Replaces the definition completely. The new one belongs to no assembly: it refers to others by whole keys or by
+    /// type.
     public func replace<Value, each Argument>(with definition: Definition<Value, repeat each Argument>) {
         replacement = definition.draft
     }

@@ -12,7 +12,7 @@ extension Describer {
         return (UnsafePointer(arena.table(entries)), UInt64(entries.count))
     }
 
-    /// One injection; `place` says where it goes, for messages and for the keys of inline definitions.
+    /// Translates one injection. `place` names the receiver, for messages and for the keys of inline definitions.
     mutating func entry(
         _ injection: Injection, _ name: String?, _ key: String, _ draft: Draft, _ arena: Arena, _ place: String
     ) -> invivo_injection {

@@ -2,7 +2,7 @@ internal import CInvivo
 
 /// How the objects of a definition come about.
 extension Describer {
-    /// How it is made; answers the closure, where it is one.
+    /// Describes the factory; returns its closure, if it is one.
     mutating func making(
         _ definition: inout invivo_definition, _ key: String, _ draft: Draft, _ arena: Arena
     ) throws(InvivoError) -> Draft.Make? {

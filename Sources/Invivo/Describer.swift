@@ -4,7 +4,7 @@ internal import CInvivo
 struct Describer {
     let core: Core
     let target: Target
-    /// The assembly in which it stands; nil for a definition of its own.
+    /// The assembly that contains the definition; nil for a definition outside of assemblies.
     let home: Resolver.Home?
     /// The keys of its inline definitions.
     private(set) var inner: [String] = []
@@ -26,7 +26,7 @@ struct Describer {
         self.home = home
     }
 
-    /// Defines `key` as the draft says; what is wrong is kept in `problems`.
+    /// Defines `key` by the draft; stores errors in `problems`.
     mutating func define(_ key: String, _ draft: Draft) {
         let core = core
         do throws(InvivoError) {
@@ -145,7 +145,7 @@ struct Describer {
         return written
     }
 
-    /// The name of the key that is meant; an inline definition is defined under the name of its place.
+    /// The name of the referenced key. An inline definition is defined under a name that is derived from its position.
     mutating func name(of injection: Injection, in place: String? = nil) throws(InvivoError) -> String {
         let definition: AnyDefinition
         switch injection.how {

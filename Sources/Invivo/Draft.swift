@@ -2,13 +2,14 @@ internal import CInvivo
 
 /// The content of a definition before activation. Written by the declaration, read by activation.
 struct Draft {
-    /// How the instance comes about.
+    /// The way in which the instance is created.
     enum Making {
         /// A closure with the injections and then the runtime arguments. It may return nil when the value is optional.
         case factory([Injection], Make)
-        /// As a registered type says, with these by name; the empty name goes by position.
+        /// By the initializer of a registered type, with these arguments by name; an empty name stands for the
+        /// position.
         case type(invivo_type, [(name: String, injection: Injection)])
-        /// The same by the type's name; nil where the parent says it.
+        /// As above, by the type's name; nil if the parent determines the type.
         case named(String?, [(name: String, injection: Injection)])
         /// By a method of another component.
         case method(Injection, name: String, [Injection])
@@ -65,13 +66,13 @@ struct Draft {
 
     /// Nil: the parent's, or graph.
     var scope: Scope?
-    /// Whether its scope is one of the program's own.
+    /// Whether its scope is one that the program defines.
     var isPlaced = false
     /// The type of the object, unwrapped if it is optional.
     var value: Any.Type
     /// The name of the object's type, where the factory does not determine it.
     var typeName: String?
-    /// Whether any thread may use it; nil where nobody has said so.
+    /// Whether any thread may use it; nil if it is not declared.
     var isShared: Bool?
     var isNullable = false
     var making: Making
@@ -123,7 +124,7 @@ extension Optional: OptionalValue {
     var instance: AnyObject? { map { boxed($0) } }
 }
 
-/// The instance that stands for a value in the graph; none for an optional without one.
+/// The instance that represents a value in the graph; nil for an empty optional.
 func instance<Value>(of value: Value) -> AnyObject? {
     if Value.self is AnyClass { return value as AnyObject }
     if let optional = value as? any OptionalValue, Value.self is any OptionalValue.Type { return optional.instance }

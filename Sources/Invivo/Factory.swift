@@ -57,7 +57,7 @@ final class Factory: @unchecked Sendable {
             }
         }
 
-    /// The factory behind the numbers of an outline; nil when they are somebody else's.
+    /// The factory behind the numbers of an outline; nil when it belongs to another language or copy of the package.
     static func own(_ function: UInt64, _ data: UInt64) -> Factory? {
         guard function == UInt64(UInt(bitPattern: unsafeBitCast(makes, to: UnsafeRawPointer.self))),
             let pointer = UnsafeRawPointer(bitPattern: UInt(data))

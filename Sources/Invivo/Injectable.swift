@@ -42,7 +42,7 @@ extension Array: Injectable {
     }
 }
 
-/// A type that as a parameter wants one object of each definition.
+/// A type whose parameters are injected with one object of each definition.
 private protocol AllOfAType {}
 extension Array: AllOfAType {}
 
@@ -61,7 +61,7 @@ extension Dictionary: Injectable where Key == String {
 }
 
 extension Provider: Injectable {
-    /// All of a type are asked for here: a provider of the runtime's answers one object.
+    /// Lists of all objects of a type are resolved here: a provider of the runtime returns one object.
     static var isOwn: Bool { Value.self is any AllOfAType.Type }
     static var injection: Injection { isOwn ? Injection(.own) : .provider(of: .wanted(Value.self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Provider<Value> {

@@ -7,7 +7,7 @@ extension Injection {
     /// dependents, like a changed definition.
     public static func config(_ path: String) -> Injection { Injection(.config(path, nil, .any)) }
 
-    /// The same, or the default where the configuration says nothing.
+    /// As above, with a default for a missing value.
     public static func config(_ path: String, default value: some InvivoConvertible) -> Injection {
         Injection(.config(path, Inner(.value(value)), .any))
     }
@@ -20,7 +20,7 @@ extension Injection {
     /// Converts a string of the configuration: `.config("limit").read(by: "bytes")`.
     public func read(by converter: String) -> Injection { Injection(.text(Inner(self), converter)) }
 
-    /// The same for a place of a type, where that does not show to the engine.
+    /// The same injection with the receiver's type, where the engine does not know it.
     func placed(in type: Any.Type) -> Injection {
         let wrapped = (type as? any OptionalValue.Type)?.wrapped ?? type
         if case .config = how, let place = wrapped as? AnyClass, wrapped != Object.self, wrapped != Callable.self {
@@ -39,7 +39,7 @@ extension Injection {
     }
 }
 
-/// An initializer whose parameters are injected as said, in their order; those that are not said by their types:
+/// An initializer with the given injections for its first parameters, in order; the others are injected by type:
 /// `singleton(wired(.config("voices"), .config("name", default: "lead"), by: Voice.init))`.
 public func wired<Value, each Parameter>(
     _ injections: Injection..., by make: @escaping @Sendable (repeat each Parameter) throws -> Value

@@ -10,14 +10,14 @@ public struct Injection {
         /// An instance that is there already, of any class.
         case instance(AnyObject)
         case key(String, [Injection])
-        /// A member of the assembly in which it is said, or of a collaborator.
+        /// A member of the assembly that contains the injection, or of a collaborator.
         case member(MemberPath, [Injection])
         /// A member of a collaborator that is known by name.
         case foreign([Injection], String, of: (Assembly) throws(InvivoError) -> String)
         /// Another definition, a member or one that is written inline.
         case definition(AnyDefinition, [Injection])
         case type(Any.Type)
-        /// A list of what `type` says of all definitions.
+        /// A list of the objects of all definitions of a type.
         case all(Any.Type)
         /// One of both, by the name of a type of any language.
         case typeName(String, isAll: Bool)
@@ -54,7 +54,7 @@ public struct Injection {
     var isGreedy = false
     /// The class of the receiver, whose converter reads strings of the configuration.
     var place: AnyClass?
-    /// The methods that hear of candidates of a list that come and go.
+    /// The methods that are notified of added and removed candidates of a list.
     var hears: (added: String, removed: String)?
 
     init(_ how: How) { self.how = how }
@@ -185,7 +185,7 @@ extension Injection: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, E
 /// Injections by name; an empty name stands for the position.
 public typealias Injections = KeyValuePairs<String, Injection>
 
-/// How a member of an assembly is reached from the assembly in which that is said.
+/// The path to a member, from the assembly that contains the reference.
 struct MemberPath {
     /// Answers the member, or the inner assembly's.
     let read: (Assembly) throws(InvivoError) -> AnyDefinition

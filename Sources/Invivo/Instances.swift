@@ -8,7 +8,7 @@ public struct Instances {
     @usableFromInline let all: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     /// The indices of the initializer's arguments, in order; complemented at the last use of an object.
     @usableFromInline var taken: UnsafePointer<Int32>
-    /// Where the object goes that the initializer makes.
+    /// The storage for the object that the initializer creates.
     @usableFromInline let place: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
     @usableFromInline

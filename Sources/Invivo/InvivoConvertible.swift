@@ -20,12 +20,12 @@ public struct InvivoShape: Sendable, Hashable {
     public var isOptional: Bool
     /// The names of an enumeration with their numbers.
     public var choices: [Choice]
-    /// For objects: the name of the type wanted.
+    /// For objects: the name of the required type.
     public var typeName: String?
 
     /// One name of an enumeration.
     public struct Choice: Sendable, Hashable {
-        /// As documents and other languages say it.
+        /// The name in documents and other languages.
         public var name: String
         /// Its number.
         public var number: Int64

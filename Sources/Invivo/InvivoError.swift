@@ -55,7 +55,7 @@ public struct InvivoError: Error, Sendable, Hashable {
     /// The error underneath.
     public var cause: InvivoError? { causes.first }
 
-    /// All that one call found wrong: this error alone, or the several that it stands for.
+    /// All errors of one call: this error alone, or its parts.
     public var errors: [InvivoError] { parts.isEmpty ? [self] : parts }
 }
 
@@ -106,7 +106,7 @@ extension InvivoError.Code {
     public static let arity = Self(rawValue: -12)
     /// The shared object is not built yet (`INVIVO_E_COLD`).
     public static let cold = Self(rawValue: -13)
-    /// The handle belongs to a generation that is gone (`INVIVO_E_STALE`).
+    /// The handle belongs to a retired generation (`INVIVO_E_STALE`).
     public static let stale = Self(rawValue: -14)
     /// The object may only be touched in its domain (`INVIVO_E_DOMAIN`).
     public static let domain = Self(rawValue: -15)
@@ -122,7 +122,7 @@ extension InvivoError.Code {
     public static let cycle = Self(rawValue: -20)
     /// The document is not well-formed (`INVIVO_E_SYNTAX`).
     public static let syntax = Self(rawValue: -21)
-    /// The document says something that is not known here (`INVIVO_E_SPEC`).
+    /// The document names something unknown (`INVIVO_E_SPEC`).
     public static let spec = Self(rawValue: -22)
     /// The text is not UTF-8 (`INVIVO_E_ENCODING`).
     public static let encoding = Self(rawValue: -23)
@@ -152,7 +152,7 @@ extension InvivoError.Code {
     public static let unsupported = Self(rawValue: -35)
     /// A fault of the runtime itself; please report it (`INVIVO_E_INTERNAL`).
     public static let `internal` = Self(rawValue: -36)
-    /// Several fit, and none comes first (`INVIVO_E_AMBIGUOUS`).
+    /// Several candidates match, and none has priority (`INVIVO_E_AMBIGUOUS`).
     public static let ambiguous = Self(rawValue: -37)
     /// The definition is abstract: only its children are made (`INVIVO_E_ABSTRACT`).
     public static let abstract = Self(rawValue: -38)
@@ -162,9 +162,9 @@ extension InvivoError.Code {
     public static let dormant = Self(rawValue: -42)
     /// A longer-lived object would hold a shorter-lived or thread-confined one (`INVIVO_E_CAPTIVE`).
     public static let captive = Self(rawValue: -49)
-    /// The configuration says nothing there (`INVIVO_E_NOT_CONFIGURED`).
+    /// There is no configuration value at the path (`INVIVO_E_NOT_CONFIGURED`).
     public static let notConfigured = Self(rawValue: -39)
-    /// The text does not say such a value (`INVIVO_E_CONVERSION`).
+    /// The string cannot be converted to the requested kind (`INVIVO_E_CONVERSION`).
     public static let conversion = Self(rawValue: -40)
 }
 
@@ -216,7 +216,7 @@ extension InvivoError {
         self = error as? InvivoError ?? InvivoError(.host, "\(error)")
     }
 
-    /// An owned error of the C side that says the same; nil only when memory is out.
+    /// An owned error of the C ABI with the same content; nil only without memory.
     func made(_ table: Table) -> OpaquePointer? {
         guard parts.isEmpty else {
             return parts.reduce(nil) { table.pointee.error_join($0, $1.made(table)) }

@@ -33,7 +33,7 @@ extension InvivoValue {
         }
     }
 
-    /// Takes over a value that a call has answered.
+    /// Takes ownership of a value that a call has returned.
     init(taking value: inout invivo_value, _ core: Core) throws(InvivoError) {
         defer { core.table.pointee.value_clear(&value) }
         try self.init(reading: value, core)

@@ -28,7 +28,7 @@ struct Parameter: Sendable {
     /// Asked for when the type is registered: the description of a class may speak of the class itself.
     var shape: @Sendable () -> InvivoShape
 
-    /// Names and types side by side; a parameter without a name goes by its position.
+    /// Combines names and types; a parameter without a name is identified by its position.
     static func list<each Value: InvivoConvertible>(
         _ names: [String], _ types: repeat (each Value).Type
     ) -> [Parameter] {

@@ -1,8 +1,8 @@
 internal import CInvivo
 
-/// A live instance of any language, held by one lease: it stays alive until the last holder lets go.
+/// A live instance of any language, held by one lease. It stays alive until the last holder releases it.
 ///
-/// May be passed between threads; an object of a confined type answers `InvivoError.Code.domain` outside its thread.
+/// May be passed between threads. An object of a confined type fails with `InvivoError.Code.domain` outside its thread.
 public final class Object: Sendable {
     let core: Core
     let handle: invivo_object
@@ -75,7 +75,8 @@ public final class Object: Sendable {
         return try InvivoValue(taking: &result, core)
     }
 
-    /// The Swift instance behind the object: the identical one. Fails when it is none of this program's Swift classes.
+    /// The identical Swift instance behind the object. Fails when it is not an instance of one of this program's Swift
+    /// classes.
     public func instance<Instance>(as type: Instance.Type = Instance.self) throws(InvivoError) -> Instance {
         let instance = try core.value(of: handle, as: type)
         if type is AnyClass, !(instance is Object) { core.know(instance as AnyObject, as: handle) }

@@ -55,8 +55,8 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// Names types and interfaces that it also is.
     public mutating func supertype(_ names: String...) { supertypes += names }
 
-    /// Names the type for which it stands: lookups for that name find its definitions as those of the exact type. It is that
-    /// type, too.
+    /// Names another type that this type represents and is a subtype of. Lookups for that name treat its definitions as
+    /// those of the exact type.
     public mutating func stands(for name: String) {
         lookupName = name
         if !supertypes.contains(name) { supertypes.insert(name, at: 0) }
@@ -112,7 +112,8 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         children = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// The key by which an instance wants to be injected, or nil, for `Runtime.injectTree`.
+    /// Declares a function that returns the key by which an instance requests its injection, or nil. For
+    /// `Runtime.injectTree`.
     public mutating func key(_ body: @escaping @Sendable (Instance) throws -> String?) {
         keyName = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
@@ -131,9 +132,11 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         }
     }
 
-    /// A property by its key path: one that can be written from outside unless it is `let`, computed without a setter, or
-    /// said to be `readOnly`. Its initial value is not checked against `range`, because only an object has it and registering
-    /// a type creates none. The initial value of a block's field is.
+    /// Declares a property by its key path. It can be written from outside unless it is `let`, computed without a
+    /// setter, or declared `readOnly`.
+    ///
+    /// Its initial value is not checked against `range`, because only an object has it, and registering a type creates
+    /// none. The initial value of a block's field is checked.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, in range: ClosedRange<Double>? = nil,
         step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = [], readOnly: Bool = false
@@ -233,8 +236,8 @@ extension InvivoConvertible {
     }
 }
 
-/// A class that says how it looks to other languages; its instances may then be arguments, results and properties, and
-/// come back as the identical instance.
+/// A class that describes itself for other languages. Its instances may be arguments, results and properties, and
+/// return as the identical instance.
 public protocol InvivoObject: AnyObject, InvivoConvertible {
     /// The description; registered with a runtime when first needed.
     static var invivoType: ObjectType<Self> { get }

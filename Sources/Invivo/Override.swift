@@ -1,13 +1,13 @@
 internal import CInvivo
 
-/// Another recipe, or an object, in a key's place: for tests and trials.
+/// A temporary replacement of a key's definition or object, for tests and trials.
 ///
-/// It stays until `end`, or until the runtime is closed. Dropping the last reference does not end it: keep it and call `end`, or
-/// use `overriding`, which ends it by itself.
+/// It stays until `end`, or until the runtime is closed. Dropping the last reference does not end it: keep it and call
+/// `end`, or use `overriding`, which ends it automatically.
 public final class Override: Sendable {
     private let core: Core
     private let handle: Locked<invivo_override?>
-    /// The key whose place it takes.
+    /// The overridden key.
     public let key: String
 
     fileprivate init(_ core: Core, _ key: String, _ draft: Draft, _ home: Assembly?) throws(InvivoError) {
@@ -41,15 +41,15 @@ public final class Override: Sendable {
 }
 
 extension Runtime {
-    /// Puts another recipe in the place of a definition, as a reload. The key keeps its scope, visibility and rank; its
-    /// dependents follow. Overrides of one key lie on each other: the last one counts.
+    /// Overrides a definition by another one, as a reload. The key keeps its scope, visibility and rank; its dependents
+    /// are updated. Overrides of one key stack: the last one wins.
     public func override<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, with other: Definition<Value, repeat each Argument>
     ) throws(InvivoError) -> Override {
         try override(definition as AnyDefinition, other.draft)
     }
 
-    /// Puts an object in the place of a definition.
+    /// Overrides the object of a definition.
     public func override<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, with value: Value
     ) throws(InvivoError) -> Override {
@@ -68,7 +68,8 @@ extension Runtime {
         try Override(core, key, other.draft, nil)
     }
 
-    /// Runs `body` with another recipe in the place of a definition, and takes it back, also when `body` throws.
+    /// Runs `body` while a definition is overridden by another one, and removes the override afterwards, also when
+    /// `body` throws.
     public func overriding<Value, each Argument, Result>(
         _ definition: Definition<Value, repeat each Argument>, with other: Definition<Value, repeat each Argument>,
         _ body: () throws -> Result
@@ -76,7 +77,8 @@ extension Runtime {
         try during(try override(definition, with: other), body)
     }
 
-    /// Runs `body` with an object in the place of a definition, and takes it back, also when `body` throws.
+    /// Runs `body` while the object of a definition is overridden, and removes the override afterwards, also when
+    /// `body` throws.
     public func overriding<Value, each Argument, Result>(
         _ definition: Definition<Value, repeat each Argument>, with value: Value, _ body: () throws -> Result
     ) throws -> Result {
@@ -122,7 +124,7 @@ extension Runtime {
             try override.end()
             return result
         } catch {
-            // The error of the body is the one to tell.
+            // The error of the body is the one to report.
             try? override.end()
             throw error
         }

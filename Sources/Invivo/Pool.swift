@@ -23,7 +23,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
     /// One that has no name, and so cannot be found again, ends with the last who has it.
     deinit { if name == nil { _ = core.table.pointee.pool_close(handle, nil) } }
 
-    /// The living value of a key, or a new one that `make` answers: called once, however many threads ask.
+    /// The live value of a key, or a new one from `make`, which is called once even when several threads request it.
     public func get(
         _ key: some InvivoConvertible, _ make: () throws -> Value
     ) throws(InvivoError) -> Value {
@@ -113,7 +113,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Forgets all entries, as a reload of which observers hear; how many lived.
+    /// Removes all entries, as a reload that observers receive; returns the number of live ones.
     @discardableResult
     public func clear() throws(InvivoError) -> Int {
         var count: UInt64 = 0

@@ -32,7 +32,7 @@ struct Property: Sendable {
         property.struct_size = MemoryLayout<invivo_property>.size
         let shape = shape()
         property.name = try arena.name(name)
-        // Where an object goes null may go too; its kind is known all the same.
+        // A property that takes objects also takes null; its kind is known nevertheless.
         let isNullable = shape.isOptional && shape.choices.isEmpty && shape.kind != .object
         property.kind = (isNullable ? InvivoKind.any : shape.kind).rawValue
         if about.restart { property.flags |= UInt32(INVIVO_PROPERTY_RESTART) }

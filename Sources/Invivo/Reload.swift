@@ -37,7 +37,7 @@ public struct Reload: Sendable {
         public enum Kind: UInt32, Sendable {
             /// A new definition.
             case defined
-            /// A definition is gone.
+            /// A definition was removed.
             case removed
             /// The shared instance is a new one.
             case remade
@@ -45,9 +45,9 @@ public struct Reload: Sendable {
             case reinjected
             /// A property of the instance or block has another value.
             case tuned
-            /// Takes effect when the object is next made, or when its target comes.
+            /// Takes effect at the next construction of the object, or when the target is defined.
             case pending
-            /// The configuration says something else at the path that stands for the key.
+            /// The configuration value at the path, which is given as the key, has changed.
             case configured
             /// The definition waits for something that is not there (any more).
             case dormant

@@ -6,7 +6,7 @@ public struct Resolver: Sendable {
     let core: Core
     let home: Home?
 
-    /// The assembly in which the recipe stands. Its definitions are read from any thread, and no longer written.
+    /// The assembly that contains the definition. Any thread may read its definitions, which are not written any more.
     final class Home: @unchecked Sendable {
         let assembly: Assembly
         /// The remaps of a mounted assembly.
@@ -43,7 +43,7 @@ public struct Resolver: Sendable {
         try core.find(type)
     }
 
-    /// The assembly itself, in which the recipe stands: `resolver.assembly(Synth.self).voice(60)`.
+    /// The assembly that contains the definition: `resolver.assembly(Synth.self).voice(60)`.
     public func assembly<Part: Assembly>(_ type: Part.Type = Part.self) throws(InvivoError) -> Part {
         try own().as(Part.self)
     }

@@ -159,7 +159,7 @@ extension ChangeSet {
 }
 
 extension Assembly {
-    /// Its properties are recipes again.
+    /// Unbinds its properties, so that they can be activated again.
     fileprivate func leave() {
         let members = Members(of: self)
         for (_, definition) in members.definitions { definition.unbind() }

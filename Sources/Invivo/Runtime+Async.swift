@@ -22,9 +22,10 @@ extension Runtime {
     }
 }
 
-/// A task that waits for an object. The C side owns it from the call until it answers, once.
+/// A task that waits for an object. C owns it from the call until the answer, which comes once.
 private final class Waiting: Sendable {
-    /// Plain data: the task takes over the lease, so that the answering thread holds nothing of the object when the task goes on.
+    /// Plain data: the task takes over the lease, so that the answering thread holds no reference to the object when
+    /// the task continues.
     typealias Answer = Result<invivo_object, InvivoError>
     /// Immutable, and lives as long as the process.
     nonisolated(unsafe) let table: Table

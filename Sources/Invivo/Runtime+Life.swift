@@ -108,9 +108,9 @@ extension Runtime {
         try core.call { $0.pointee.stop(core.handle, key.handle, $1) }
     }
 
-    /// Lets go of a key's shared instances, as a reload: who holds them follows, and another is made when somebody asks.
+    /// Drops the shared instances of a key, as a reload. Dependents are updated; a new instance is created on demand.
     ///
-    /// - Parameter dependencies: Also everything that they got.
+    /// - Parameter dependencies: Also drops the instances of all its dependencies.
     public func reset(_ key: String, dependencies: Bool = false) throws(InvivoError) {
         let changes = try ChangeSet(core)
         try changes.reset(key, dependencies: dependencies)

@@ -51,7 +51,7 @@ extension Runtime {
 
     /// Where confined objects live.
     public enum Home: Sendable {
-        /// On the main actor when a task opens the runtime there, as in a program whose main code awaits; otherwise on the
+        /// The main actor if a task opens the runtime there, as in a program whose main code awaits; otherwise the
         /// thread that opens the runtime.
         case automatic
         /// On the thread that opens the runtime.

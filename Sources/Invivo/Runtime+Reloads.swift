@@ -108,7 +108,7 @@ extension Runtime {
         do throws(InvivoError) {
             let observer = try observe({ continuation.yield($0) }, end: { continuation.finish() })
             continuation.onTermination = { reason in
-                // When it was finished, the observer is gone already.
+                // At the regular end, the observer is closed already.
                 if case .cancelled = reason { try? observer.close() }
             }
         } catch {

@@ -6,7 +6,7 @@ extension Runtime {
         try core.key(name, as: type)
     }
 
-    /// The key of a block that somebody has declared, with the struct to read it as.
+    /// The key of a declared block, with the struct to read it as.
     public func block<Content: BitwiseCopyable & Sendable>(
         _ name: String, as type: Content.Type = Content.self
     ) throws(InvivoError) -> BlockKey<Content> {

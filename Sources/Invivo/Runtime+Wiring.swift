@@ -1,8 +1,8 @@
 internal import CInvivo
 
 extension Runtime {
-    /// Describes changes, then commits them: everything takes effect as one reload, or nothing does and the error says all
-    /// that is wrong.
+    /// Describes changes, then commits them as one reload. If it fails, nothing changes, and the error contains all
+    /// errors.
     @discardableResult
     public func changes<Result>(_ describe: (ChangeSet) throws -> Result) throws -> Result {
         let changes = try ChangeSet(core)
@@ -45,7 +45,7 @@ extension Runtime {
         return TypeReference(core, type)
     }
 
-    /// Defines a key by a described Swift class, which says how an instance is made.
+    /// Defines a key by a described Swift class, which declares its initializer.
     @discardableResult
     public func define<Instance>(
         _ key: String, _ type: ObjectType<Instance>, scope: Scope = .lazySingleton, initializer: Injections = [:],

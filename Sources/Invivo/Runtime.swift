@@ -73,7 +73,7 @@ public final class Runtime: Sendable {
         }
     }
 
-    /// Speaks for a runtime that somebody else opened and closes.
+    /// A runtime that other code opened and closes.
     init(borrowing core: Core) {
         self.core = core
         isOwner = false
@@ -90,7 +90,8 @@ public final class Runtime: Sendable {
     /// Closes the runtime: stops and disposes of shared instances in reverse order of creation and ends its threads.
     ///
     /// Fails with `.busy` while objects are held, and with `.inCallback` from inside a callback; the runtime then stays
-    /// open. Call it on the thread that opened the runtime. A second call does nothing; what somebody else opened stays.
+    /// open. Call it on the thread that opened the runtime. A second call is a no-op. A runtime that other code opened
+    /// stays open.
     public func close() throws(InvivoError) {
         guard isOwner, !isClosed.withLock({ $0 }) else { return }
         do throws(InvivoError) {

@@ -10,7 +10,7 @@ public enum Scope: UInt32, Sendable {
     case singleton = 3
     /// One, built by the first resolve.
     case lazySingleton = 4
-    /// One as long as somebody holds it.
+    /// One instance as long as it is retained.
     case weakSingleton = 5
     /// One for each context.
     case context = 6

@@ -1,7 +1,8 @@
 internal import CInvivo
 
-/// Where a document comes from. Later documents win over earlier ones. It stays until `close`, or until the runtime is
-/// closed. Dropping the last reference does not close it.
+/// The origin of a document. Later documents win over earlier ones.
+///
+/// It stays open until `close`, or until the runtime is closed. Dropping the last reference does not close it.
 public final class Source: Sendable {
     private let core: Core
     private let handle: invivo_source
@@ -26,7 +27,7 @@ public final class Source: Sendable {
         self.handle = handle
     }
 
-    /// Replaces the text of a document in memory: one reload, done when this returns.
+    /// Replaces the text of a document in memory: one reload, complete when this returns.
     public func update(_ text: String) throws(InvivoError) {
         try withArena { arena throws(InvivoError) in
             let (data, length) = try arena.document(text)
@@ -103,8 +104,8 @@ public final class Target: Sendable {
 }
 
 extension Runtime {
-    /// Attaches a live instance of a described class to a key: what documents say for it is applied now and at every
-    /// reload, until the target is let go.
+    /// Attaches a live instance of a described class to a key. The layers of documents are applied now and at every
+    /// reload, until the target is detached.
     public func attachTarget(_ instance: AnyObject, _ key: String) throws(InvivoError) -> Target {
         if let object = instance as? Object {
             try object.require(in: core)

@@ -1,7 +1,7 @@
 internal import CInvivo
 internal import CSwiftRuntime
 
-/// The Swift side of a registered type: what its callbacks reach through `user_data`. Lives until the type is gone.
+/// The Swift part of a registered type: the user data of its callbacks. Lives as long as the type.
 final class TypeBox: Sendable {
     let core: Core
     /// The class of its instances.
@@ -222,7 +222,7 @@ extension Core {
             }
             let fitting = isShared.map { $0 ? known[0] : known[1] } ?? (known[0] ?? known[1])
             if let fitting { return invivo_type(bits: fitting) }
-            // The second of its name says how it differs, and that it is the same besides.
+            // A second type of the same name differs by a suffix, and is a subtype of the first name.
             let isShared = isShared ?? true
             let name = kindName(value)
             let isSecond = known[0] != nil || known[1] != nil

@@ -17,15 +17,15 @@ extension TypeReference {
         public let maximum: Double?
         /// A hint for editors.
         public let step: Double?
-        /// "Hz"; documents may then say `1.2 kHz`.
+        /// The unit. With "Hz", documents may contain `1.2 kHz`.
         public let unit: String?
         /// One line for people.
         public let text: String?
-        /// Its value at the start; nil where the type says none.
+        /// Its initial value; nil if the type declares none.
         public let initial: InvivoValue?
         /// Of an enumeration, in the type's order.
         public let choices: [Choice]
-        /// Former names, which documents may still say.
+        /// Former names, which documents may still contain.
         public let was: [String]
         /// Those of a nested struct.
         public let fields: [Property]
@@ -44,7 +44,7 @@ extension TypeReference {
         public let kind: InvivoKind
         /// May be left out or null.
         public let isOptional: Bool
-        /// Of objects: what is wanted, by its registered name; nil: any.
+        /// For objects: the name of the required type; nil: any type.
         public let type: String?
     }
 

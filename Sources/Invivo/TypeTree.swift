@@ -66,7 +66,7 @@ final class ChildrenWalk {
     }
 }
 
-/// A text that a callback answers, which its caller copies at once.
+/// A string that a callback returns, and that its caller copies immediately.
 enum LentText {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

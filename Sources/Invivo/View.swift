@@ -35,7 +35,7 @@ public struct View: ~Copyable {
         return Unmanaged<Instance>.fromOpaque(instance)._withUnsafeGuaranteedRef(body)
     }
 
-    /// The built shared instance of a key; nil where `with` answers nil.
+    /// The built shared instance of a key; nil in the cases in which `with` returns nil.
     @inlinable
     public subscript<Value>(key: Key<Value>) -> Value? {
         (core.instance(raw, key.handle, key.type) ?? core.instance(raw, key)).map { key.value(at: $0) }

@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// The wiring as it stands: what there is, what holds what, what is alive. A copy, of a moment.
+/// The current wiring: definitions, dependencies and live objects. A copy of one moment.
 public struct WiringGraph: Sendable {
     /// The way in which a dependency is injected.
     public enum How: String, Sendable {
@@ -12,7 +12,7 @@ public struct WiringGraph: Sendable {
         case late
         /// Resolved while the shared instance was made.
         case asked
-        /// The key stands for it.
+        /// An alias of the key.
         case alias
     }
 
@@ -24,11 +24,11 @@ public struct WiringGraph: Sendable {
         public let type: String
         /// `singleton`, `lazy singleton`, ...; empty for an alias.
         public let scope: String
-        /// The key it stands for.
+        /// The target of an alias.
         public let alias: String?
         /// Whether it is for children only.
         public let isAbstract: Bool
-        /// Where it comes in lists and lookups by type.
+        /// The rank for lists and lookups by type.
         public let rank: Int
         /// The generation that introduced the current definition of the key.
         public let generation: Int
