@@ -24,7 +24,7 @@ struct ActiveAssembly: @unchecked Sendable {
     /// Kept alive by its definitions.
     weak var assembly: Assembly?
     var members: [String: ActiveMember] = [:]
-    /// Where references to its collaborators lead, by member.
+    /// The targets of references to its collaborators, by member.
     var bound: [String: Reference] = [:]
 
     /// A reference to a collaborator: the first part of its keys, and the name under which it is looked up.

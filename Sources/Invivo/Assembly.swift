@@ -55,7 +55,7 @@ open class Assembly {
     /// class and base classes are supertypes anyway.
     open var kinds: [String] { [] }
 
-    /// Under which it was mounted.
+    /// The prefix of its mount; nil if it is not mounted.
     var mounted: String? { prefix.withLock { $0 } }
 
     func mount(_ name: String?) { prefix.withLock { $0 = name } }

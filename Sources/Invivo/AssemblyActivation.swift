@@ -18,7 +18,7 @@ struct AssemblyActivation {
 
     /// The action for one assembly.
     enum Step {
-        /// It is as it was.
+        /// It stays unchanged.
         case stays
         /// Some members are others.
         case changes([(member: String, definition: AnyDefinition)])
@@ -184,10 +184,11 @@ struct AssemblyActivation {
         return Resolver.Home(assembly, Remaps(pairs: pairs.sorted { $0.from < $1.from }))
     }
 
-    /// When it has succeeded the properties are factories, and who referred to an assembly that was replaced finds the new one.
+    /// After a successful commit, binds the properties as factories, and redirects references from replaced assemblies
+    /// to the new ones.
     private mutating func bindAtTheEnd(_ formerly: [String: ActiveAssembly]) {
         let (core, all, members) = (core, all, members)
-        // Those that are replaced are held until then: who refers to them may be asked for it by the commit.
+        // Replaced assemblies are retained until then: the commit may need their dependents.
         var replaced: [(former: Assembly, next: Assembly)] = []
         for assembly in all {
             if let former = formerly[assembly.name]?.assembly, former !== assembly {

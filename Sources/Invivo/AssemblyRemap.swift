@@ -1,4 +1,4 @@
-/// Where references that lead out of a mounted assembly go instead: a key or the first parts of keys, or an assembly.
+/// The target of a remap: a key, the first parts of keys, or an assembly.
 public protocol RemapTarget {
     /// The first part of the remapped reference.
     var remapName: String { get }

@@ -103,7 +103,7 @@ public final class ChangeSet {
         return try define(key, handle, Draft(handle, scope, initializer: initializer, properties: properties))
     }
 
-    /// Defines a key by a closure that makes a value which any thread may use.
+    /// Defines a key by a closure that creates a value for any thread.
     @discardableResult
     public func define<Value: Sendable>(
         _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
@@ -112,8 +112,8 @@ public final class ChangeSet {
         try define(key, scope, isShared: true, properties, make)
     }
 
-    /// Defines a key by a closure that makes a value which only the thread that opened the runtime touches; a prototype
-    /// belongs to the thread that resolves it.
+    /// Defines a key by a closure that creates a value for the thread that opened the runtime; a prototype belongs to
+    /// the thread that resolves it.
     @discardableResult
     public func define<Value>(
         _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],

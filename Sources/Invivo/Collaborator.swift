@@ -75,7 +75,7 @@ public final class NamedCollaborator: AnyCollaborator, @unchecked Sendable {
     override var isLed: Bool { remapped.withLock { $0 != nil } }
     override func lead(to name: String?) { remapped.withLock { $0 = name } }
 
-    /// Where references to it begin.
+    /// The first part of references to it.
     override var prefix: String? { remapped.withLock { $0 } ?? key }
     override var reference: ActiveAssembly.Reference? {
         prefix.map { ActiveAssembly.Reference(prefix: $0, kind: kind, isOptional: isOptional) }
@@ -94,7 +94,7 @@ public class AnyCollaborator: @unchecked Sendable {
     var isLed: Bool { false }
     /// The assembly that was found.
     var current: Assembly? { nil }
-    /// Where references to it begin.
+    /// The first part of references to it.
     var prefix: String? { current?.name }
     /// The reference in the terms of the engine.
     var reference: ActiveAssembly.Reference? { prefix.map { ActiveAssembly.Reference(prefix: $0) } }

@@ -106,7 +106,7 @@ extension Core {
             }
             guard let known else { return handle }
             if isInstance(known, instance) { return known }
-            // Of one that lay at the same address.
+            // The entry of an earlier instance at the same address.
             registry.withLock {
                 if $0.instances[identity] == .object(known) { $0.instances[identity] = nil }
             }

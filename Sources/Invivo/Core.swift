@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The functions of the library that a runtime belongs to.
 @usableFromInline typealias Table = UnsafePointer<invivo_table>
-/// Where a function of the C side puts the error of a failure.
+/// The out parameter for the error of a C function.
 typealias ErrorOut = UnsafeMutablePointer<OpaquePointer?>
 
 /// The shared state of one runtime: its handle, the function table through which it is called, and the registry of its
@@ -143,7 +143,7 @@ struct Registry {
     var boxes = ComparedBoxes()
     /// The assemblies that are active, by name.
     var assemblies: [String: ActiveAssembly] = [:]
-    /// Those that were described, by name.
+    /// The described assemblies, by name.
     var knownAssemblies: [String: ActiveAssembly] = [:]
     /// The types that were looked for, with the names under which they are.
     var wished: [ObjectIdentifier: (type: Any.Type, name: String)] = [:]

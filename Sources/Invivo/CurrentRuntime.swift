@@ -1,6 +1,6 @@
-/// In which runtime code that was handed none resolves.
+/// The runtime of code that received none.
 enum CurrentRuntime {
-    /// The runtime that was entered for the code that runs, by `Runtime.with` or because it makes an object.
+    /// The runtime that `Runtime.with` entered for the running code, or that is creating an object with it.
     @TaskLocal static var entering: WeakCore?
     fileprivate static let chosen = Locked<Runtime?>(nil)
 

@@ -18,17 +18,17 @@ public struct ChoiceOption {
         ChoiceOption(when: .equal(value), use: use)
     }
 
-    /// When there is no value.
+    /// Matches a missing value.
     public static func null(_ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .equal(InvivoValue.null), use: use)
     }
 
-    /// When it is an object of this class, or one derived from it, or of this protocol.
+    /// Matches an object of this class, of a derived class, or of this protocol.
     public static func kind(_ type: Any.Type, _ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .kind(type), use: use)
     }
 
-    /// When it is an object of this very class.
+    /// Matches an object of exactly this class.
     public static func exactly(_ type: Any.Type, _ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .exactly(type), use: use)
     }
@@ -36,7 +36,7 @@ public struct ChoiceOption {
     /// Matches a string that is the name of a member of the same assembly, or a whole key. Selects that definition.
     public static var named: ChoiceOption { ChoiceOption(when: .named, use: nil) }
 
-    /// When no other one is before it.
+    /// Matches any value, after all other options.
     public static func otherwise(_ use: Injection) -> ChoiceOption { ChoiceOption(when: .otherwise, use: use) }
 }
 

@@ -79,7 +79,8 @@ extension Definition {
         return saying { $0.after.append(step) }
     }
 
-    /// Runs when everything that the outermost resolve makes is complete, children before parents, once for each object.
+    /// Adds a hook that runs when all objects of the outermost resolve are complete, children before parents, once for
+    /// each object.
     public func afterAll<each Parameter>(
         _ injections: Injection..., by hook: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Definition {
@@ -90,7 +91,7 @@ extension Definition {
     private func set<Property>(
         _ path: any ReferenceWritableKeyPath<Value, Property> & Sendable, _ injection: Injection
     ) -> Definition {
-        // It is the same key path, which is Sendable.
+        // The same key path, which is Sendable.
         nonisolated(unsafe) let writable: ReferenceWritableKeyPath<Value, Property> = path
         let injection = injection.placed(in: Property.self)
         let code: @Sendable (AnyObject, inout Arguments) throws -> Void = { object, arguments in

@@ -2,8 +2,11 @@ internal import CInvivo
 
 /// Options for the life of a definition's objects.
 extension Definition {
-    /// There can be only one at a time (a port, a device), which the type's start takes and its stop gives back: a reload
-    /// stops the former one before it makes the new one, and starts it again when it fails. Of a singleton or lazy singleton.
+    /// Allows only one object at a time, such as for a port or a device, which the type's start acquires and its stop
+    /// releases.
+    ///
+    /// A reload stops the former object before it creates the new one, and starts the former one again if it fails. For
+    /// singletons and lazy singletons.
     public func exclusive() -> Definition { flagged(INVIVO_DEFINITION_EXCLUSIVE) }
 
     /// Blocks the definition while a dependency (a definition or a configuration value) is missing. The reload that

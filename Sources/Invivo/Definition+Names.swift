@@ -78,7 +78,7 @@ extension Definition {
         saying { $0.after.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
 
-    /// Calls a method of a described type when everything that the outermost resolve makes is complete.
+    /// Calls a method of a described type when all objects of the outermost resolve are complete.
     public func afterAll(_ method: String, _ injections: Injection...) -> Definition {
         afterAll(method, with: injections)
     }
@@ -89,7 +89,7 @@ extension Definition {
     }
 }
 
-/// Another name of a key with runtime arguments bound: `alias(of: "synth.voice", binding: [60])`.
+/// An alias of a key with bound runtime arguments: `alias(of: "synth.voice", binding: [60])`.
 public func alias(
     of key: String, binding arguments: [Injection], file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Object> {

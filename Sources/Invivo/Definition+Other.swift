@@ -12,7 +12,7 @@ public func constant<Value>(
     return Definition(Draft(Value.self, nil, isShared: nil, .constant(instance), file, line))
 }
 
-/// Another name of a member: `let lead = alias(of: \Synth.voice)`.
+/// An alias of a member: `let lead = alias(of: \Synth.voice)`.
 public func alias<Part: Assembly, Value, each Argument>(
     of member: KeyPath<Part, Definition<Value, repeat each Argument>>, file: StaticString = #fileID,
     line: UInt = #line
@@ -20,7 +20,7 @@ public func alias<Part: Assembly, Value, each Argument>(
     .another(.member(member), file, line)
 }
 
-/// Another name of a member, with all of its arguments bound: `let lead = alias(of: \Synth.voice, 60)`.
+/// An alias of a member, with all of its arguments bound: `let lead = alias(of: \Synth.voice, 60)`.
 @_disfavoredOverload
 public func alias<Part: Assembly, Value, First, each Argument>(
     of member: KeyPath<Part, Definition<Value, First, repeat each Argument>>, _ first: First,
@@ -31,7 +31,7 @@ public func alias<Part: Assembly, Value, First, each Argument>(
     return .another(Injection(.member(MemberPath(member), arguments)), file, line)
 }
 
-/// Another name of a member with its first argument bound; it takes the others: `alias(of: \Synth.voice, binding: 60)`.
+/// An alias of a member with its first argument bound; it takes the others: `alias(of: \Synth.voice, binding: 60)`.
 public func alias<Part: Assembly, Value, First, each Argument>(
     of member: KeyPath<Part, Definition<Value, First, repeat each Argument>>, binding first: First,
     file: StaticString = #fileID, line: UInt = #line
@@ -51,7 +51,7 @@ public func alias<Part: Assembly, Value, each Bound, each Argument>(
     return definition
 }
 
-/// Another name of a key: `let lead = alias(of: "orchestra.lead", as: Voice.self)`.
+/// An alias of a key: `let lead = alias(of: "orchestra.lead", as: Voice.self)`.
 public func alias<Value>(
     of key: String, as type: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Value> {

@@ -51,10 +51,10 @@ extension Definition {
 
 /// The lookups that a definition is hidden from.
 public enum Hidden: Sendable {
-    /// From lookups of its own type.
+    /// Hidden from lookups of its own type.
     case ownType
-    /// From lookups of protocols and of classes that its own is derived from.
+    /// Hidden from lookups of its protocols and base classes.
     case interfaces
-    /// From both.
+    /// Hidden from both.
     case both
 }

@@ -15,12 +15,12 @@ public class AnyDefinition: @unchecked Sendable {
     /// The method of the assembly that creates the object; nil otherwise.
     let member: MemberToken?
     private let places = Locked(Places())
-    /// How its graph is made without the library.
+    /// The build plans of its graph.
     private let plans = Locked(Plans())
 
     private struct Plans {
         var plan: Plan?
-        /// How often it was tried for a version of the key.
+        /// The number of calls for a version of the key.
         var tries = 0
         var version: UInt64 = 0
     }

@@ -47,7 +47,7 @@ public final class DescribedDefinition {
     /// The key that it is another name of.
     public var alias: String? { raw.alias.map { String(cString: $0) } }
 
-    /// Where it is declared: the file, or empty, and the line, or 0.
+    /// The source location of the declaration: the file, or empty, and the line, or 0.
     public var place: (file: String, line: Int) { (String(text: raw.file), Int(raw.line)) }
 
     /// The scope of its instances. nil: inherited, graph, or a scope of the program.

@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// How the objects of a definition come about.
+/// Translates factories to the C ABI.
 extension Describer {
     /// Describes the factory; returns its closure, if it is one.
     mutating func making(

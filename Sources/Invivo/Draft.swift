@@ -25,7 +25,7 @@ struct Draft {
 
     typealias DirectMake = @Sendable (inout Instances) throws -> Void
 
-    /// The initializer as a plan calls it, where all that it takes and makes is classes.
+    /// The initializer for a build plan, if its parameters and its result are classes.
     final class Direct: Sendable {
         let make: DirectMake
         /// The classes of its parameters; nil for other parameter types.
@@ -96,7 +96,7 @@ struct Draft {
     var isAbstract = false
     var isHiddenByClass = false
     var isHiddenByInterface = false
-    /// Where it is declared.
+    /// The source location of the declaration.
     var file: StaticString
     var line: UInt
     /// Further options, as edits of the C definition. They run at each description.
@@ -113,7 +113,7 @@ struct Draft {
     }
 }
 
-/// Values that may be none, as a definition makes them.
+/// An optional value of a definition.
 protocol OptionalValue {
     static var wrapped: Any.Type { get }
     var instance: AnyObject? { get }

@@ -1,6 +1,7 @@
 internal import CInvivo
 
-/// The Swift closures by which a definition makes its instances and injects into them. Lives as long as the definition.
+/// The Swift closures with which a definition creates its instances and injects into them. Lives as long as the
+/// definition.
 final class Factory: @unchecked Sendable {
     private let core: Core
     private let home: Resolver.Home?

@@ -110,7 +110,7 @@ final class InjectedBox<Value>: AnyInjectedBox, @unchecked Sendable {
     func fill(_ value: Value) { state.withLock { $0.value = value } }
 
     override func fill(_ value: invivo_value, _ core: Core) throws(InvivoError) {
-        // Nothing was found, which is allowed here: the property's own value stays.
+        // Without a definition, which is allowed here, the property keeps its own value.
         if value.kind != InvivoKind.null.rawValue { fill(try core.take(value, as: Value.self)) }
     }
 
@@ -224,7 +224,7 @@ extension Lazy: EmptyInjectable {
 }
 
 extension Weak: EmptyInjectable {
-    /// Throws: only a runtime that makes or injects the object fills it.
+    /// Throws: only a runtime that creates or injects the object sets it.
     public static var nothingInjected: Weak {
         Weak { _ throws(InvivoError) in
             throw InvivoError(

@@ -39,7 +39,7 @@ extension ChoiceOption {
         ChoiceOption(when: .typeName(name, isExact: false), use: use)
     }
 
-    /// When it is an object of a type itself, by its name.
+    /// Matches an object of exactly a type, by its name.
     public static func exactly(named name: String, _ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .typeName(name, isExact: true), use: use)
     }

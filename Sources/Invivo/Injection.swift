@@ -14,7 +14,7 @@ public struct Injection {
         case member(MemberPath, [Injection])
         /// A member of a collaborator that is known by name.
         case foreign([Injection], String, of: (Assembly) throws(InvivoError) -> String)
-        /// Another definition, a member or one that is written inline.
+        /// Another definition: a member or an inline one.
         case definition(AnyDefinition, [Injection])
         case type(Any.Type)
         /// A list of the objects of all definitions of a type.

@@ -62,7 +62,7 @@ enum Enumeration<Value: CaseIterable> {
         }
     }
 
-    /// By name when there is one, else by number.
+    /// Reads a case by its name if there is one, otherwise by its number.
     static func read(_ value: InvivoValue, _ shape: InvivoShape) throws(InvivoError) -> Value {
         let index: Int?
         switch value {

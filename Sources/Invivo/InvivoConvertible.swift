@@ -4,7 +4,7 @@
 /// `String` keys, optionals, `Object`, `Callable` and `InvivoValue` itself are. An enumeration becomes one by naming the
 /// protocol, a described class by naming `InvivoObject`.
 public protocol InvivoConvertible: SendableMetatype {
-    /// How a property or parameter of this type is declared.
+    /// The declaration of a property or parameter of this type.
     static var invivoShape: InvivoShape { get }
     /// The value as this type; what does not fit is an error.
     static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self
@@ -12,7 +12,7 @@ public protocol InvivoConvertible: SendableMetatype {
     func asInvivo() throws(InvivoError) -> InvivoValue
 }
 
-/// How a property or parameter is declared: its kind, and the names of an enumeration.
+/// The declaration of a property or parameter: its kind, and the names of an enumeration.
 public struct InvivoShape: Sendable, Hashable {
     /// The kind of its values; an integer kind with `choices` is an enumeration of that width.
     public var kind: InvivoKind

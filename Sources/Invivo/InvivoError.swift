@@ -156,7 +156,7 @@ extension InvivoError.Code {
     public static let ambiguous = Self(rawValue: -37)
     /// The definition is abstract: only its children are made (`INVIVO_E_ABSTRACT`).
     public static let abstract = Self(rawValue: -38)
-    /// It is done, and something failed while it was stopped (`INVIVO_E_STOP`).
+    /// The call succeeded, but an object failed to stop (`INVIVO_E_STOP`).
     public static let stop = Self(rawValue: -41)
     /// The definition is blocked on a missing dependency (`INVIVO_E_DORMANT`).
     public static let dormant = Self(rawValue: -42)

@@ -58,7 +58,7 @@ func wishes<each Parameter>(_ types: repeat (each Parameter).Type) -> [Injection
 }
 
 extension Definition {
-    /// From a closure that resolves for itself and takes the runtime arguments.
+    /// Creates it from a closure that resolves its dependencies and takes the runtime arguments.
     static func resolving(
         _ scope: Scope?, isShared: Bool?, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value,
         _ file: StaticString, _ line: UInt
@@ -72,7 +72,7 @@ extension Definition {
         return definition
     }
 
-    /// From an initializer whose parameters are injected by their types.
+    /// Creates it from an initializer whose parameters are injected by their types.
     @usableFromInline
     static func wired<each Parameter>(
         _ scope: Scope?, isShared: Bool?, _ make: @escaping @Sendable (repeat each Parameter) throws -> Value,
@@ -91,7 +91,7 @@ extension Definition {
         return definition
     }
 
-    /// From an initializer that takes both.
+    /// Creates it from an initializer with injections and runtime arguments.
     static func made(
         _ scope: Scope?, isShared: Bool?, _ maker: Maker<Value, repeat each Argument>, _ file: StaticString,
         _ line: UInt

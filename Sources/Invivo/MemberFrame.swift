@@ -46,7 +46,7 @@ final class MemberFrame {
     /// Whether an implementation of the method whose object is being made has run.
     static var hasRun: Bool { current?.sites.isEmpty == false }
 
-    /// Whether an implementation of a method is to run, because it makes the object that is being made.
+    /// Whether to run an implementation of a method, because it creates the object under construction.
     static func runs(_ token: MemberToken?, at site: Site) -> Bool {
         guard let token, let frame = current, frame.token === token, !frame.sites.contains(site) else { return false }
         frame.sites.append(site)

@@ -63,7 +63,7 @@ extension [Parameter] {
 }
 
 extension [Bool] {
-    /// Of parameters, whether each may be null: how many must be given. Only the last ones may be left out.
+    /// The number of required arguments, from whether each parameter may be null. Only the last ones may be omitted.
     var neededCount: Int { (lastIndex(of: false) ?? -1) + 1 }
 }
 

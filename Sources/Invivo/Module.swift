@@ -14,7 +14,7 @@ public enum Module {
     public typealias Table = UnsafePointer<invivo_table>?
     /// The runtime as it is handed over.
     public typealias Handle = invivo_runtime
-    /// Where the entry puts its error.
+    /// The out parameter for the error of the entry point.
     public typealias ErrorPointer = UnsafeMutablePointer<OpaquePointer?>?
     /// The result of the entry point.
     public typealias Status = invivo_status

@@ -18,7 +18,7 @@ final class Need: @unchecked Sendable {
         self.core = core
     }
 
-    /// Those of a class and of the classes that it is derived from.
+    /// The declared dependencies of a class and of its base classes.
     static func all(of instances: AnyClass, _ core: Core) -> [Need] {
         guard !(instances is any AnyBoxed.Type) else { return [] }
         var needs: [Need] = []

@@ -1,4 +1,4 @@
-/// How instances of a Swift class look to the runtime and to other languages: properties, methods, how one is made.
+/// Describes a Swift class for the runtime and for other languages: properties, methods and the initializer.
 ///
 ///     static let invivoType = ObjectType<Player>(confined: "Player") { type in
 ///         type.make("clock", Player.init)
@@ -6,7 +6,7 @@
 ///         type.method("play", "note") { player, note in try player.play(note: note) }
 ///     }
 ///
-/// Instances are kept alive by ordinary reference counting, and so are closures.
+/// Instances and closures are kept alive by ordinary reference counting.
 public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// The name under which it is registered.
     public let name: String
@@ -87,7 +87,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         willInject = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// Runs when everything that the outermost resolve makes is complete, children before parents.
+    /// Adds a hook that runs when all objects of the outermost resolve are complete, children before parents.
     public mutating func didInject(_ body: @escaping @Sendable (Instance) throws -> Void) {
         didInject = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
@@ -141,7 +141,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, in range: ClosedRange<Double>? = nil,
         step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = [], readOnly: Bool = false
     ) {
-        // It is the same key path, which is Sendable.
+        // The same key path, which is Sendable.
         nonisolated(unsafe) let writable = readOnly ? nil : path as? ReferenceWritableKeyPath<Instance, Value>
         let set =
             writable == nil

@@ -13,9 +13,9 @@ final class Plan: @unchecked Sendable {
     private struct Making {
         /// Kept by `steps`.
         let direct: Unmanaged<Draft.Direct>
-        /// Where in `taken` its arguments begin.
+        /// The index of its first argument in `taken`.
         let first: Int
-        /// The number of the object that it makes.
+        /// The number of the created object.
         let number: Int
     }
 

@@ -104,7 +104,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// How many entries are alive, counted now.
+    /// The current number of live entries.
     public var count: Int {
         get throws(InvivoError) {
             var count: UInt64 = 0

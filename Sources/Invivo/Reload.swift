@@ -15,7 +15,7 @@ public struct Reload: Sendable {
     /// The warnings, each with its source location: unused values with a name similar to a used one, and all other log
     /// entries of this reload at the level `warning`.
     public let warnings: [String]
-    /// How long its phases took.
+    /// The durations of the phases.
     public let durations: Durations
     private let text: String
 
@@ -30,7 +30,8 @@ public struct Reload: Sendable {
         public let kind: Kind
         /// The property that was tuned, or empty.
         public let property: String
-        /// How many objects live on that the key had made before, of prototype or graph scope, which no reload follows.
+        /// The number of live objects of prototype or graph scope that the key has created before, and that no reload
+        /// updates.
         public internal(set) var untracked = 0
 
         /// The kinds of changes.
@@ -56,17 +57,17 @@ public struct Reload: Sendable {
         }
     }
 
-    /// How long the phases of a reload took.
+    /// The durations of the phases of a reload.
     public struct Durations: Sendable, Hashable {
-        /// From the first event to the last.
+        /// From the first event to the last one.
         public let detect: Duration
         public let settle: Duration
         public let stage: Duration
         public let plan: Duration
         public let commit: Duration
-        /// From the file's change, or the call, to applied.
+        /// From the change of the file, or from the call, to the commit.
         public let total: Duration
-        /// How long an exclusive object was stopped and none was there.
+        /// The time for which an exclusive object was not available.
         public let outage: Duration
     }
 

@@ -80,7 +80,7 @@ extension Runtime {
 /// The state of an assembly's name.
 public enum AssemblyState: UInt32, Sendable {
     case unknown = 0
-    /// It was described, and is not active.
+    /// Described, but not active.
     case inactive = 1
     case active = 2
 }

@@ -233,7 +233,7 @@ private final class ConfigBox: Sendable {
 private final class ConverterBox: Sendable {
     let core: Core
     let read: @Sendable (String) throws -> InvivoValue
-    /// Of one that reads values of every kind.
+    /// For a converter of values of every kind.
     let readValue: (@Sendable (InvivoValue) throws -> InvivoValue)?
 
     init(

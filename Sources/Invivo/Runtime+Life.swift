@@ -1,11 +1,11 @@
 internal import CInvivo
 
-/// Where the shared instances of a key are in their life. See `Runtime.states`.
+/// The life cycle state of a key's shared instances. See `Runtime.states`.
 public struct KeyState: Sendable, Hashable {
     /// The key, `assembly.name`.
     public let key: String
     public let state: State
-    /// How many instances there are.
+    /// The number of instances.
     public let objects: Int
     /// The missing dependencies of a blocked definition: keys, names of types, and paths of the configuration as
     /// `config.path`.
@@ -14,7 +14,7 @@ public struct KeyState: Sendable, Hashable {
     public let error: String
 
     public enum State: String, Sendable {
-        /// Nothing is made yet.
+        /// Not built yet.
         case cold
         case building
         /// There; of a type that is started: not yet.
@@ -36,9 +36,9 @@ public struct RetiredObject: Sendable, Hashable {
     public let reason: Reason
     /// The number of leases on it, with those of the objects that it was injected into.
     public let leases: Int
-    /// How long ago it was replaced or removed.
+    /// The time since it was replaced or removed.
     public let age: Duration
-    /// How long there have been only references of its own language.
+    /// The time for which only references of its own language were left.
     public let idle: Duration
 
     /// Why it has not been stopped.

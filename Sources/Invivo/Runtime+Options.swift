@@ -1,23 +1,23 @@
 internal import CInvivo
 
 extension Runtime {
-    /// How a runtime behaves.
+    /// The options of a runtime.
     public struct Options: Sendable {
         /// For threads and messages.
         public var name: String?
-        /// Where objects live whose types are not `Sendable`.
+        /// The domain of objects whose types are not `Sendable`.
         public var home: Home = .automatic
-        /// How long a document must be quiet before it is read; nil is 10 ms.
+        /// The quiet time of a document before it is read; nil is 10 ms.
         public var quiet: Duration?
         /// After how long endless writes are cut off; nil is 250 ms.
         public var settleLimit: Duration?
-        /// How long a commit waits for the thread of the objects it changes; nil is 5 s, and `.seconds(Int64.max)` no limit.
-        /// Then it fails, and other commits go on.
+        /// The limit of a commit's wait for the thread of the objects that it changes; nil is 5 s, and
+        /// `.seconds(Int64.max)` no limit. At the limit the commit fails, and other commits continue.
         public var commitTimeout: Duration?
-        /// How long a start may take, where its definition has no limit of its own; nil is 60 s, and `.seconds(Int64.max)` no
-        /// limit. One that takes longer is stopped again, and has failed.
+        /// The limit of a start whose definition has none; nil is 60 s, and `.seconds(Int64.max)` no limit. A start
+        /// that exceeds it has failed, and the object is stopped.
         public var startTimeout: Duration?
-        /// How long a stop may take; nil is 60 s. Longer is an error in the report.
+        /// The limit of a stop; nil is 60 s. A longer one is an error in the report.
         public var stopTimeout: Duration?
         /// The longest time for which a replaced or removed object waits for the program's last reference before it is
         /// stopped. A stop at the limit is logged as a warning. nil: no limit.
@@ -27,9 +27,9 @@ extension Runtime {
         public var pendingTargets: Bool?
         /// The largest document that is read; nil is 1 MiB.
         public var maximumDocumentSize: Int?
-        /// How many values a document may have, lists and maps included; nil is 50,000.
+        /// The maximum number of values in a document, including lists and maps; nil is 50,000.
         public var maximumDocumentNodes: Int?
-        /// How many entries there may be where a definition is for each of them; nil is 10,000.
+        /// The maximum number of entries for a definition with `each`; nil is 10,000.
         public var maximumEachEntries: Int?
         /// Reading and planning documents that takes longer is abandoned; nil is 10 s, 50 days or more is no limit.
         public var loadTimeout: Duration?
@@ -49,7 +49,7 @@ extension Runtime {
         public init() {}
     }
 
-    /// Where confined objects live.
+    /// The domain of confined objects.
     public enum Home: Sendable {
         /// The main actor if a task opens the runtime there, as in a program whose main code awaits; otherwise the
         /// thread that opens the runtime.
@@ -65,7 +65,7 @@ extension Runtime {
     }
 }
 
-/// How much a message of the log matters.
+/// The severity of a log message.
 public enum LogLevel: UInt32, Sendable, Comparable, CaseIterable {
     case trace, debug, info, warning, error, silent
 
@@ -74,7 +74,7 @@ public enum LogLevel: UInt32, Sendable, Comparable, CaseIterable {
 
 /// A message of the log.
 public struct LogEntry {
-    /// How much it matters.
+    /// The severity.
     public var level: LogLevel
     /// The complete message.
     public var message: String

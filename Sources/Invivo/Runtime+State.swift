@@ -20,11 +20,11 @@ extension Runtime {
         public let retiring: UInt64
         /// Jobs that wait for a thread to `poll`.
         public let waitingJobs: UInt64
-        /// How long the oldest of them waits.
+        /// The waiting time of the oldest one.
         public let waitingSince: Duration
-        /// How often the kernel's queue of file events overflowed.
+        /// The number of overflows of the kernel's queue of file events.
         public let overflows: UInt64
-        /// How often files were looked at without an event.
+        /// The number of checks of all files without an event.
         public let rescans: UInt64
         /// Changes that were found so in files whose directories are watched.
         public let unannounced: UInt64
@@ -47,7 +47,7 @@ extension Runtime {
 
     /// A document, and how its changes are noticed.
     public struct SourceState: Sendable, Hashable {
-        /// How changes are noticed.
+        /// The way in which changes are noticed.
         public enum Following: Sendable, Hashable {
             /// Events announce them.
             case watching

@@ -79,7 +79,7 @@ public final class Runtime: Sendable {
         isOwner = false
     }
 
-    /// A runtime that is dropped closes itself; objects that are still held stay valid until they are let go.
+    /// A runtime without references closes itself; objects that are still held stay valid until they are released.
     deinit {
         guard isOwner, !isClosed.withLock({ $0 }) else { return }
         var error: OpaquePointer?

@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// How long an instance is shared, and among whom.
+/// Determines the lifetime of an instance, and which dependents share it.
 public enum Scope: UInt32, Sendable {
     /// A new one for each reference; inside its own making a reference back is itself.
     case prototype = 1

@@ -77,8 +77,8 @@ extension ChangeSet {
     }
 }
 
-/// A live object attached to a key of the documents. Detached when it is let go, and when the runtime closes: the object
-/// then has its own values again.
+/// A live object that is attached to a key of the documents. It is detached when the target is released or the runtime
+/// closes, and then has its own values again.
 public final class Target: Sendable {
     /// The object that is attached.
     public let object: Object
@@ -91,7 +91,7 @@ public final class Target: Sendable {
         self.handle = handle
     }
 
-    /// Where a callback lets go of it, waiting is refused: then it is detached soon, and its object kept until it is.
+    /// In a callback, which must not wait, the target is detached soon, and its object retained until then.
     deinit {
         do throws(InvivoError) { try detach() } catch {
             guard error.code == .wouldWait || error.code == .inCallback else { return }

@@ -10,7 +10,7 @@ extension TypeReference {
         public let isReadOnly: Bool
         /// Values of documents take effect when the next object is created.
         public let needsRestart: Bool
-        /// It lies in a block, and is read in views.
+        /// Whether it is a field of a block, and read in views.
         public let isInBlock: Bool
         /// The allowed range, where it is smaller than that of the kind.
         public let minimum: Double?
@@ -23,11 +23,11 @@ extension TypeReference {
         public let text: String?
         /// Its initial value; nil if the type declares none.
         public let initial: InvivoValue?
-        /// Of an enumeration, in the type's order.
+        /// The names of an enumeration, in the type's order.
         public let choices: [Choice]
         /// Former names, which documents may still contain.
         public let was: [String]
-        /// Those of a nested struct.
+        /// The fields of a nested struct.
         public let fields: [Property]
     }
 

@@ -6,9 +6,9 @@ public struct WiringGraph: Sendable {
     public enum How: String, Sendable {
         /// Through the initializer: the dependent is rebuilt with it.
         case initializer
-        /// By property or method: it is injected again.
+        /// Through a property or method: it is injected again.
         case injection
-        /// By a provider or lazy.
+        /// Through a provider or lazy reference.
         case late
         /// Resolved while the shared instance was made.
         case asked
@@ -32,17 +32,17 @@ public struct WiringGraph: Sendable {
         public let rank: Int
         /// The generation that introduced the current definition of the key.
         public let generation: Int
-        /// How many of its objects are alive.
+        /// The number of its live objects.
         public let live: Int
-        /// How long making its shared instance took, with all that was made for it first; nil where there is none.
+        /// The time of building its shared instance, including its dependencies; nil without an instance.
         public let buildTime: Duration?
-        /// Where it is declared: the file, or empty, and the line, or 0.
+        /// The source location of the declaration: the file, or empty, and the line, or 0.
         public let file: String, line: Int
         /// The dependencies of the key.
         public let needs: [(key: String, how: How)]
     }
 
-    /// By key.
+    /// The nodes, sorted by key.
     public let nodes: [Node]
 
     init(_ facts: InvivoValue) throws(InvivoError) {

@@ -13,7 +13,7 @@ public final class ErrorBox: Sendable {
     private let madeParts = AtomicLazyReference<ErrorParts>()
     private static let live = Atomic<Int>(0)
 
-    /// How many errors are owned by hosts, their causes and parts not counted.
+    /// The number of errors that hosts own, without causes and parts.
     public static var liveCount: Int { live.load(ordering: .relaxed) }
 
     init(_ failure: Failure) { self.failure = failure }

@@ -74,11 +74,11 @@ public struct Failure: Error, Sendable {
     public var path: String
     public var place: Place
     public var cause: [Failure]
-    /// How many causes lie under it, one beneath the other; at most `mostCauses`.
+    /// The number of nested causes; at most `mostCauses`.
     private var depth = 0
     /// The other errors that the same call found. All errors are reported at once.
     public var others: [Failure]
-    /// How many more there were: a hostile document must not make the report larger than itself.
+    /// The number of omitted errors: the report of a hostile document must stay small.
     public private(set) var omitted = 0
 
     /// The largest number of errors that are reported one by one.

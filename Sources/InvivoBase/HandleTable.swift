@@ -154,7 +154,7 @@ public enum HandleTable {
         }
     }
 
-    /// How many handles of a kind are live.
+    /// The number of live handles of a kind.
     public static func count(of kind: HandleKind) -> Int {
         monitor.locked { storage.live[kind] ?? 0 }
     }

@@ -342,7 +342,7 @@ public enum ObjectTable {
         return nil
     }
 
-    /// The graph lets go. The last claim disposes.
+    /// Drops the graph's hold. If it was the last claim, disposes of the object.
     public static func dropHold(_ bits: UInt64) {
         guard let slot = slot(bits) else { return }
         var state = iv_load_u64(iv_slot_state(slot))
@@ -377,7 +377,7 @@ public enum ObjectTable {
             | UInt64(record.pointee.slot)
     }
 
-    /// How many objects live in the process.
+    /// The number of live objects in the process.
     public static func liveCount() -> UInt64 {
         let count = monitor.locked { slotCount }
         var live: UInt64 = 0

@@ -12,7 +12,7 @@ extension Property {
         let place = base + offset
         let value: Value =
             switch kind {
-            // By its byte: memory of the host's may hold something else than 0 and 1.
+            // Read as a byte: memory of the host may contain other values than 0 and 1.
             case .bool: .bool(place.load(as: UInt8.self) != 0)
             case .int8: .int8(place.load(as: Int8.self))
             case .int16: .int16(place.loadUnaligned(as: Int16.self))

@@ -52,7 +52,7 @@ public final class Property: @unchecked Sendable {
     public let takesRestart: Bool
     /// Lives in the block, not in the instance.
     public let isInBlock: Bool
-    /// Where the field is and how long; 0 for properties by function.
+    /// The offset of the field, followed by its size; 0 for properties by function.
     public let offset: Int
     public let size: Int
     /// Inclusive; nil where there is no range.
@@ -63,7 +63,7 @@ public final class Property: @unchecked Sendable {
     public let choices: [Choice]
     /// Former names.
     public let was: [String]
-    /// Of a nested struct; offsets count from its start.
+    /// The fields of a nested struct; their offsets are relative to its start.
     public let fields: [Property]
     /// The value at the start; nil for functions that declare none.
     public let initial: Value?

@@ -280,7 +280,7 @@ public enum Readers {
 
     // MARK: closing
 
-    /// Whether the calling thread makes something for this core.
+    /// Whether the calling thread has a build for this core.
     public static func isBuilding(_ core: Core) -> Bool {
         guard let reader = seat(core, iv_thread()!) else { return false }
         return reader.pointee.building > 0
@@ -289,7 +289,7 @@ public enum Readers {
     /// Whether the calling thread has a view open.
     public static func isReading(_ core: Core) -> Bool { (seat(core, iv_thread()!)?.pointee.depth ?? 0) > 0 }
 
-    /// From here on no new outermost build begins; those under way are seen by `building`.
+    /// Refuses new outermost builds after this call; `building` shows the current ones.
     public static func refuseBuilds(_ core: Core) {
         iv_store_u64(iv_core_closing(core), UInt64(IV_CLOSING_BUILDS))
         barrier()

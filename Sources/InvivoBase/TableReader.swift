@@ -3,7 +3,7 @@ internal import CInvivo
 /// Reads the tables of a type's description and collects all their errors.
 struct TableReader {
     var problems: [Failure] = []
-    /// Where C copies of names and tables are kept.
+    /// The storage for C copies of names and tables.
     let store: CStrings
 
     /// More entries than this in one table are a mistake, not a table.

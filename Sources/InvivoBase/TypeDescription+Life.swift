@@ -71,7 +71,7 @@ extension TypeDescription {
         }
     }
 
-    /// When everything that was made together with an instance is complete.
+    /// Called when all objects of the build that created an instance are complete.
     public func didInject(_ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let hook = functions.didInject else { return }
         try CallbackResult.run("the did_inject function of \(name)") { hook(instance, userData, $0) }

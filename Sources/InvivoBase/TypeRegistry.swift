@@ -4,7 +4,7 @@ public import CInvivo
 public protocol TypeRegistry: AnyObject {
     /// Enters a type; a taken name is an `exists` failure.
     func register(_ type: TypeDescription) throws(Failure)
-    /// By name; an unknown one is a `notFound` failure that names the nearest.
+    /// Finds a type by name. The failure for an unknown name (`notFound`) suggests the nearest one.
     func find(_ name: String) throws(Failure) -> TypeDescription
     /// Whether there is one; the nearest name is not looked for.
     func has(_ name: String) -> Bool

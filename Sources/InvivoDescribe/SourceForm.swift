@@ -35,7 +35,7 @@ struct SourceForm {
     var value: Value?
     /// The number of a runtime argument.
     var index = 0
-    /// Of a value of the configuration.
+    /// The kind of a configuration value.
     var valueKind = ValueKind.any
     var isOptional = false
     var isExact = false

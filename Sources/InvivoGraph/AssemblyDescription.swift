@@ -2,7 +2,7 @@ public import InvivoBase
 
 /// A named set of definitions as described. Immutable; independent of its activation.
 public final class AssemblyDescription: Sendable {
-    /// Another assembly that references of this one lead to.
+    /// Another assembly to which references of this one lead.
     public struct Collaborator: Equatable, Sendable {
         /// The first part of references to a member of the collaborator.
         public let prefix: String

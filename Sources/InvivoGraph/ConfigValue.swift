@@ -7,7 +7,8 @@ public import InvivoConfig
 /// made when it is first read: an edit of a value costs nothing for the maps around it.
 public final class ConfigValue: @unchecked Sendable {
     public let node: ConfigNode
-    /// Where the value is; nil until it is made. Freed with this; the chunk that leads here holds it.
+    /// The storage of the value; nil until it is created. Freed with this object, which the chunk that points to it
+    /// retains.
     private let made: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let isLate: Bool
 

@@ -2,7 +2,7 @@ public import CInvivo
 internal import CPlatform
 public import InvivoBase
 
-/// How long an instance is shared, and among whom.
+/// Determines the lifetime of an instance, and which dependents share it.
 public enum Scope: UInt32, Sendable {
     case prototype = 1
     case graph = 2
@@ -142,7 +142,7 @@ public final class Definition: Sendable {
     public struct Body: Sendable {
         /// Nil takes the parent's, or graph.
         public var scope: Scope?
-        /// Of a scope of the host's: which.
+        /// The name of a host scope.
         public var scopeName: String?
         public var flags: Flags = []
         public var type: ObjectType?

@@ -74,7 +74,7 @@ extension DefinitionChoice.When {
 }
 
 extension Value {
-    /// Of an object, or the type that it is.
+    /// The type of an object, or the type that is the value.
     fileprivate var describedType: TypeDescription? {
         switch self {
         case .object(let lease): lease.type

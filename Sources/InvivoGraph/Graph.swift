@@ -52,7 +52,7 @@ let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)
 public final class Chunk: @unchecked Sendable {
     let entries: UnsafeMutablePointer<invivo_entry>
     private(set) var slots: [GraphSlot?]
-    /// Where they are others than those of the slots.
+    /// The compiled definitions that differ from those of the slots.
     private var recipes: [Int: Recipe] = [:]
     /// Few have any.
     private(set) var blocks: [Int: Block] = [:]
@@ -84,7 +84,7 @@ public final class Chunk: @unchecked Sendable {
 
     deinit { entries.deallocate() }
 
-    /// Where an entry has its cell: the first word.
+    /// The cell of an entry: its first word.
     @inlinable @inline(__always)
     public static func shown(_ entry: UnsafeMutablePointer<invivo_entry>) -> UnsafeMutablePointer<
         UnsafeMutableRawPointer?
@@ -149,7 +149,7 @@ public final class Chunk: @unchecked Sendable {
         entries[index].layers = configuration.map { Unmanaged.passUnretained($0 as AnyObject).toOpaque() }
     }
 
-    /// Of a path of the configuration: views read it where keys have their block.
+    /// Stores a configuration value. Views read it where keys have their block.
     func set(_ setting: ConfigValue?, at index: Int) {
         settings[index] = setting
         entries[index].block = setting?.block
@@ -234,7 +234,7 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.slots[Int(id) % chunkSize]
     }
 
-    /// How the objects of a key are made; of an alias without arguments, that of the key it names.
+    /// The compiled definition of a key; for an alias without arguments, that of its target.
     public func recipe(_ id: UInt32) -> Recipe? {
         chunk(id)?.recipe(Int(id) % chunkSize)
     }

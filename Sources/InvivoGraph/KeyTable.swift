@@ -16,7 +16,7 @@ public final class KeyTable: @unchecked Sendable {
     /// The upper half of every key of this runtime.
     public let owner: UInt32
     public private(set) var count = 0
-    /// Where the name of each id begins, in pages that stay where they are.
+    /// The offset of each id's name, in pages that are never moved.
     private var places: [UnsafeMutablePointer<UInt32>] = []
     /// The used size of the chunks, the chunks, and the kind of each allocation.
     private var used = 16
@@ -167,7 +167,7 @@ public final class KeyTable: @unchecked Sendable {
         outgrown.append(Outgrown(table))
     }
 
-    /// The tables that no reader finds any more, to be let go with the current generation.
+    /// Takes the tables that new readers do not find any more; they are freed with the current generation.
     public func takeOutgrown() -> [Outgrown] {
         defer { outgrown = [] }
         return outgrown

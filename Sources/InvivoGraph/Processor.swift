@@ -20,13 +20,13 @@ public final class Processor: @unchecked Sendable {
     }
 
     public let name: String
-    /// Of this key alone, or (nil) of any.
+    /// The only key that it applies to; nil for all keys.
     public let key: (id: UInt32, name: String)?
     public let type: String?
     public let priority: Int32
     public let process: Process?
     public let decorator: Decorator?
-    /// Where it is written, for messages.
+    /// The source location, for messages.
     public let place: Place
     /// Holds the host's data.
     private let owner: Factory
@@ -81,7 +81,7 @@ public final class Processor: @unchecked Sendable {
 }
 
 extension Recipe {
-    /// Whether it makes objects: others have nothing to decorate.
+    /// Whether it creates objects, which can be decorated.
     var isDecorable: Bool {
         guard !isAbstract else { return false }
         switch maker {

@@ -42,9 +42,9 @@ public final class Recipe: Sendable {
 
     /// How a dependent is updated when its dependency changes.
     public enum Edge: UInt8, Sendable, Comparable {
-        /// It asks each time: nothing is to be done.
+        /// The dependent resolves at each use and is not affected.
         case late = 0
-        /// It is injected again and keeps its identity.
+        /// The dependency is injected again into the same dependent.
         case injection = 1
         /// The dependent is rebuilt.
         case initializer = 2
@@ -69,7 +69,7 @@ public final class Recipe: Sendable {
     public let wishes: Set<String>
     /// The keys that it would take and that nothing has.
     public let missing: Set<String>
-    /// It asks for whom it is made, so it is never shared.
+    /// Whether the object depends on its requester, and so is never shared.
     public let asks: Bool
     /// Keys that must be defined before it can make anything.
     public let awaits: Set<String>

@@ -6,7 +6,7 @@ internal import InvivoConfig
 /// The paths of the values are edges of the compiled definition. A changed value therefore updates its dependents in
 /// the same way as a changed key.
 extension RecipeCompiler {
-    /// Where a path leads from the definition being compiled.
+    /// The result of a search for a path.
     private struct Found {
         /// The paths that were searched. A value that is added or removed at one of them causes a new search.
         var ids: [UInt32] = []

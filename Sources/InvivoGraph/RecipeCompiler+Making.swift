@@ -2,7 +2,7 @@ internal import InvivoBase
 
 /// Compiles the arguments of initializers, and the injections after them.
 extension RecipeCompiler {
-    /// By name or by position: what has no name fills the first gap.
+    /// Matches arguments by name or position: an argument without a name fills the first free position.
     mutating func initializer(_ type: ObjectType) -> [Recipe.Slot] {
         let body = definition.body
         let parameters = type.description.signature.parameters

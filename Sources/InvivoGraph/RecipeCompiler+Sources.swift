@@ -78,7 +78,7 @@ extension RecipeCompiler {
         }
     }
 
-    /// It asks when it is called; what it is given for that it has from the beginning, as its holder would.
+    /// Compiles a deferred reference. It resolves when it is called, but its arguments are evaluated at the injection.
     mutating func late(
         _ kind: Recipe.Late, _ target: Injection.Source, _ edge: Recipe.Edge, _ place: String
     ) -> Recipe.Source {

@@ -32,7 +32,7 @@ public struct RecipeCompiler {
     }
     private let lineage = Lineage()
 
-    // Of the definition being compiled.
+    // State of the definition being compiled.
     var definition: Definition
     /// The configuration of the next generation.
     public var config = ConfigLookup.none
@@ -183,7 +183,7 @@ public struct RecipeCompiler {
         }.map(\.1)
     }
 
-    /// How much is wrong or missing so far.
+    /// The number of errors and missing dependencies so far.
     var wrong: Int { failures.count + lacks.count }
 
     // MARK: compiling

@@ -8,14 +8,14 @@ public struct SoughtPaths: Sendable {
     private var order: [UInt32] = []
     private var held = 0
     private var trie = PathTrie()
-    /// Those that hosts read, or types of which there need be no definition.
+    /// The paths that hosts read, and those of types without a definition.
     public private(set) var others: Set<UInt32> = []
 
     public init() {}
 
     public var isEmpty: Bool { order.isEmpty }
 
-    /// By a definition.
+    /// Notes a path that a definition requests.
     public mutating func note(_ id: UInt32) {
         if id != .max, ids.insert(id).inserted { order.append(id) }
     }

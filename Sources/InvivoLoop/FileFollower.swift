@@ -91,7 +91,7 @@ public final class FileFollower: @unchecked Sendable {
         guard home.isHere else { return }
         monitor.locked {
             isStopped = true
-            // At once, because the kernel makes the close wait for watches that have just been removed.
+            // Immediately, because the kernel makes the close wait for watches that have just been removed.
             engine.removeAll()
         }
         if loop.isCurrent { return tearDown() }
@@ -100,7 +100,7 @@ public final class FileFollower: @unchecked Sendable {
         monitor.locked { while !isTornDown { monitor.wait() } }
     }
 
-    /// How a file is followed; nil when it is not.
+    /// The way in which a file is followed; nil when it is not.
     public func following(_ id: FollowID) -> FollowMode? { home.isHere ? monitor.locked { engine.following(id) } : nil }
 
     public var counts: FollowCounts { home.isHere ? monitor.locked { engine.counts } : FollowCounts() }

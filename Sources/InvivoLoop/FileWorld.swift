@@ -22,7 +22,7 @@ protocol FileWorld: AnyObject {
 }
 
 enum WatchAnswer {
-    /// Of a `remote` directory other machines change the files too, and their changes come without events.
+    /// Other machines also change the files of a `remote` directory, without events.
     case watch(Int32, isRemote: Bool)
     case refused(Int32)
 }

@@ -85,7 +85,7 @@ final class FollowEngine {
         pending = [:]
     }
 
-    /// How a file is followed at the moment.
+    /// The way in which a file is currently followed.
     func following(_ id: FollowID) -> FollowMode? { watches.mode(id) }
 
     // MARK: - Events

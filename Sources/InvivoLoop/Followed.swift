@@ -10,7 +10,7 @@ final class Followed {
     var putOffSince: UInt64 = 0
     /// The reported content could not be read for lack of descriptors or memory: the next check reports it again.
     var isUnread = false
-    /// It was reported as kept open, and has not been closed since.
+    /// Whether it was reported as open for writing, and has not been closed since.
     var isOpenReported = false
 
     init(_ id: FollowID, _ path: String, shown: String) {

@@ -129,7 +129,7 @@ struct ELFImage {
         needed = names.compactMap { $0 < size ? bytes.text(at: strings + $0) : nil }
     }
 
-    /// Where in the file an address of the loaded image lies.
+    /// The file offset of an address of the loaded image.
     private func place(of address: Int) -> Int? {
         segments.first {
             $0.kind == Layout.load && address >= $0.address && address - $0.address < $0.fileSize

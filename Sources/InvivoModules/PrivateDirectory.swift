@@ -14,7 +14,7 @@ import InvivoBase
 final class PrivateDirectory: Sendable {
     private static let prefix = "invivo-modules-"
     let path: String
-    /// Of the directory, with the lock.
+    /// The descriptor of the directory, with the lock.
     private let descriptor: Int32
 
     init() throws(Failure) {

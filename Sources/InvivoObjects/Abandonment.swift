@@ -32,7 +32,7 @@ public final class Abandonment: Sendable {
         }
     }
 
-    /// By a job that was left to its domain, when it has returned.
+    /// Called by a job that was left to its domain, when it has returned.
     func finishJob() {
         let rest = state.locked { state -> (@Sendable () -> Void)? in
             state.jobs -= 1

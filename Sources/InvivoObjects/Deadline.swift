@@ -14,7 +14,7 @@ public struct Deadline: Sendable {
     private let time: UInt64
     private let state: Guarded<State>?
 
-    /// Of work that no other thread waits for.
+    /// The deadline of work without a waiting thread.
     public static let none = Deadline()
 
     private init() { (domain, time, state) = ("", .max, nil) }

@@ -1,5 +1,5 @@
 extension Job {
-    /// How long jobs are awaited, in nanoseconds.
+    /// The limits for waiting for jobs, in nanoseconds.
     public struct Patience: Sendable {
         /// The least time for which a job that has begun is awaited: a short limit is for jobs that have not.
         public var withBegunJobs: UInt64 = 5_000_000_000
@@ -13,9 +13,9 @@ extension Job {
     /// The times of a job that a thread waits for.
     struct Limits {
         let begun: UInt64
-        /// By when its domain must begin it.
+        /// The deadline for its domain to begin it.
         let takenBy: UInt64
-        /// By when it must be done.
+        /// The deadline for its end.
         let doneBy: UInt64
 
         init(_ begun: UInt64, _ limit: UInt64, _ domain: Domain, isUnlimited: Bool, _ patience: Patience) {

@@ -13,7 +13,7 @@ public final class Job: Sendable {
         var state = State.waiting
         /// Whether a thread waits for it.
         var isAwaited: Bool
-        /// Of a job that has begun and that no thread waits for any more: receives the rest of the work.
+        /// For a running job without a waiting thread: receives the rest of the work.
         var abandonment: Abandonment?
         /// Nil once it has begun.
         var body: (() throws(Failure) -> Void)?
@@ -157,7 +157,7 @@ public final class Job: Sendable {
     /// No thread waits for it any more.
     func stopAwaiting() { status.held { $0.isAwaited = false } }
 
-    /// It has begun, and its domain finishes it without a thread that waits.
+    /// Marks a running job whose domain finishes it without a waiting thread.
     func abandon(to abandonment: Abandonment) {
         abandonment.addJob()
         status.held { $0.abandonment = abandonment }
@@ -170,7 +170,7 @@ extension Job {
         /// A job that has not begun is withdrawn. One that has begun is left to its domain, if there is an abandonment to receive
         /// the rest; the leases are kept until then.
         case withdrawn(Abandonment?, [ObjectLease] = [])
-        /// It is done whenever the domain takes it, and the leases are kept until then.
+        /// The domain runs it at any later time, and the leases are kept until then.
         case left([ObjectLease], Abandonment)
     }
 
@@ -179,7 +179,7 @@ extension Job {
         var name: String
         /// The consequence when no thread waits for it any longer.
         var whenLeft: String
-        /// It runs on a thread of its own and in no domain.
+        /// Whether it runs on its own thread and in no domain.
         var hasOwnThread = false
 
         public init(name: String = "its job", whenLeft: String = "its effects are undone when it returns") {

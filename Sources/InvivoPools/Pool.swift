@@ -348,7 +348,7 @@ public final class Pool: @unchecked Sendable {
         return found
     }
 
-    /// How many entries have a living object.
+    /// The number of entries with a live object.
     public func count() -> UInt64 {
         var count: UInt64 = 0
         for index in 0..<EntryStore.shardCount {

@@ -10,7 +10,7 @@ internal import InvivoWiring
 final class WeakReferences {
     private let container: Container
     private let retired: RetiredMemory
-    /// Of the pool, for messages.
+    /// The name of the pool, for messages.
     private let poolName: String
 
     init(_ container: Container, _ retired: RetiredMemory, poolName: String) {
@@ -101,7 +101,7 @@ final class WeakReferences {
         ObjectTable.record(object)?.pointee.thread = weak.pointee.thread
         var known = iv_load_u64(iv_pool_weak_object(weak))
         while true {
-            // Another thread was first: an instance has one handle at a time.
+            // Another thread was first: an instance has only one handle at a time.
             if ObjectTable.retain(known) {
                 _ = ObjectTable.release(object)
                 return known

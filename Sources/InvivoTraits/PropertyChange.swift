@@ -24,7 +24,7 @@ final class PropertyChange {
     private var keptBase: Property.Kept?
     /// The value that was read back; nil where it equals the value of the layer.
     private var answered: Value?
-    /// It could not be undone: its base is kept so that the next change can restore it.
+    /// Whether the change could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
     /// Nil for the first layer on a plain property: the present value is the base, and the layer's value is set.
     private var work: Work?
@@ -58,7 +58,7 @@ final class PropertyChange {
         before?.work?.keptPresent = nil
     }
 
-    /// Of a plain property, which was read already: the first layer on it.
+    /// The first layer on a plain property, which was read already.
     init(plain property: Property, _ layer: borrowing Layer, present: consuming Value) {
         self.property = property
         index = layer.property
@@ -67,7 +67,7 @@ final class PropertyChange {
         base = present
     }
 
-    /// Of a plain property, which was read already: the last layer off it.
+    /// The removal of the last layer from a plain property, which was read already.
     convenience init(off before: PropertyChange, present: Value) {
         self.init(before.property, before.index, before: before, wanted: nil, place: Place())
         work?.present = present
@@ -316,7 +316,7 @@ final class PropertyChange {
 
     private func settleOne(_ property: Property, _ part: Part, _ path: @autoclosure () -> String) -> Settled {
         let shown = property.shown(part.present)
-        // Nobody else has changed it since it was read back.
+        // Whether no other code has changed it since the read-back.
         let isOurs = part.seen.map { $0.isSame(as: shown) } ?? true
         if let wanted = part.wanted {
             let base = part.newBase ?? part.base ?? part.present
@@ -335,7 +335,7 @@ final class PropertyChange {
 }
 
 extension Value {
-    /// Of a map those pairs alone that `other`, a map too, has; anything else is itself.
+    /// Restricts a map to the keys of the map `other`; any other value is unchanged.
     func picked(like other: Value) -> Value {
         guard case .map = self, case .map(let some) = other else { return self }
         return .map(some.compactMap { pair in self[pair.name].map { (pair.name, $0.picked(like: pair.value)) } })

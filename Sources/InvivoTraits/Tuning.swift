@@ -22,7 +22,7 @@ public final class Tuning: PropertyCover {
         public enum What: Sendable {
             /// A setter clamped or ignored the value: the value read back is another.
             case adjusted(wanted: Value, seen: Value)
-            /// Somebody else changed it meanwhile; it was left as it is.
+            /// Other code changed the property meanwhile; it was left unchanged.
             case left(expected: Value, found: Value)
             /// A restore that an earlier commit could not complete was refused again.
             case refused(Failure)
@@ -160,7 +160,7 @@ public final class Tuning: PropertyCover {
         } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.place) }
     }
 
-    /// Of the one property that is remembered.
+    /// The change of the one remembered property.
     @inline(never)
     private func takeOff(
         _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo

@@ -6,7 +6,7 @@ public final class AssemblyTable: Sendable {
     private struct State {
         /// Active or not.
         var described: NameTable<AssemblyDescription> = [:]
-        /// By the names under which they are active.
+        /// The active assemblies, by their active names.
         var active: NameTable<AssemblyDescription> = [:]
         /// The assemblies of the keys that nothing defines before their assembly is activated.
         var inactiveKeys: NameTable<String> = [:]

@@ -38,7 +38,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         /// One for each set of runtime arguments. In scopes with several instances, the scope instance comes first.
         var variants: [ArgumentsKey: Cell] = [:]
         var mostVariants = 16
-        /// Those of which only a weak reference knows are to be asked for.
+        /// Whether the cells with only a weak reference are due for a check.
         var isAskDue = false
         /// For a tracked definition: the created objects, some of which may have ended.
         var tracked: [TrackedObject] = []
@@ -184,12 +184,12 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         get { knownRest?.shownType ?? type }
         set { if newValue !== type || knownRest?.shownType != nil { rest.shownType = newValue } }
     }
-    /// Of a weak singleton: the handle by which it was last known, which may be stale.
+    /// For a weak singleton: its last known handle, which may be stale.
     var weakObject: UInt64 {
         get { knownRest?.weakObject ?? 0 }
         set { rest.weakObject = newValue }
     }
-    /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
+    /// For a weak singleton whose type has its own reference counts: the type's weak reference.
     var weakReference: WeakInstance? {
         get { knownRest?.weakReference }
         set { if newValue != nil || knownRest != nil { rest.weakReference = newValue } }

@@ -16,7 +16,7 @@ struct GraphOutline {
     private var steps: [Value] = []
     /// The objects that are shared within the graph, by key.
     private var made: [UInt32: Int] = [:]
-    /// How many objects there are so far.
+    /// The number of objects so far.
     private var count = 0
     private var domain: Domain??
 
@@ -159,7 +159,7 @@ struct GraphOutline {
 }
 
 extension Container {
-    /// How a host can make the object of a key by itself; null when it must resolve it.
+    /// The steps with which a host can create the object of a key itself; null when it must resolve the key.
     public func outline(_ id: UInt32) throws(Failure) -> Value {
         // Inside a build, new objects belong to that build.
         guard innermostBuild == nil else { return .null }

@@ -20,8 +20,8 @@ public enum InjectedReferences {
         for claims in lates.values { claims.forEachLease { body($0.bits) } }
     }
 
-    /// Of objects that the graph is about to release: those that end with that, because nothing leases them but others that end. None
-    /// where no object is started. With the monitor held.
+    /// The objects that end when the graph releases them, because only objects that end at the same time hold leases on
+    /// them. Empty where no object is started. With the monitor held.
     static func endingTogether(_ objects: [UInt64]) -> [Record] {
         var records: [UInt64: Record] = [:]
         var leases: [UInt64: UInt64] = [:]

@@ -32,7 +32,7 @@ extension Container {
         let extra = extra(record)
         let former = monitor.locked { () -> Value? in
             defer { extra.injectedProperties[name] = value }
-            // It may have been a list whose holder is notified of candidates.
+            // The former value may be a list whose holder is notified of candidates.
             if extra.candidates[name] != nil { extra.candidates[name] = nil }
             exchangeLate(in: extra.injectedProperties[name], value, extra)
             return extra.injectedProperties[name]

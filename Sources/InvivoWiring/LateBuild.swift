@@ -1,6 +1,6 @@
 public import InvivoGraph
 
-/// How a commit concerns a shared object that was built for the former graph, and that the commit's plan did not know.
+/// The effect of a commit on a shared object that was built for the former graph after the commit was planned.
 public enum LateBuild: Sendable {
     /// The layers of its key have changed.
     case tuned
@@ -9,13 +9,13 @@ public enum LateBuild: Sendable {
 
     public var outdated: Cell? { if case .outdated(let cell) = self { cell } else { nil } }
 
-    /// Of the same key: what this and a later one ask for.
+    /// Combines this effect with a later one on the same key.
     public func joined(_ later: LateBuild) -> LateBuild { later.outdated == nil ? self : later }
 }
 
 extension Graph {
-    /// How the change from `former` to this graph concerns an object that received `dependencies` while it was created. Nil if it
-    /// does not.
+    /// The effect of the change from `former` to this graph on an object that received `dependencies` during its
+    /// construction. Nil without an effect.
     func lateness(of id: UInt32, _ dependencies: Set<UInt32>, since former: Graph) -> LateBuild? {
         guard former !== self, let cell = cell(id) else { return nil }
         func isReplaced(_ id: UInt32) -> Bool { self.cell(id) !== former.cell(id) }

@@ -27,7 +27,7 @@ final class LateClaims: @unchecked Sendable {
 
     deinit { if isEntered { table.leave(self) } }
 
-    /// From the moment it claims something.
+    /// Registers the callable with its first claim.
     private func enter() {
         guard !isEntered else { return }
         isEntered = true
@@ -106,7 +106,7 @@ final class LateTable: @unchecked Sendable {
         }
     }
 
-    /// Those that resolve `id` (nil: anything). The references are to be let go without the container's monitor.
+    /// The claims of callables for `id` (nil: all). Release the references without the container's monitor.
     func all(of id: UInt32?) -> [LateClaims] {
         monitor.locked {
             guard let id else { return entries.values.flatMap { $0.values.compactMap(\.claims) } }

@@ -26,7 +26,7 @@ public final class Lifecycle: @unchecked Sendable {
         set(.prepared, record)
     }
 
-    /// How long a start may take: as declared by the object's definition, or by the runtime's options.
+    /// The limit for a start: that of the object's definition, or of the runtime's options.
     private func startLimit(of extra: ObjectExtra) -> UInt64 {
         let own = monitor.locked { extra.startTimeout }
         return own == 0 ? startTimeout : own
@@ -85,13 +85,13 @@ public final class Lifecycle: @unchecked Sendable {
         return failure ?? overrun(of: record, monotonicNow() - begun, limit)
     }
 
-    /// How long a stop may take: as declared by the object's definition, or by the runtime's options.
+    /// The limit for a stop: that of the object's definition, or of the runtime's options.
     private func stopLimit(of extra: ObjectExtra) -> UInt64 {
         let own = monitor.locked { extra.stopTimeout }
         return own == 0 ? stopTimeout : own
     }
 
-    /// Of a stop that took so long.
+    /// The failure of a stop that exceeded its limit.
     private func overrun(of record: Record, _ took: UInt64, _ limit: UInt64) -> Failure? {
         guard took > limit else { return nil }
         return Failure(
@@ -208,7 +208,7 @@ public final class Lifecycle: @unchecked Sendable {
         return nil
     }
 
-    /// An object without a definition: prepared and started by who makes it.
+    /// Prepares and starts an object without a definition; called by its creator.
     func startNow(_ record: Record) throws(Failure) {
         guard Container.type(record).hasLife, let instance = record.pointee.instance else { return }
         try Container.type(record).description.prepare(instance)
@@ -245,7 +245,7 @@ public final class Lifecycle: @unchecked Sendable {
         monitor.locked { extra.life = state }
     }
 
-    /// Where the definition of an object's key is declared, as it is in the graph of a build, or at present.
+    /// The source location of the definition of an object's key, in the graph of a build, or in the current one.
     private func place(of record: Record, _ build: Build?) -> Place {
         guard record.pointee.key > 0 else { return Place() }
         return (build?.graph ?? container.currentGraph()).recipe(record.pointee.key - 1)?.definition.place ?? Place()

@@ -25,7 +25,7 @@ extension ObjectType {
         init(values: [Value], given: UInt64) { (self.values, self.given) = (values, given) }
     }
 
-    /// How many objects these values are, if they are nothing else: each is then one word of the record.
+    /// The number of these values, if all are objects: each is then one word of the record.
     static func plainLeases(_ values: [Value]) -> Int {
         guard values.count <= Int(UInt16.max) else { return 0 }
         return values.allSatisfy { if case .object = $0 { true } else { false } } ? values.count : 0

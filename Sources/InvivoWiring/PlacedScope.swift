@@ -59,7 +59,7 @@ public final class PlacedScope: @unchecked Sendable {
         if places[place]?.isEmpty == true { places[place] = nil }
     }
 
-    /// Where the calling code is; nowhere in it is an error. Runs host code.
+    /// The current scope instance of the calling code; an error if there is none. Runs host code.
     func current(for key: String, at place: Place, _ build: Build) throws(Failure) -> UInt64 {
         let found = try find(for: key, at: place, build)
         guard found != 0 else {

@@ -12,7 +12,7 @@ internal import InvivoGraph
 final class ProgramSource {
     static let mostNodes = 32
     static let mostArguments = 8
-    /// Of all nodes together.
+    /// The limit for all nodes together.
     static let mostInAll = 64
     /// The limit for all objects together: each build plan keeps that much memory to copy.
     static let mostBytes = 1 << 17
@@ -40,7 +40,7 @@ final class ProgramSource {
         return source.finish()
     }
 
-    /// Adds a node and everything below it, children first, in the order in which the general way makes them.
+    /// Adds a node and everything below it, children first, in the order of the general way.
     private func node(_ id: UInt32, asker: UInt32?, depth: Int) -> Int? {
         guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCircle,
             !recipe.isTracked
@@ -155,7 +155,7 @@ final class ProgramSource {
         return image
     }
 
-    /// By its cell, or who made it for none.
+    /// Called by its cell, or by its creator if no cell owns it.
     static func free(_ program: UnsafeMutablePointer<iv_program>) {
         program.pointee.nodes.deallocate()
         program.pointee.arguments.deallocate()

@@ -34,7 +34,7 @@ public struct Reinjection {
     /// The value that a step finds in its object, and puts back when the reload fails.
     private struct Found {
         let kept: Value?
-        /// Of a list whose holder is notified of candidates: the keys of its objects.
+        /// For a list whose holder is notified of candidates: the keys of its objects.
         let candidates: [UInt32]?
         /// The value of a property that the former definition does not set.
         let own: Value?

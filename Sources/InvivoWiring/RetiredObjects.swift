@@ -22,7 +22,7 @@ public final class RetiredObjects: Sendable {
         var entries: [UInt64: Entry] = [:]
         /// A thread is ending objects.
         var isEnding = false
-        /// Another thread has asked for a look meanwhile: the one that ends objects looks again.
+        /// Whether another thread has requested a check meanwhile: the thread that ends objects checks again.
         var isDue = false
         /// Close has begun: no objects are ended here.
         var isPaused = false
@@ -54,7 +54,8 @@ public final class RetiredObjects: Sendable {
             guard !extra.retirement.isReleased else { return false }
             extra.retirement.received &+= 1
             if ObjectTable.retain(object) { return true }
-            // Another thread has released the last lease and has not come to `linger` yet: the record is there until then.
+            // Another thread has released the last lease and has not reached `linger` yet: the record exists until
+            // then.
             guard waitsForReferences(extra), !ObjectTable.isExhausted(object), let record = ObjectTable.record(object)
             else { return false }
             extra.retirement.calledOff += 1

@@ -11,7 +11,7 @@ struct Retirement {
     var since: UInt64 = 0
     /// The time since which only its language has referred to it; 0: it is used otherwise, or that is not known yet.
     var idleSince: UInt64 = 0
-    /// Nothing refers to it any more, or its grace time is over: its last claim ends it.
+    /// Whether no reference to it is left, or its grace time is over: its last claim ends it.
     var isReleased = false
     /// A weak singleton that has not been replaced or removed: it lives as long as its language refers to it.
     var isCurrent = false
@@ -20,7 +20,7 @@ struct Retirement {
     /// The number of disposals on their way although a resolve has received the object meanwhile. They end nothing.
     var calledOff: UInt64 = 0
 
-    /// It was replaced or removed: its grace time begins.
+    /// Begins the grace time of a replaced or removed object.
     mutating func retire() {
         guard isCurrent else { return }
         isCurrent = false
@@ -57,7 +57,7 @@ extension RetiredObjects {
         guard description.countsReferences, let instance = record.pointee.instance else { return }
         let extra = Container.extra(of: record)
         guard monitor.locked({ extra.retirement.firstReferences == nil }) else { return }
-        // Where counting fails, every reference counts.
+        // If counting fails, the object is treated as referenced.
         let found = detached { (try? description.countReferences(instance)) ?? 0 }
         monitor.locked { extra.retirement.firstReferences = found }
     }

@@ -73,7 +73,7 @@ public final class ScopeTable: Sendable {
         return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)
     }
 
-    /// Where a context's table of instances will be asked for; there are none yet.
+    /// The scope of a definition; contexts are not supported.
     func scope(of recipe: Recipe) throws(Failure) -> PlacedScope {
         switch recipe.scope {
         case .context:

@@ -4,7 +4,7 @@ internal import InvivoGraph
 
 /// A tree of objects that the host created, as described by the caller instead of by the types of the objects.
 public struct ObjectTree {
-    /// Of the root.
+    /// The key of the root.
     public var key: String?
     /// Whether objects that no definition or type can inject into are left as they are.
     public var allowsUnknown = false

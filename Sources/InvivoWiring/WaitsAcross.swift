@@ -11,7 +11,7 @@ struct Standing {
     /// Whether they are of several runtimes.
     let isAcross: Bool
 
-    /// Of the calling thread, which waits on behalf of `build`.
+    /// The builds of the calling thread, which waits on behalf of `build`.
     init(_ build: Build) {
         let state = currentThread()
         thread = state.identity
@@ -67,7 +67,7 @@ enum WaitsAcross {
     }
     private static let monitor = Monitor(isProcessWide: true)
     private nonisolated(unsafe) static var waits: [Wait] = []
-    /// How many there are.
+    /// The number of waits.
     private static let count = Atomic<Int>(0)
 
     /// Adds a wait of `standing` for the work of `maker`. If that closes a cycle through several runtimes, adds nothing
@@ -84,7 +84,7 @@ enum WaitsAcross {
         }
     }
 
-    /// It waits no longer.
+    /// Removes the wait.
     static func end(_ standing: Standing, for awaited: AnyObject) {
         monitor.locked {
             let awaited = ObjectIdentifier(awaited)
