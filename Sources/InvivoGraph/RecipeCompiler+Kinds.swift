@@ -45,7 +45,7 @@ extension RecipeCompiler {
         fail(
             .argument,
             "\(what) is a weak reference to '\(described(id)?.key ?? target.key)', \(reason): it never finds an instance"
-                + "to find; use a provider, which makes one, or give it a scope that keeps one")
+                + "; use a provider, which creates one, or give it a scope that keeps one")
     }
 
     /// The reason why a weak reference never finds an instance of `target`; nil if it may find one.

@@ -301,8 +301,8 @@ static void a_component_refers_weakly_to_others(void) {
     OK(invivo_app_close(app, E));
     refused("modules: { notes: notes.py }\ncomponents:\n  a.y: { type: Loud, scope: prototype }\n"
             "  a.x: { type: Note, properties: { thing: { $weak: $a.y } } }\n",
-            "app.yaml:4:3: a.x: the property 'thing' is a weak reference to 'a.y', which has the scope 'prototype': there is never an "
-            "instance to find; use a provider, which makes one, or give it a scope that keeps one\n");
+            "app.yaml:4:3: a.x: the property 'thing' is a weak reference to 'a.y', which has the scope 'prototype': it never finds an "
+            "instance; use a provider, which creates one, or give it a scope that keeps one\n");
 }
 
 static void components_decorate_others(void) {
