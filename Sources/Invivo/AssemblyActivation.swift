@@ -22,9 +22,9 @@ struct AssemblyActivation {
         case stays
         /// Some members are others.
         case changes([(member: String, definition: AnyDefinition)])
-        /// As it was described.
+        /// It is activated by its description.
         case activates
-        /// As a table.
+        /// It is activated as a table.
         case whole
     }
 

@@ -145,7 +145,7 @@ private final class CallableBox: Sendable {
             UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<invivo_value>?, ErrorOut?
         ) -> invivo_status
 
-    /// One address for all, by which our own closures are known again.
+    /// One function for all Swift closures, by whose address they are recognized.
     static let invoke: Invoke = { data, arguments, count, result, error in
         guard let data else { return InvivoError.Code.internal.rawValue }
         let box = Unmanaged<CallableBox>.fromOpaque(data).takeUnretainedValue()

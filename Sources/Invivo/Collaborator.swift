@@ -126,7 +126,8 @@ public func collaborator(named name: String, of kind: String? = nil, isOptional:
     NamedCollaborator(name, kind, isOptional)
 }
 
-/// The same; when none is given or active, one is made: `collaborator(Tuning.self, else: Tuning())`.
+/// Refers to another assembly. If none is given or active, `make` creates one:
+/// `collaborator(Tuning.self, else: Tuning())`.
 public func collaborator<Other: Assembly>(
     _ other: Other.Type, else make: @autoclosure @escaping () -> Other
 ) -> Collaborator<Other> {

@@ -65,7 +65,7 @@ final class Core: Sendable {
         }
     }
 
-    /// Whether nothing can be done with the runtime any more.
+    /// Whether the runtime can no longer be used.
     var isClosed: Bool {
         var info = invivo_runtime_info()
         info.struct_size = MemoryLayout<invivo_runtime_info>.size
@@ -107,7 +107,8 @@ final class Core: Sendable {
         try Self.call(table, body)
     }
 
-    /// The same with a name, which ends with NUL on the other side and would be cut at one of its own.
+    /// Calls a function that takes a name, and throws its error. A name with a NUL is rejected, because C would
+    /// truncate it.
     func call(
         naming name: String, _ body: (Table, UnsafePointer<CChar>, ErrorOut) -> invivo_status
     ) throws(InvivoError) {

@@ -9,7 +9,7 @@ enum CurrentRuntime {
     /// The one that was entered, or the process's default.
     static var core: Core? { entered ?? chosen.withLock { $0?.core } }
 
-    /// The same where it fills injected properties.
+    /// The given runtime, if it fills injected properties.
     static func filling(_ core: Core?) -> Core? {
         core?.fillsInjected.load(ordering: .relaxed) == true ? core : nil
     }

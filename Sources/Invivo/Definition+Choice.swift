@@ -53,7 +53,7 @@ public func choice<Value>(
     Definition(Draft(Value.self, nil, isShared: nil, .choice(chooser, options), file, line))
 }
 
-/// The same by a runtime argument: `choice(of: Wave.self, taking: String.self, .named)`.
+/// A choice by a runtime argument: `choice(of: Wave.self, taking: String.self, .named)`.
 public func choice<Value, Argument>(
     of type: Value.Type = Value.self, taking argument: Argument.Type, _ options: ChoiceOption...,
     file: StaticString = #fileID, line: UInt = #line

@@ -45,7 +45,7 @@ extension Definition {
         made(by: owner, calling: method, with: arguments)
     }
 
-    /// The same with arguments that are in an array.
+    /// Creates the object by a method of another object, with an array of arguments.
     public func made(by owner: Injection, calling method: String, with arguments: [Injection]) -> Definition {
         saying { draft in
             if case .named(let type, _) = draft.making { draft.typeName = type }
@@ -65,7 +65,7 @@ extension Definition {
     /// Calls a method of a described type before anything is injected into the object.
     public func before(_ method: String, _ injections: Injection...) -> Definition { before(method, with: injections) }
 
-    /// The same with injections that are in an array.
+    /// Calls a method before all injections, with an array of arguments.
     public func before(_ method: String, with injections: [Injection]) -> Definition {
         saying { $0.before.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
@@ -73,7 +73,7 @@ extension Definition {
     /// Calls a method of a described type when everything is injected into the object.
     public func after(_ method: String, _ injections: Injection...) -> Definition { after(method, with: injections) }
 
-    /// The same with injections that are in an array.
+    /// Calls a method after all injections, with an array of arguments.
     public func after(_ method: String, with injections: [Injection]) -> Definition {
         saying { $0.after.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
@@ -83,7 +83,7 @@ extension Definition {
         afterAll(method, with: injections)
     }
 
-    /// The same with injections that are in an array.
+    /// Calls a method when all objects of the outermost resolve are complete, with an array of arguments.
     public func afterAll(_ method: String, with injections: [Injection]) -> Definition {
         saying { $0.afterAll.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }

@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// This very object, or value.
+/// An existing object, or a value.
 public func constant<Value>(
     _ value: Value, file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Value> {

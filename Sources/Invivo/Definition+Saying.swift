@@ -22,7 +22,7 @@ extension Definition {
         }
     }
 
-    /// For children only: never made, and found by no lookup.
+    /// Makes the definition a base for children only: it is never created, and not found by lookups.
     public func abstract() -> Definition { saying { $0.isAbstract = true } }
 
     /// Injects a parameter of the initializer, counted from 0 among those that are injected, otherwise than by its type:

@@ -18,7 +18,7 @@ struct Draft {
         case alias(Injection)
         /// A selection among other definitions.
         case choice(Injection, [ChoiceOption])
-        /// As the parent's.
+        /// Inherited from the parent.
         case inherited
     }
     typealias Make = @Sendable (Resolver, inout Arguments) throws -> AnyObject?

@@ -8,7 +8,7 @@ final class Factory: @unchecked Sendable {
     /// Whether the instance is known again by its key.
     private let remembers: Bool
     private let make: Draft.Make?
-    /// The same initializer, for plans.
+    /// The initializer for build plans.
     let direct: Draft.Direct?
     /// The method of the assembly that creates the object; nil otherwise.
     private let member: MemberToken?
@@ -44,7 +44,7 @@ final class Factory: @unchecked Sendable {
         return pointer
     }
 
-    /// One address for all, by which our own definitions are known again in an outline.
+    /// One function for all Swift definitions, by whose address they are recognized in an outline.
     private static let makes:
         @convention(c) (
             UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,

@@ -19,7 +19,7 @@ public struct Injection {
         case type(Any.Type)
         /// A list of the objects of all definitions of a type.
         case all(Any.Type)
-        /// One of both, by the name of a type of any language.
+        /// A lookup, or a list of all, by the name of a type of any language.
         case typeName(String, isAll: Bool)
         case argument(Int)
         case arguments

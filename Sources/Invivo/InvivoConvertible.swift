@@ -8,7 +8,7 @@ public protocol InvivoConvertible: SendableMetatype {
     static var invivoShape: InvivoShape { get }
     /// The value as this type; what does not fit is an error.
     static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self
-    /// This value as it crosses.
+    /// This value, converted for other languages.
     func asInvivo() throws(InvivoError) -> InvivoValue
 }
 

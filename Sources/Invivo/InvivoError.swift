@@ -202,7 +202,7 @@ extension InvivoError {
         table.pointee.error_release(error)
     }
 
-    /// One error for all that was found; nil for none.
+    /// Combines several errors to one; nil for none.
     init?(all errors: [InvivoError]) {
         guard let first = errors.first else { return nil }
         self = first

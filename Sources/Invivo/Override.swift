@@ -93,7 +93,8 @@ extension Runtime {
         try during(try override(key, with: value), body)
     }
 
-    /// The same for a body that awaits.
+    /// Runs an asynchronous `body` while the object of a definition is overridden, and removes the override afterwards,
+    /// also when `body` throws.
     public func overriding<Value, each Argument, Result>(
         isolation: isolated (any Actor)? = #isolation, _ definition: Definition<Value, repeat each Argument>,
         with value: Value, _ body: () async throws -> Result

@@ -74,7 +74,7 @@ extension Definition {
         }
     }
 
-    /// One for each thread, until it ends.
+    /// One object for each thread, until the thread ends.
     public func perThread() -> Definition { saying { $0.scope = .thread } }
 }
 

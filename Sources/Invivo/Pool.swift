@@ -20,7 +20,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         type = Value.self == Object.self ? invivo_type() : try core.type(of: Value.self, isShared: true)
     }
 
-    /// One that has no name, and so cannot be found again, ends with the last who has it.
+    /// A pool without a name cannot be found again, so it ends with its last reference.
     deinit { if name == nil { _ = core.table.pointee.pool_close(handle, nil) } }
 
     /// The live value of a key, or a new one from `make`, which is called once even when several threads request it.

@@ -101,7 +101,7 @@ public struct Reload: Sendable {
     }
 }
 
-/// One line for people: `generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms`.
+/// A one-line description: `generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms`.
 extension Reload: CustomStringConvertible {
     public var description: String { text }
 }

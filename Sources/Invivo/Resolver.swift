@@ -123,7 +123,8 @@ extension Core {
         return key.bits == 0 ? nil : key
     }
 
-    /// The same later. Of several that fit equally it is the one that was closest, if that is still there.
+    /// Resolves a type later. Among several equal candidates, it selects the definition that was the closest one, if it
+    /// still exists.
     fileprivate func find<Value>(_ type: Value.Type, closest: invivo_key?) throws(InvivoError) -> Value {
         do { return try find(type) } catch {
             guard error.code == .ambiguous, let closest else { throw error }

@@ -16,7 +16,7 @@ extension Runtime {
         try activate([first, second] + others)
     }
 
-    /// The same with assemblies that are in an array.
+    /// Activates an array of assemblies as one reload.
     public func activate(_ assemblies: [Assembly]) throws(InvivoError) {
         try change { changes throws(InvivoError) in try changes.activate(assemblies) }
     }
@@ -35,7 +35,7 @@ extension Runtime {
         for each in [assembly] + others { try core.forget(each.name, each) }
     }
 
-    /// The same for an assembly of any language by its name.
+    /// Removes the description of an assembly of any language, by its name.
     public func forget(assembly name: String) throws(InvivoError) { try core.forget(name, nil) }
 
     /// Activates an assembly under its own prefix, beside other assemblies of its class.
@@ -114,7 +114,7 @@ extension ChangeSet {
         try activate([first, second] + others)
     }
 
-    /// The same with assemblies that are in an array.
+    /// Activates an array of assemblies.
     public func activate(_ assemblies: [Assembly]) throws(InvivoError) {
         try stage(AssemblyActivation(core, assemblies))
     }

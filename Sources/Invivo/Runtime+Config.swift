@@ -21,7 +21,7 @@ extension View {
         return try? Value.fromInvivo(read)
     }
 
-    /// The same, or the default.
+    /// The configuration value at a path in this generation, or the default.
     public subscript<Value: InvivoConvertible>(key: ConfigKey<Value>, default value: Value) -> Value {
         self[key] ?? value
     }

@@ -28,7 +28,8 @@ extension Runtime {
         return try core.value(orNone: object, as: type)
     }
 
-    /// One object of each definition of a type, by rank, then as declared. Those of graph scope are shared within the call.
+    /// Resolves one object of each definition of a type, by rank, then in the order of declaration. Objects of graph
+    /// scope are shared within the call.
     public func all<Value>(of type: Value.Type = Value.self, exact: Bool = false) throws(InvivoError) -> [Value] {
         try core.all(type, exact: exact)
     }

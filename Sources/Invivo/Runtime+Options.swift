@@ -3,13 +3,13 @@ internal import CInvivo
 extension Runtime {
     /// The options of a runtime.
     public struct Options: Sendable {
-        /// For threads and messages.
+        /// The name of the runtime, for threads and messages.
         public var name: String?
         /// The domain of objects whose types are not `Sendable`.
         public var home: Home = .automatic
         /// The quiet time of a document before it is read; nil is 10 ms.
         public var quiet: Duration?
-        /// After how long endless writes are cut off; nil is 250 ms.
+        /// The longest time for which a document that is written repeatedly is awaited; nil is 250 ms.
         public var settleLimit: Duration?
         /// The limit of a commit's wait for the thread of the objects that it changes; nil is 5 s, and
         /// `.seconds(Int64.max)` no limit. At the limit the commit fails, and other commits continue.
@@ -54,9 +54,9 @@ extension Runtime {
         /// The main actor if a task opens the runtime there, as in a program whose main code awaits; otherwise the
         /// thread that opens the runtime.
         case automatic
-        /// On the thread that opens the runtime.
+        /// The thread that opens the runtime.
         case openingThread
-        /// On the runtime's own thread: changes are applied without anybody's help.
+        /// The runtime's own thread: changes are applied without calls of the program.
         case loop
         /// The main actor: changes are applied while it awaits, and in calls on it that wait. Its code moves between
         /// threads (on Linux, the main thread ends with the first `await`), so a program that awaits cannot use a

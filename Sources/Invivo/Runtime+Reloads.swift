@@ -12,7 +12,7 @@ public final class Observer: Sendable {
         self.handle = Locked(handle)
     }
 
-    /// After it returns the closure is not called again. A second call does nothing.
+    /// Closes the observer: after this call the closure is not called again. A second call is a no-op.
     public func close() throws(InvivoError) {
         let handle = handle.withLock { handle in
             defer { handle = invivo_observer() }

@@ -10,7 +10,7 @@ extension Runtime {
         try core.inject(object.handle, key, shared)
     }
 
-    /// The same for an object of any Swift class.
+    /// Injects into an object of any Swift class, as above.
     public func inject(_ instance: AnyObject, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
         // An `Object` of a type that is not known here is injected itself.
         if let object = instance as? Object { return try inject(object, as: key, shared: shared) }

@@ -13,7 +13,7 @@ extension Runtime {
         return object
     }
 
-    /// The same, or nil where there is none.
+    /// Resolves a type by its name; nil without a definition.
     public func objectIfAny(
         ofType type: String, named name: String? = nil, exact: Bool = false
     ) throws(InvivoError) -> Object? {
@@ -21,7 +21,7 @@ extension Runtime {
         return try found(type, name, flags)
     }
 
-    /// One object of each definition of a type, by its name: by rank, then as declared.
+    /// Resolves one object of each definition of a type, by its name: by rank, then in the order of declaration.
     public func objects(ofType type: String, exact: Bool = false) throws(InvivoError) -> [Object] {
         var list = invivo_null()
         let flags = exact ? UInt32(INVIVO_LOOKUP_EXACT) : 0

@@ -61,9 +61,9 @@ public struct WiringGraph: Sendable {
         case mermaid = 3
         /// A C header with a function for each key.
         case keysC = 16
-        /// The same as a Swift file.
+        /// Key functions as a Swift file.
         case keysSwift = 17
-        /// The same as a Python module.
+        /// Key functions as a Python module.
         case keysPython = 18
         /// The values of the configuration that nothing reads, a line each; of `Application.check` alone.
         case unread = 32

@@ -157,8 +157,8 @@ public enum ObjectTable {
 
     // MARK: claims
 
-    /// One lease more, for who may be sure that the object lives (inside a view that leads to it, or holding a lease). False
-    /// when it has as many as it takes.
+    /// Adds a lease, for a caller that is sure that the object lives (inside a view that leads to it, or with a lease).
+    /// Returns false when it has the maximum number.
     @inlinable @inline(__always)
     public static func leaseKnownAlive(_ bits: UInt64) -> Bool {
         guard let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) else { return false }
@@ -291,7 +291,7 @@ public enum ObjectTable {
         }
     }
 
-    /// One lease more on an object that is on trial, which calls that off.
+    /// Adds a lease to an object on trial, which cancels the trial.
     @usableFromInline @inline(never)
     static func retainOnTrial(_ slot: UnsafeMutablePointer<iv_slot>, _ bits: UInt64) -> Bool {
         var state = iv_load_u64(iv_slot_state(slot))
@@ -304,7 +304,8 @@ public enum ObjectTable {
         return false
     }
 
-    /// One lease less; the last claim disposes. False when the handle is stale or no lease is out.
+    /// Drops a lease; the last claim disposes of the object. Returns false when the handle is stale or there is no
+    /// lease.
     @inlinable @inline(__always)
     public static func release(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
@@ -326,7 +327,7 @@ public enum ObjectTable {
         }
     }
 
-    /// One lease less, for who disposes by itself: the record whose last claim that was.
+    /// Drops a lease, for a caller that disposes of the object itself. Returns the record if that was the last claim.
     @inlinable @inline(__always)
     public static func giveBack(_ bits: UInt64) -> Record? {
         guard let slot = slot(bits) else { return nil }

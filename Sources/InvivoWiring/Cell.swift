@@ -326,7 +326,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         rest.isAskDue = variants.values.contains { $0.weakReference != nil }
     }
 
-    /// One of whose object only the type's weak reference knows whether it is there.
+    /// A cell whose object only the type's weak reference can find.
     struct Asked {
         let key: ArgumentsKey
         let cell: Cell

@@ -86,7 +86,7 @@ struct GraphOutline {
         return number
     }
 
-    /// Whether nothing belongs to its making that a host could not do in one go.
+    /// Whether a host can create the object in one step.
     private func isSimple(_ recipe: Recipe, asker: Int?) -> Bool {
         switch recipe.maker {
         case .initializer, .factory: break

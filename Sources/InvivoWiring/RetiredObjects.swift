@@ -49,7 +49,7 @@ public final class RetiredObjects: Sendable {
             enter(object, iv_record_order(record), extra)
         }
 
-        /// One lease more on an object that has not been and is not about to be stopped.
+        /// Adds a lease to an object that has not been stopped and is not about to be.
         mutating func receive(_ object: UInt64, _ extra: ObjectExtra) -> Bool {
             guard !extra.retirement.isReleased else { return false }
             extra.retirement.received &+= 1
@@ -227,7 +227,7 @@ public final class RetiredObjects: Sendable {
         for (_, object) in objects.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
     }
 
-    /// One look at all objects, by the thread that ends them. True when some have ended.
+    /// Checks all objects once, by the thread that ends them. Returns true when some have ended.
     private func endIdle(with gone: [(sequence: UInt64, object: UInt64)]) -> Bool {
         let (entries, received, idle) = state.locked { state in
             let all = gone.map(\.object) + state.entries.keys
@@ -357,7 +357,7 @@ public final class RetiredObjects: Sendable {
 
     // MARK: later
 
-    /// In nanoseconds, between two looks.
+    /// The interval between two checks, in nanoseconds.
     private static let shortestWait: UInt64 = 1_000_000
     private static let longestWait: UInt64 = 1_000_000_000
 
@@ -437,7 +437,7 @@ public final class RetiredObjects: Sendable {
                     let record = ObjectTable.record(object)
                 else { return nil }
                 let (since, idle) = (extra.retirement.since, extra.retirement.idleSince)
-                // One lease may be this look's.
+                // One of the leases may belong to this check.
                 let count = ObjectTable.leases(object) - (leased.contains(object) ? 1 : 0)
                 let reason: Facts.Reason = read.contains(object) ? .read : count > 0 ? .leased : .referenced
                 return (
