@@ -320,6 +320,7 @@ static inline void iv_core_publish(struct iv_core *core, const void *graph, uint
 /* Sets the function that a thread's end calls with its iv_thread. */
 void iv_at_thread_exit(void (*function)(struct iv_thread *));
 void iv_thread_exit_arm(void);
+/* Installs the handlers of forks: a forked child first marks every open core. */
 void iv_at_fork_install(void);
 /* How many forks lie between this process and the first one that used the library. */
 extern uint64_t iv_fork_count;
