@@ -70,7 +70,7 @@ final class OpenChanges: @unchecked Sendable {
         var read: Definition?
         let definition: Definition
         do throws(Failure) {
-            definition = try DefinitionReader(engine.container, inlines).definition(pointer)
+            definition = try DefinitionReader(engine.container.registry, inlines).definition(pointer)
             read = definition
             if let visited, definition.id != visited.id || !inlines.definitions.isEmpty { try requireFree() }
             for each in [definition] + inlines.definitions {
@@ -241,7 +241,7 @@ public func invivo_override_begin(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
         let engine = try Engine.find(runtime.bits)
-        let definition = try DefinitionReader.override(definition, in: engine.container)
+        let definition = try DefinitionReader.override(definition, in: engine.container.registry)
         out.pointee.bits = try GivenDefinitions.keeping([definition]) { () throws(Failure) in
             try engine.override(definition)
         }
@@ -314,7 +314,7 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
         options.property_count = UInt64(properties.count)
         return try TypeTables.type(&options)
     }
-    if let known = try? container.type(named: name) {
+    if let known = try? container.registry.type(named: name) {
         let same =
             known.description.blockSize == description.blockSize
             && known.description.properties.map(\.name) == description.properties.map(\.name)

@@ -19,7 +19,7 @@ public func invivo_scope_register(
         guard !name.isEmpty else { throw Failure(.argument, "a scope needs a name") }
         let host = PlacedScope.Host(find: find, keep: given.keep, drop: given.drop, userData: given.user_data)
         let scope = PlacedScope(name, host)
-        try container.scopes.register(scope)
+        try container.registry.scopes.register(scope)
         scope.destroy = given.destroy
     }
 }
@@ -31,6 +31,6 @@ public func invivo_scope_end(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let container = try Container.find(runtime.bits, .runtime)
-        container.scopes.end(try container.scopes.scope(named: try text(name, "name")), at: place)
+        container.registry.scopes.end(try container.registry.scopes.scope(named: try text(name, "name")), at: place)
     }
 }

@@ -30,7 +30,7 @@ extension ApplicationStart {
 
     private func activation(_ assembly: ManifestAssembly) throws(Failure) -> AssemblyChange.Activation {
         let container = engine.container
-        let known = container.assemblies.described
+        let known = container.registry.assemblies.described
         guard let description = known[assembly.name] else {
             let hint = suggestion(for: assembly.name, among: known.keys.sorted())
             throw Failure(

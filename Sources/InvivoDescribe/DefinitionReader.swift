@@ -142,7 +142,7 @@ public struct DefinitionReader {
         if given.type.bits != 0 {
             body.type = try registry.type(of: given.type)
         } else if let constant = body.constant, let record = ObjectTable.record(constant.bits) {
-            body.type = Container.type(record)
+            body.type = ObjectType.of(record)
         }
         if let image = given.block_initial {
             guard let description = body.type?.description, description.blockSize > 0 else {

@@ -24,6 +24,6 @@ extension DefinitionRegistry {
     }
 }
 
-extension Container: DefinitionRegistry {
+extension Registry: DefinitionRegistry {
     public func requireScope(named name: String) throws(Failure) { _ = try scopes.scope(named: name) }
 }

@@ -266,7 +266,7 @@ public final class Pool: @unchecked Sendable {
     public func put(_ value: UnsafePointer<invivo_value>, _ object: UInt64) throws(Failure) {
         try withKey(value) { (key) throws(Failure) in
             let lease = try ObjectLease.retaining(object)
-            guard let record = ObjectTable.record(lease.bits), Container.type(record).container === self.container
+            guard let record = ObjectTable.record(lease.bits), ObjectType.of(record).container === self.container
             else {
                 throw Failure(.handle, "the object belongs to another runtime than the pool '\(self.name)'")
             }

@@ -50,7 +50,7 @@ final class WeakReferences {
     func word(for object: UInt64) throws(Failure) -> EntryWord {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         guard record.pointee.type.pointee.has_weak != 0 else { return EntryWord(object: object) }
-        let type = Container.type(record)
+        let type = ObjectType.of(record)
         guard let instance = record.pointee.instance, let reference = type.description.makeWeak(instance) else {
             return EntryWord(object: object)
         }

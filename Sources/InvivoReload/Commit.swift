@@ -69,7 +69,7 @@ final class Commit {
                 try outage.begin(id, former, next)
             }
             // What was made before is found too when only the circle still holds it.
-            if !plan.circled.isEmpty { container.markCircles(of: plan.circled) }
+            if !plan.circled.isEmpty { ObjectCycles.markAll(of: plan.circled, owner: container.tag) }
             try createInstances(plan)
             try build.startAll()
             try visitDomains(plan)
@@ -238,15 +238,17 @@ final class Commit {
         }
         for (id, objects, changed) in plan.followed {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
-            let scopes = container.scopes(of: recipe, changed: changed, in: build.graph)
+            let scopes = container.registry.scopes.scopes(of: recipe, changed: changed, in: build.graph)
             for tracked in objects {
-                guard let injection = try container.injection(of: tracked, by: recipe, scopes: scopes) else { continue }
-                let object = try container.lease(tracked, recipe)
+                guard let injection = try tracked.injection(by: recipe, scopes: scopes, container.monitor) else {
+                    continue
+                }
+                let object = try tracked.lease(for: recipe)
                 guard object != 0 else { continue }
                 keep(ObjectLease(owning: object))
                 // One of another type is not what this definition makes, and follows again when that has its type.
                 guard let record = ObjectTable.record(object), let type = recipe.type,
-                    Container.type(record).description.isKind(of: type.name)
+                    ObjectType.of(record).description.isKind(of: type.name)
                 else { continue }
                 add(domain(of: record)) { [self] undo throws(Failure) in
                     let again = Reinjection(
@@ -300,11 +302,11 @@ final class Commit {
         }
     }
 
-    private func domain(of record: Record) -> Domain? { Container.type(record).domain }
+    private func domain(of record: Record) -> Domain? { ObjectType.of(record).domain }
 
     /// Objects that have no layers and get none are not visited.
     private func needsTuning(_ record: Record, _ layers: TargetLayers?) -> Bool {
         if let layers, !layers.live.isEmpty { return true }
-        return Container.knownExtra(of: record)?.tuning != nil
+        return ObjectExtra.known(of: record)?.tuning != nil
     }
 }

@@ -127,13 +127,13 @@ extension Engine {
         for failure in container.lifecycle.stopTogether(ending) { container.lifecycle.stopFailures.note(failure) }
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
-        container.endLates()
+        container.lates.end()
         withExtendedLifetime(former) {}
         // What was posted to this thread's domain is run here; other domains run theirs before the loop ends.
         container.domains.finishJobs(timeout: Self.patienceWithDomains)
         container.detach()
         // What hosts still lease survives: it keeps its type, and through it what disposal needs.
-        for object in ObjectTable.all(of: container.tag) { Container.keepType(of: object) }
+        for object in ObjectTable.all(of: container.tag) { Disposal.keepType(of: object) }
     }
 
     /// Objects that the graph holds, with their place in the order of creation.

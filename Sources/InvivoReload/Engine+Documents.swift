@@ -79,10 +79,10 @@ extension Engine {
         return try container.monitor.locked { () throws(Failure) -> UInt32 in
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closed") }
             let id = try container.keys.intern(config: path)
-            container.configReads.note(id)
+            container.registry.configReads.note(id)
             if kind != .any {
                 if let there = graph.setting(id) { try there.node.require(kind, at: path) }
-                container.configReads.note(id, as: kind)
+                container.registry.configReads.note(id, as: kind)
             }
             return id
         }
@@ -113,7 +113,7 @@ extension Engine {
         changed: @escaping @Sendable (_ path: String, _ value: Value, _ generation: UInt64) -> Void
     ) throws(Failure) -> Observer {
         let path = try ConfigPath.checked(path)
-        container.monitor.locked { if !path.isEmpty { container.configReads.note(path) } }
+        container.monitor.locked { if !path.isEmpty { container.registry.configReads.note(path) } }
         return try observe(domain: domain, destroy: destroy) { report in
             guard report.failure == nil, let node = report.settings[path] else { return }
             changed(path, node?.value ?? .null, report.generation)

@@ -19,6 +19,6 @@ struct Formerly: Sendable {
 
     func count() -> [String: UInt64] {
         guard let container else { return [:] }
-        return container.living(of: ids, until: sequence)
+        return RuntimeFacts(container).living(of: ids, until: sequence)
     }
 }

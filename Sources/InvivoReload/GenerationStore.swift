@@ -50,7 +50,8 @@ final class GenerationStore: Sendable {
             state.apply(plan, former: former, next: next, names)
             return state
         }
-        container.assemblies.activate(plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
+        container.registry.assemblies.activate(
+            plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
         for (document, state) in plan.staged.documents { document.state = state }
         documents.keepNamed(plan.staged.documents.map(\.document))
         targets.change(attached: set.attached, detached: set.detached)
@@ -65,20 +66,20 @@ final class GenerationStore: Sendable {
                 // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
                 // the old graph in between is not kept for the new version.
                 for id in touched { container.keys.bumpVersion(id) }
-                let former = container.publish(next)
+                let former = container.current.publish(next, to: container.core)
                 for id in touched { container.keys.bumpVersion(id) }
                 container.retiredObjects.noteRetired(plan.replaced)
                 for cell in plan.replaced {
                     cell.markRetired()
                     next.cell(cell.id)?.adoptTracked(of: cell)
                 }
-                reclaimer.retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
-                container.forgetBuilt(plan.replaced)
+                reclaimer.retire(former, plan.replaced, remembered: container.lates.forget(touched))
+                container.builds.forget(plan.replaced, in: next)
                 container.monitor.broadcast()
                 return container.builds.endNoting(former, next)
             }
         }
-        if !late.isEmpty { container.onLateBuild?(late) }
+        if !late.isEmpty { container.builds.report(late) }
     }
 
     /// The keys of what is made again and again, and of what is made with it each time.

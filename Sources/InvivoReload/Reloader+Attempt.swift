@@ -103,8 +103,8 @@ extension Reloader {
         while latest.failure != nil && !documents.movedOn(latest.files.read).isEmpty {
             let pause = min(deadline, monotonicNow() + 2_000_000)
             let isClosing = container.monitor.locked {
-                while !container.closing.isRequested && container.monitor.wait(until: pause) {}
-                return container.closing.isRequested
+                while !container.registry.closing.isRequested && container.monitor.wait(until: pause) {}
+                return container.registry.closing.isRequested
             }
             if isClosing {
                 latest.outcome = .failed(Loading.abandoned)

@@ -96,7 +96,7 @@ final class Reloader: Sendable {
     /// another thread could have been woken. The worker takes the turn over for the rest. Returns false if another thread has the turn.
     private func attemptHere(_ set: ChangeSet) -> Bool {
         // Planning may run converters, which may be code of the host.
-        guard turns.takeIfIdle({ !container.converters.hasHosts }) else { return false }
+        guard turns.takeIfIdle({ !container.registry.converters.hasHosts }) else { return false }
         let prepared = prepare(set)
         turns.hand(prepared.runsHostCode ? .prepared(prepared) : .done(carryOut(prepared)))
         return true

@@ -89,8 +89,8 @@ final class Turns: Sendable {
     func takeToClose(until deadline: UInt64, patience: UInt64) throws(Failure) {
         let begun = monotonicNow()
         let isClosed = try container.monitor.locked { () throws(Failure) -> Bool in
-            container.closing.beginWaiting()
-            defer { container.closing.endWaiting() }
+            container.registry.closing.beginWaiting()
+            defer { container.registry.closing.endWaiting() }
             while state.held({ $0.isTaken }) {
                 let now = monotonicNow()
                 guard now < deadline else {

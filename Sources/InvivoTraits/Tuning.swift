@@ -48,7 +48,7 @@ public final class Tuning: PropertyCover {
     public typealias Base = (index: Int, value: Value)
 
     static func of(_ record: Record) -> Tuning {
-        let extra = Container.type(record).container.extra(record)
+        let extra = ObjectExtra.of(record)
         if let tuning = extra.tuning as? Tuning { return tuning }
         let tuning = Tuning()
         extra.tuning = tuning
@@ -62,8 +62,8 @@ public final class Tuning: PropertyCover {
     ) throws(Failure) -> [Outcome] {
         guard let instance = record.pointee.instance else { return [] }
         let wanted = layers?.live ?? []
-        if wanted.isEmpty && bases.isEmpty && Container.knownExtra(of: record) == nil { return [] }
-        return try of(record).change(Container.type(record), instance, key: key, to: wanted, bases: bases, undo: &undo)
+        if wanted.isEmpty && bases.isEmpty && ObjectExtra.known(of: record) == nil { return [] }
+        return try of(record).change(ObjectType.of(record), instance, key: key, to: wanted, bases: bases, undo: &undo)
     }
 
     /// The same for an instance that nobody has a record of.

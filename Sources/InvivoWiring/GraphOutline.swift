@@ -1,5 +1,5 @@
 internal import CPlatform
-public import InvivoBase
+internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoObjects
 
@@ -155,14 +155,5 @@ struct GraphOutline {
         else { return nil }
         guard ObjectTable.retain(object) else { return nil }
         return Self.constant(.object(ObjectLease(owning: object)))
-    }
-}
-
-extension Container {
-    /// How a host can make the object of a key by itself; null when it must resolve it.
-    public func outline(_ id: UInt32) throws(Failure) -> Value {
-        // Inside a build, new objects belong to that build.
-        guard innermostBuild == nil else { return .null }
-        return try GraphOutline.of(id, currentGraph()) ?? .null
     }
 }

@@ -9,7 +9,7 @@ public enum InjectedReferences {
         if let edges = iv_record_edges(record, record.pointee.type.pointee.size) {
             for index in 0..<Int(iv_record_edge_count(record)) { body(edges[index]) }
         }
-        guard let extra = Container.knownExtra(of: record) else { return }
+        guard let extra = ObjectExtra.known(of: record) else { return }
         extra.forEachInjectedValue { value in value.forEachLease { body($0.bits) } }
         guard extra.hasLate else { return }
         // One callable may be among the values several times.
@@ -29,7 +29,7 @@ public enum InjectedReferences {
         for object in objects {
             guard let record = ObjectTable.record(object) else { continue }
             records[object] = record
-            if Container.knownExtra(of: record)?.life == .started { isNeeded = true }
+            if ObjectExtra.known(of: record)?.life == .started { isNeeded = true }
         }
         guard isNeeded else { return [] }
         for object in records.keys { leases[object] = ObjectTable.leases(object) }

@@ -39,7 +39,7 @@ extension ObjectType {
     /// A handle for a record, with one lease for the caller. Destroys the instance if there is no memory for a handle.
     static func open(_ record: Record, owner: UInt64) throws(Failure) -> UInt64 {
         guard let slot = ObjectTable.takeSlot() else {
-            Container.destroy(record)
+            Disposal.destroy(record)
             throw Failure(.memory, "no memory for an object")
         }
         return ObjectTable.open(slot, record, owner: owner, leases: 1, hold: false)
@@ -64,14 +64,14 @@ extension ObjectType {
                 if let factory = initializer.factory {
                     if try factory.run("the factory of '\(name)'", instance, &build, values) == nil {
                         guard initializer.isNullable else { throw noInstance() }
-                        Container.freeMemory(of: record)
+                        Disposal.freeMemory(of: record)
                         return nil
                     }
                 } else {
                     try description.initialize(instance, &build, values)
                 }
             } catch {
-                Container.freeMemory(of: record)
+                Disposal.freeMemory(of: record)
                 throw error
             }
             return record

@@ -60,7 +60,7 @@ public final class PlacedScope: @unchecked Sendable {
     }
 
     /// Where the calling code is; nowhere in it is an error. Runs host code.
-    func current(for key: String, at place: Place, _ build: Build) throws(Failure) -> UInt64 {
+    func current(for key: String, at place: Place, _ build: any ScopedBuild) throws(Failure) -> UInt64 {
         let found = try find(for: key, at: place, build)
         guard found != 0 else {
             throw Failure(
@@ -72,7 +72,7 @@ public final class PlacedScope: @unchecked Sendable {
 
     /// The current scope instance of the calling code; 0 if there is none. Injections of a reload use the scope
     /// instance of the holder. Runs host code.
-    func find(for key: String, at place: Place, _ build: Build) throws(Failure) -> UInt64 {
+    func find(for key: String, at place: Place, _ build: any ScopedBuild) throws(Failure) -> UInt64 {
         if let known = build.scopeInstance(of: self) { return known.place }
         guard let host else {
             let thread = currentThread().identity
@@ -105,6 +105,14 @@ public final class PlacedScope: @unchecked Sendable {
         }
         host.keep?(host.userData, place, invivo_key(bits: key), invivo_object(bits: object))
     }
+}
+
+/// A build, as scopes see it.
+protocol ScopedBuild: AnyObject {
+    /// The scope instance in whose object a reload injects, if it is one of `scope`.
+    func scopeInstance(of scope: PlacedScope) -> ScopeInstance?
+    /// Notes that a key was resolved in `instance`.
+    func note(_ instance: ScopeInstance)
 }
 
 /// One place of a scope.

@@ -166,7 +166,7 @@ enum ProgramRun {
         _ memory: UnsafeMutableRawPointer, from end: Int
     ) -> UInt64 {
         let block = memory.assumingMemoryBound(to: iv_block.self)
-        Container.endOfBlock(block, UInt64(running.pointee.program.pointee.node_count) - UInt64(end))
+        Disposal.endOfBlock(block, UInt64(running.pointee.program.pointee.node_count) - UInt64(end))
         return takeBack(running, shared, from: end)
     }
 

@@ -66,8 +66,8 @@ public struct Reinjection {
     ) throws(Failure) {
         build.scopeInstances = scopeInstances
         defer { build.scopeInstances = [] }
-        if recipe.isInCircle { container.markCircle(recipient.object, recipient.record) }
-        let skipped = container.skippedNeeds(recipe, recipient.record, again: true)
+        if recipe.isInCircle { ObjectCycles.mark(recipient.object, recipient.record) }
+        let skipped = recipe.skippedNeeds(of: recipient.record, again: true)
         var now =
             steps(recipe.before, former.before, "before ") + steps(recipe.steps, former.steps, "", from: skipped)
             + steps(recipe.after, former.after, "after ")
@@ -143,16 +143,16 @@ public struct Reinjection {
     private func keepConstant(_ step: Recipe.NamedStep) {
         if case .candidates = step.step { return }
         let record = recipient.record
-        guard container.monitor.locked({ container.extra(record).injectedProperties[step.name] == nil }),
+        guard container.monitor.locked({ ObjectExtra.of(record).injectedProperties[step.name] == nil }),
             let value = try? constant(step.step, recipe)
         else { return }
-        container.remember(value, step.name, record)
+        InjectedReferences.remember(value, step.name, record)
     }
 
     private func found(by step: Step) -> Found {
         let record = recipient.record
         let (kept, candidates) = container.monitor.locked { () -> (Value?, [UInt32]?) in
-            let extra = container.extra(record)
+            let extra = ObjectExtra.of(record)
             return (extra.injectedProperties[step.next.name], extra.candidates[step.next.name])
         }
         var own: Value?
@@ -188,9 +188,9 @@ public struct Reinjection {
             guard case .list(let arguments)? = value else { break }
             _ = try type.method(index, for: record).call(instance, arguments)
         }
-        container.remember(found.kept, name, record)
+        InjectedReferences.remember(found.kept, name, record)
         guard let candidates = found.candidates else { return }
-        let extra = container.extra(record)
+        let extra = ObjectExtra.of(record)
         container.monitor.locked { extra.candidates[name] = candidates }
     }
 
@@ -204,14 +204,14 @@ public struct Reinjection {
         func take(_ value: Value, _ index: Int, _ recipient: Build.Recipient, _ build: Build) throws(Failure) -> Bool {
             let (recipe, record) = (recipient.recipe, recipient.record)
             guard let instance = record.pointee.instance, let declared = recipe.type else { return false }
-            let type = Container.type(record)
+            let type = ObjectType.of(record)
             // Values of documents for creation were set when the object was created, and are set again when it is rebuilt.
             let isSetAtCreation = [build.graph, type.container.currentGraph()].contains {
                 $0.configuration(recipe.id)?.atMaking[index] != nil
             }
             if recipe.definition.base[index] != nil || isSetAtCreation {
                 isThere = true
-            } else if let cover = Container.knownExtra(of: record)?.tuning {
+            } else if let cover = ObjectExtra.known(of: record)?.tuning {
                 let property = declared.property(index, for: record)
                 guard let own = type.description.properties.firstIndex(where: { $0 === property }) else { return false }
                 // A failing one has reverted its own changes, below and above.

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoGraph
 internal import InvivoObjects
 
 /// Objects that reloads have replaced or removed and that are not stopped yet, because their language still refers to them.
@@ -122,13 +123,13 @@ public final class RetiredObjects: Sendable {
     }
 
     private static func extra(of object: UInt64) -> ObjectExtra? {
-        ObjectTable.record(object).flatMap(Container.knownExtra(of:))
+        ObjectTable.record(object).flatMap(ObjectExtra.known(of:))
     }
 
     /// Called when the last claim on an object has been released. True when the object lives on, because its language decides
     /// when it ends.
     func linger(_ record: Record) -> Bool {
-        guard let extra = Container.knownExtra(of: record) else { return false }
+        guard let extra = ObjectExtra.known(of: record) else { return false }
         let lives = state.locked { state -> Bool in
             if extra.retirement.calledOff > 0 {
                 extra.retirement.calledOff -= 1
@@ -148,7 +149,7 @@ public final class RetiredObjects: Sendable {
     /// Called with the monitor held when nothing but each other claims these objects. True when they live on, because the language
     /// of one of them decides when it ends: the others end with it.
     func linger(_ records: [Record]) -> Bool {
-        let members = records.map { (record: $0, extra: Container.extra(of: $0)) }
+        let members = records.map { (record: $0, extra: ObjectExtra.of($0)) }
         return state.held { state in
             guard members.contains(where: { state.waitsForReferences($0.extra) }) else { return false }
             for (record, extra) in members {
@@ -231,7 +232,7 @@ public final class RetiredObjects: Sendable {
         let (entries, received, idle) = state.locked { state in
             let all = gone.map(\.object) + state.entries.keys
             // An object that was stopped by hand meanwhile waits for nothing.
-            let idle = InjectedReferences.endingTogether(all).filter { Container.knownExtra(of: $0)?.life == .started }
+            let idle = InjectedReferences.endingTogether(all).filter { ObjectExtra.known(of: $0)?.life == .started }
             return (
                 state.entries, state.entries.mapValues { $0.extra.retirement.received },
                 Set(idle.map { ObjectTable.handle($0) })
@@ -290,7 +291,7 @@ public final class RetiredObjects: Sendable {
         guard let record = ObjectTable.record(object), let instance = record.pointee.instance,
             let first = monitor.locked({ entry.extra.retirement.firstReferences })
         else { return .none }
-        let type = Container.type(record)
+        let type = ObjectType.of(record)
         guard Self.isHere(type.domain) else { return .some }
         let count = detached { try? type.description.countReferences(instance) }
         guard count ?? .max > first else { return .none }
@@ -319,7 +320,7 @@ public final class RetiredObjects: Sendable {
         let key = record.pointee.key == 0 ? "" : runtime?.keyName(record.pointee.key - 1) ?? ""
         log(
             .warning,
-            "\(key.isEmpty ? "an object" : "'\(key)'") of type '\(Container.type(record).name)' is stopped although its language "
+            "\(key.isEmpty ? "an object" : "'\(key)'") of type '\(ObjectType.of(record).name)' is stopped although its language "
                 + "still refers to it: it was replaced or removed more than "
                 + "\(grace / 1_000_000_000).\(grace / 100_000_000 % 10) s ago (stop_grace). "
                 + "A reference cycle or a thread may hold it", path: key)
@@ -331,7 +332,7 @@ public final class RetiredObjects: Sendable {
             guard !state.isPaused else { return [] }
             var found: [Domain] = []
             for object in state.entries.keys {
-                guard let record = ObjectTable.record(object), let domain = Container.type(record).domain,
+                guard let record = ObjectTable.record(object), let domain = ObjectType.of(record).domain,
                     !Self.isHere(domain), state.posted.insert(ObjectIdentifier(domain)).inserted
                 else { continue }
                 found.append(domain)
@@ -442,7 +443,7 @@ public final class RetiredObjects: Sendable {
                 return (
                     iv_record_order(record), record.pointee.key,
                     Facts(
-                        key: "", type: Container.type(record).name, reason: reason, leases: count,
+                        key: "", type: ObjectType.of(record).name, reason: reason, leases: count,
                         retired: now - min(since, now), idle: reason == .referenced ? now - min(idle, now) : 0)
                 )
             }

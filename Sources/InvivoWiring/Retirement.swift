@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 
 /// The history of an object after it has been replaced or removed. Guarded by the container's monitor.
 struct Retirement {
@@ -53,9 +54,9 @@ extension RetiredObjects {
 
     /// Counts the references that its language has to a new object, before anything else receives it.
     func countFirstReferences(_ record: Record) {
-        let description = Container.type(record).description
+        let description = ObjectType.of(record).description
         guard description.countsReferences, let instance = record.pointee.instance else { return }
-        let extra = Container.extra(of: record)
+        let extra = ObjectExtra.of(record)
         guard monitor.locked({ extra.retirement.firstReferences == nil }) else { return }
         // Where counting fails, every reference counts.
         let found = detached { (try? description.countReferences(instance)) ?? 0 }
@@ -65,8 +66,8 @@ extension RetiredObjects {
     /// Runs the first start of an object. References that it leaves, for example of a thread that it starts, are there before
     /// anything else receives the object: they do not count.
     func countingStart(of record: Record, _ start: () throws(Failure) -> Void) throws(Failure) {
-        let description = Container.type(record).description
-        let extra = Container.extra(of: record)
+        let description = ObjectType.of(record).description
+        let extra = ObjectExtra.of(record)
         guard description.countsReferences, let instance = record.pointee.instance,
             monitor.locked({ extra.retirement.firstReferences != nil && !extra.retirement.isStartCounted })
         else { return try start() }

@@ -1,5 +1,5 @@
 public import InvivoBase
-internal import InvivoGraph
+public import InvivoGraph
 
 /// The scopes with places of a runtime, by name, and their instances.
 public final class ScopeTable: Sendable {
@@ -45,7 +45,7 @@ public final class ScopeTable: Sendable {
 
     /// The cell of a definition where the calling code is. Runs host code.
     func instance(
-        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ build: Build
+        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ build: any ScopedBuild
     ) throws(Failure) -> Cell {
         let scope = try scope(of: recipe)
         let place = try scope.current(for: recipe.key, at: recipe.definition.place, build)
@@ -67,7 +67,7 @@ public final class ScopeTable: Sendable {
     }
 
     /// The key of the cell for the current scope instance of the calling code; nil if there is none. Runs host code.
-    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ build: Build) throws(Failure) -> ArgumentsKey? {
+    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ build: any ScopedBuild) throws(Failure) -> ArgumentsKey? {
         guard recipe.scope != .context else { return nil }
         let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, build)
         return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)
@@ -83,6 +83,24 @@ public final class ScopeTable: Sendable {
         case .host: return try scope(named: recipe.definition.body.scopeName ?? "")
         default: return try scope(named: "thread")
         }
+    }
+
+    /// The scopes, the host's and the threads', in which `recipe` resolves keys when those of `changed` (nil: all) are injected.
+    public func scopes(of recipe: Recipe, changed: Set<UInt32>?, in graph: Graph) -> [PlacedScope] {
+        var found: [PlacedScope] = []
+        var seen: Set<UInt32> = []
+        var rest = recipe.edges.filter { $0.edge != .late && changed?.contains($0.id) != false }.map(\.id)
+        while let id = rest.popLast() {
+            guard seen.insert(id).inserted, let needed = graph.recipe(id) else { continue }
+            if needed.scope == .host || needed.scope == .thread {
+                if let scope = try? scope(of: needed), !found.contains(where: { $0 === scope }) {
+                    found.append(scope)
+                }
+            } else if !needed.scope.isShared {
+                rest += needed.edges.filter { $0.edge != .late }.map(\.id)
+            }
+        }
+        return found
     }
 
     /// Ends a place: what was made there is let go, last made first.

@@ -11,7 +11,7 @@ struct WeakInstance: @unchecked Sendable {
     /// Nil where the type has none. Nil where it has a stop, too: an instance without a record has been stopped, and a stopped
     /// one never comes back. Runs host code: no lock is held.
     init?(to record: Record) {
-        let type = Container.type(record)
+        let type = ObjectType.of(record)
         guard type.raw.pointee.has_stop == 0,
             let pointer = record.pointee.instance.flatMap({ type.description.makeWeak($0) })
         else { return nil }
