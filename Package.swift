@@ -75,7 +75,8 @@ let package = Package(
         .executableTarget(
             name: "InvivoBenchmarks",
             dependencies: [
-                "CInvivo", "Invivo", "InvivoABI", "InvivoBase", "InvivoGraph", "InvivoTraits", "InvivoWiring",
+                "CInvivo", "CYaml", "Invivo", "InvivoABI", "InvivoBase", "InvivoGraph", "InvivoSpec", "InvivoTraits",
+                "InvivoWiring",
             ],
             path: "Benchmarks/swift"),
 

@@ -36,6 +36,7 @@ enum Benchmark {
         if !CommandLine.arguments.contains("--traits") {
             try objects(rounds, count)
             try graphs(rounds, count / 10)
+            try reading(rounds, max(1, count / 300_000))
         }
         try traits(rounds, CommandLine.arguments.contains("--traits") ? count : count / 10)
     }
@@ -108,7 +109,7 @@ enum Benchmark {
         }
         let tuning = Tuning()
         var voice = Array(repeating: 1.0, count: several)
-        let half = (0..<several).map { Layer(property: $0, value: .double(0.5), place: Place()) }
+        let half = (0..<several).map { Layer(property: $0, value: .double(0.5)) }
         return try voice.withUnsafeMutableBytes { bytes in
             guard let instance = bytes.baseAddress else { return 0.0 }
             return try measure(rounds: rounds, count: count) {

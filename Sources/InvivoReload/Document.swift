@@ -24,32 +24,11 @@ public final class Document: @unchecked Sendable {
 
     struct State {
         var hash: ContentHash?
-        var traits: NameTable<[TraitSpec]> = [:]
-        /// Where each target key stands first.
-        var places: NameTable<Place> = [:]
+        /// Empty if it tunes nothing.
+        var traits = TraitDocument()
         /// What it says under `config:`.
         var config: ConfigNode?
         var isOpen = false
-
-        /// The targets whose traits, or their source locations, differ from those of a former state.
-        func changedTargets(since former: State) -> NameSet {
-            var changed: NameSet = []
-            var kept = 0
-            for (target, specs) in traits {
-                guard let known = former.traits[target] else {
-                    changed.insert(target)
-                    continue
-                }
-                kept += 1
-                let isSame =
-                    known.elementsEqual(specs) { $0.isSame(as: $1) }
-                    && (places[target] ?? Place()).isSamePosition(as: former.places[target] ?? Place())
-                if !isSame { changed.insert(target) }
-            }
-            guard kept < former.traits.count else { return changed }
-            for target in former.traits.keys where traits[target] == nil { changed.insert(target) }
-            return changed
-        }
     }
     var state = State()
 

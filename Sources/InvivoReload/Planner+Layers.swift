@@ -41,7 +41,7 @@ extension Planner {
         for id in ids.sorted() {
             try Loading.check()
             let (key, count) = (names.name(id), warnings.count)
-            note { () throws(Failure) in try planLayers(&plan, id, key, documents.said(key), &warnings) }
+            note { () throws(Failure) in try planLayers(&plan, id, key, try documents.said(key), &warnings) }
             noteWarnings(key, since: count)
         }
         var known: Set<String>?
@@ -49,7 +49,7 @@ extension Planner {
             try Loading.check()
             let count = warnings.count
             defer { noteWarnings(key, since: count) }
-            guard let said = documents.said(key) else { continue }
+            guard let said = try documents.said(key) else { continue }
             guard limits.allowsPendingTargets || found.count < Failure.most else {
                 omitted += 1
                 continue
@@ -91,30 +91,30 @@ extension Planner {
             staged = plan.staged.documents
             for (document, state) in staged {
                 guard let warned else {
-                    changed.formUnion(NameSet(document.state.traits.keys + state.traits.keys))
+                    changed.formUnion(document.state.traits.keys + state.traits.keys)
                     continue
                 }
-                changed.formUnion(state.changedTargets(since: document.state))
-                for key in warned where document.state.traits[key] != nil || state.traits[key] != nil {
+                changed.formUnion(state.traits.changedTargets(since: document.state.traits))
+                for key in warned where document.state.traits.contains(key) || state.traits.contains(key) {
                     changed.insert(key)
                 }
             }
         }
 
         /// Nil when no document names it.
-        func said(_ key: String) -> Said? {
+        func said(_ key: String) throws(Failure) -> Said? {
             var said: Said?
             for state in states {
-                guard let traits = state.traits[key] else { continue }
-                if said == nil { said = Said(specs: [], place: state.places[key] ?? Place()) }
-                said?.specs += traits
+                guard let entry = try state.traits[key] else { continue }
+                if said == nil { said = Said(specs: [], place: entry.targetPlace) }
+                said?.specs += entry.traits
             }
             return said
         }
     }
 
     /// What is wrong with the traits of a plan that has failed already, as far as the types of their targets are known.
-    func checkTraits(_ plan: Plan, _ failures: inout [Failure]) {
+    func checkTraits(_ plan: Plan, _ failures: inout [Failure]) throws(Failure) {
         let set = plan.staged.set
         let documents = DocumentsNext(plan, documents)
         // Where definitions change too, a key may be missing because of what is wrong with them.
@@ -122,7 +122,7 @@ extension Planner {
         var warnings: [(String, Place)] = []
         var known: Set<String>?
         for key in documents.changed.sorted() {
-            guard let said = documents.said(key) else { continue }
+            guard let said = try documents.said(key) else { continue }
             let id = names.id(of: key)
             let definition = id.flatMap { next($0, plan) }
             let attached = id.flatMap { id in

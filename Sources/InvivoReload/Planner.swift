@@ -42,7 +42,7 @@ struct Planner {
         nameFindings(&failures, plan)
         validateTargets(plan, &failures)
         checkResets(plan, &failures)
-        if !failures.isEmpty { checkTraits(plan, &failures) }
+        if !failures.isEmpty { try checkTraits(plan, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
         plan.misspelled = try misspelled(plan)
         warnings += plan.misspelled.map { ($0.text, $0.place) }

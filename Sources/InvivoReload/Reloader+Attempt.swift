@@ -225,7 +225,14 @@ extension Reloader {
         for cell in plan.created { cell.generation = next.generation }
         let commit = Commit(container, timeout: options.commitTimeout, from: former, to: next)
         defer { prepared.clock.note(INVIVO_PHASE_OUTAGE, commit.endOutage()) }
-        let findings = try commit.run(plan, restores)
+        let documents = plan.staged.documents
+        // Before objects are changed, so that their errors name the lines that caused them.
+        for (_, state) in documents { state.traits.adoptLocations() }
+        let findings: Commit.Findings
+        do throws(Failure) { findings = try commit.run(plan, restores) } catch {
+            for (document, _) in documents { document.state.traits.adoptLocations() }
+            throw error
+        }
         prepared.warnings += findings.warnings
         plan.warned.formUnion(findings.warned)
         restores.keep(findings.refused)

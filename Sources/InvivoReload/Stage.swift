@@ -77,14 +77,11 @@ struct Stage {
                 let parsed = try SpecReader.read(
                     bytes, file: document.name, format: SpecFormat.of(fileName: document.name),
                     limits: options.specLimits)
-                let said = try TraitDocument(parsed)
+                let said = try TraitDocument(parsed, like: document.state.traits)
                 next.config = try said.config.map { config throws(Failure) in
                     try ConfigNode(document: config, like: document.state.config)
                 }
-                for entry in said.entries {
-                    next.traits[entry.target, default: []] += entry.traits
-                    if next.places[entry.target] == nil { next.places[entry.target] = entry.targetPlace }
-                }
+                if !said.isEmpty { next.traits = said }
                 found.append((document, next))
             } catch {
                 try Loading.check()

@@ -1,27 +1,34 @@
 internal import InvivoBase
 
 extension JsonReader {
-    /// Reads a text in double quotes; `at` is on the first of them.
-    mutating func string(at place: Place) throws(Failure) -> String {
+    /// Reads a text in double quotes, as a key or a value; `at` is on the first of them.
+    mutating func string(isKey: Bool, at position: Position) throws(Failure) {
         at += 1
         let start = at
         while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { at += 1 }
         if peek == UInt8(ascii: "\"") {
-            try tree.checkLength(at - start, at: place)
             at += 1
-            return String(decoding: bytes[start..<at - 1], as: UTF8.self)
+            return try put(UnsafeBufferPointer(rebasing: bytes[start..<at - 1]), isKey: isKey, at: position)
         }
-        return try escapedString(begun: Array(bytes[start..<at]), at: place)
+        let decoded = try escapedString(begun: Array(bytes[start..<at]), at: position)
+        try decoded.span.withUnsafeBufferPointer { text throws(Failure) in
+            try put(text, isKey: isKey, at: position)
+        }
     }
 
-    private mutating func escapedString(begun: [UInt8], at place: Place) throws(Failure) -> String {
+    private mutating func put(
+        _ text: UnsafeBufferPointer<UInt8>, isKey: Bool, at position: Position
+    ) throws(Failure) {
+        if isKey { try tree.key(text, at: position) } else { try tree.add(text, at: position) }
+    }
+
+    private mutating func escapedString(begun: [UInt8], at position: Position) throws(Failure) -> [UInt8] {
         var decoded = begun
         while let byte = peek {
             switch byte {
             case UInt8(ascii: "\""):
                 at += 1
-                try tree.checkLength(decoded.count, at: place)
-                return String(decoding: decoded, as: UTF8.self)
+                return decoded
             case UInt8(ascii: "\\"):
                 try escape(into: &decoded)
             case 0..<0x20:
@@ -34,7 +41,7 @@ extension JsonReader {
                 at += 1
             }
         }
-        let message = "the text that begins at \(place.line):\(place.column) is not closed"
+        let message = "the text that begins at \(position.line):\(position.column) is not closed"
         throw tree.failure(.syntax, message, at: here())
     }
 

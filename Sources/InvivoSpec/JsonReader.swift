@@ -19,51 +19,49 @@ struct JsonReader {
         try reader.value()
         reader.skipBlanks()
         if reader.at < reader.bytes.count { throw reader.unexpected("the end of the document") }
-        try reader.tree.problems.throwIfAny()
-        return reader.tree.root
+        return try reader.tree.root()
     }
 
     private init(_ text: SourceText, _ limits: SpecLimits) {
         self.text = text
         bytes = text.bytes
-        tree = TreeBuilder(limits: limits)
+        tree = TreeBuilder(limits: limits, file: text.file)
     }
 
     private mutating func value() throws(Failure) {
-        let place = here()
+        let position = here()
         switch peek ?? 0 {
-        case UInt8(ascii: "{"): try map(at: place)
-        case UInt8(ascii: "["): try list(at: place)
-        case UInt8(ascii: "\""): try tree.add(.text(try string(at: place)), at: place)
-        case UInt8(ascii: "-"), 0x30...0x39: try number(at: place)
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): try word(at: place)
+        case UInt8(ascii: "{"): try map(at: position)
+        case UInt8(ascii: "["): try list(at: position)
+        case UInt8(ascii: "\""): try string(isKey: false, at: position)
+        case UInt8(ascii: "-"), 0x30...0x39: try number(at: position)
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): try word(at: position)
         default: throw unexpected("a value")
         }
     }
 
-    private mutating func map(at place: Place) throws(Failure) {
-        try tree.begin(map: true, at: place)
+    private mutating func map(at position: Position) throws(Failure) {
+        try tree.begin(map: true, at: position)
         at += 1
         skipBlanks()
         if !skip(UInt8(ascii: "}")) {
             repeat {
                 skipBlanks()
-                let keyPlace = here()
-                guard peek == UInt8(ascii: "\"") else { throw unexpected("a key in double quotes", in: place) }
-                try tree.key(try string(at: keyPlace), at: keyPlace)
+                guard peek == UInt8(ascii: "\"") else { throw unexpected("a key in double quotes", in: position) }
+                try string(isKey: true, at: here())
                 skipBlanks()
-                guard skip(UInt8(ascii: ":")) else { throw unexpected("':' after the key", in: place) }
+                guard skip(UInt8(ascii: ":")) else { throw unexpected("':' after the key", in: position) }
                 skipBlanks()
                 try value()
                 skipBlanks()
             } while skip(UInt8(ascii: ","))
-            guard skip(UInt8(ascii: "}")) else { throw unexpected("',' or '}'", in: place) }
+            guard skip(UInt8(ascii: "}")) else { throw unexpected("',' or '}'", in: position) }
         }
         tree.end()
     }
 
-    private mutating func list(at place: Place) throws(Failure) {
-        try tree.begin(map: false, at: place)
+    private mutating func list(at position: Position) throws(Failure) {
+        try tree.begin(map: false, at: position)
         at += 1
         skipBlanks()
         if !skip(UInt8(ascii: "]")) {
@@ -72,34 +70,34 @@ struct JsonReader {
                 try value()
                 skipBlanks()
             } while skip(UInt8(ascii: ","))
-            guard skip(UInt8(ascii: "]")) else { throw unexpected("',' or ']'", in: place) }
+            guard skip(UInt8(ascii: "]")) else { throw unexpected("',' or ']'", in: position) }
         }
         tree.end()
     }
 
-    private mutating func word(at place: Place) throws(Failure) {
+    private mutating func word(at position: Position) throws(Failure) {
         let start = at
         while let byte = peek, isWordByte(byte) { at += 1 }
         let word = String(decoding: bytes[start..<at], as: UTF8.self)
         switch word {
-        case "null": try tree.add(.null, at: place)
-        case "true": try tree.add(.bool(true), at: place)
-        case "false": try tree.add(.bool(false), at: place)
+        case "null": try tree.add(.null, at: position)
+        case "true": try tree.add(.bool(true), at: position)
+        case "false": try tree.add(.bool(false), at: position)
         default:
             let near = suggestion(for: word.lowercased(), among: ["true", "false", "null"])
             let hint = near.isEmpty ? "; a text needs double quotes" : near
-            throw tree.failure(.syntax, "unknown word \(quoted(word))\(hint)", at: place)
+            throw tree.failure(.syntax, "unknown word \(quoted(word))\(hint)", at: position)
         }
     }
 
-    private mutating func number(at place: Place) throws(Failure) {
+    private mutating func number(at position: Position) throws(Failure) {
         let start = at
         let isNegative = skip(UInt8(ascii: "-"))
         let first = at
         let digits = skipDigits()
         guard digits > 0 else { throw unexpected("a digit") }
         if digits > 1 && bytes[first] == 0x30 {
-            throw tree.failure(.syntax, "a number must not begin with 0", at: place)
+            throw tree.failure(.syntax, "a number must not begin with 0", at: position)
         }
         let end = at
         var isInteger = true
@@ -115,22 +113,22 @@ struct JsonReader {
         }
         if let byte = peek, isWordByte(byte) { throw unexpected("the end of the number") }
         try tree.add(
-            try content(start, first..<end, isInteger: isInteger, isNegative: isNegative, at: place), at: place)
+            try content(start, first..<end, isInteger: isInteger, isNegative: isNegative, at: position), at: position)
     }
 
     private mutating func content(
-        _ start: Int, _ digits: Range<Int>, isInteger: Bool, isNegative: Bool, at place: Place
+        _ start: Int, _ digits: Range<Int>, isInteger: Bool, isNegative: Bool, at position: Position
     ) throws(Failure) -> SpecNode.Content {
         if isInteger {
             let magnitude = NumberText.magnitude(bytes[digits])
             if let magnitude, let integer = NumberText.integer(magnitude: magnitude, isNegative: isNegative) {
                 return integer
             }
-            try tree.report(.range, NumberText.tooLarge(written(from: start)), at: place)
+            try tree.report(.range, NumberText.tooLarge(written(from: start)), at: position)
         } else if let value = Double(written(from: start)), value.isFinite {
             return .number(value)
         } else {
-            try tree.report(.range, NumberText.infinite(written(from: start)), at: place)
+            try tree.report(.range, NumberText.infinite(written(from: start)), at: position)
         }
         return .null
     }
@@ -171,15 +169,15 @@ extension JsonReader {
         }
     }
 
-    /// The place of the next byte. It only goes forward.
-    mutating func here() -> Place {
+    /// The position of the next byte. It only goes forward.
+    mutating func here() -> Position {
         cursor.advance(to: at, in: bytes)
-        return cursor.place(in: text.file)
+        return cursor.position
     }
 
     /// The error for a byte that cannot stand at `at`; `opening` is where the list or map began that it stands in.
-    mutating func unexpected(_ expected: String, in opening: Place? = nil) -> Failure {
-        let place = here()
+    mutating func unexpected(_ expected: String, in opening: Position? = nil) -> Failure {
+        let position = here()
         var message = "expected \(expected), found "
         switch text.scalar(atByte: at) {
         case nil:
@@ -192,7 +190,8 @@ extension JsonReader {
             if lastByte == UInt8(ascii: ",") { message += "; remove the comma before it" }
         case let scalar?: message += quoted(String(scalar))
         }
-        return Failure(.syntax, message, path: opening == nil ? tree.path : tree.containerPath, at: place)
+        return Failure(
+            .syntax, message, path: opening == nil ? tree.path : tree.containerPath, at: position.place(in: text.file))
     }
 
     private var lastByte: UInt8? {

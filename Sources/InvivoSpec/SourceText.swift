@@ -20,7 +20,7 @@ struct SourceText {
         } catch {
             var cursor = TextCursor()
             cursor.advance(to: error.byteOffsets.lowerBound, in: all)
-            throw Failure(.encoding, Self.notUTF8(all, cursor.offset), at: cursor.place(in: file))
+            throw Failure(.encoding, Self.notUTF8(all, cursor.offset), at: cursor.position.place(in: file))
         }
     }
 
@@ -33,10 +33,12 @@ struct SourceText {
     }
 
     /// The place of a byte. Walks from the beginning: for errors only.
-    func place(ofByte offset: Int) -> Place {
+    func place(ofByte offset: Int) -> Place { position(ofByte: offset).place(in: file) }
+
+    func position(ofByte offset: Int) -> Position {
         var cursor = TextCursor()
         cursor.advance(to: offset, in: bytes)
-        return cursor.place(in: file)
+        return cursor.position
     }
 
     var scalarCount: Int {
@@ -112,5 +114,5 @@ struct TextCursor {
         }
     }
 
-    func place(in file: String) -> Place { Place(file: file, line: line, column: column) }
+    var position: Position { Position(line: line, column: column) }
 }

@@ -24,4 +24,8 @@ public struct SpecLimits: Sendable {
     static let depthCeiling = 512
 
     var allowedDepth: Int { min(depth, Self.depthCeiling) }
+
+    // A tree has indices and lengths of 32 bits; each value may have a key.
+    var allowedNodes: Int { min(nodes, Int(UInt32.max) / 2 - 1) }
+    var allowedLength: Int { min(stringLength, Int(UInt32.max)) }
 }

@@ -15,13 +15,37 @@ public struct SpecNode: Sendable {
         case map([SpecEntry])
     }
 
-    public let content: Content
-    /// Where the value begins.
-    public let place: Place
+    let tree: SpecTree
+    let index: Int
 
+    init(_ tree: SpecTree, _ index: Int) {
+        self.tree = tree
+        self.index = index
+    }
+
+    /// A value that stands in no text. Parts are copied.
     public init(_ content: Content, at place: Place = Place()) {
-        self.content = content
-        self.place = place
+        var parts = SpecTree.Parts()
+        parts.append(content, at: Position(place))
+        self.init(SpecTree(parts, file: place.file), 0)
+    }
+
+    /// Where the value begins.
+    public var place: Place { tree.place(index) }
+
+    /// Strings and arrays are created by each use.
+    public var content: Content {
+        let value = tree.value(index)
+        return switch value.kind {
+        case .null: .null
+        case .bool: .bool(value.payload != 0)
+        case .integer: .integer(Int64(bitPattern: value.payload))
+        case .unsigned: .unsigned(value.payload)
+        case .number: .number(Double(bitPattern: value.payload))
+        case .text: .text(tree.string(index))
+        case .list: .list(items ?? [])
+        case .map: .map(entries ?? [])
+        }
     }
 }
 
@@ -36,37 +60,11 @@ public struct SpecEntry: Sendable {
         self.keyPlace = keyPlace
         self.value = value
     }
-}
 
-extension SpecNode {
-    /// Whether another version of the same document has the same value at the same line and column.
-    func isSame(as other: SpecNode) -> Bool {
-        guard place.isSamePosition(as: other.place) else { return false }
-        switch (content, other.content) {
-        case (.null, .null): return true
-        case (.bool(let one), .bool(let other)): return one == other
-        case (.integer(let one), .integer(let other)): return one == other
-        case (.unsigned(let one), .unsigned(let other)): return one == other
-        // By bits: NaN is the same as itself, and 0 is not the same as -0.
-        case (.number(let one), .number(let other)): return one.bitPattern == other.bitPattern
-        case (.text(let one), .text(let other)): return one.isSameName(as: other)
-        case (.list(let one), .list(let other)): return one.elementsEqual(other) { $0.isSame(as: $1) }
-        case (.map(let one), .map(let other)): return one.elementsEqual(other) { $0.isSame(as: $1) }
-        default: return false
-        }
+    /// The entry whose key has that index.
+    init(_ tree: SpecTree, _ index: Int) {
+        self.init(key: tree.string(index), keyPlace: tree.place(index), value: SpecNode(tree, index + 1))
     }
-}
-
-extension SpecEntry {
-    /// Whether another version of the same document has the same entry at the same line and column.
-    func isSame(as other: SpecEntry) -> Bool {
-        keyPlace.isSamePosition(as: other.keyPlace) && key.isSameName(as: other.key) && value.isSame(as: other.value)
-    }
-}
-
-extension Place {
-    /// Whether it is the same line and column, in whatever file.
-    public func isSamePosition(as other: Place) -> Bool { line == other.line && column == other.column }
 }
 
 /// A whole text, read: the root value and the file's name as it was given.
@@ -83,26 +81,42 @@ public struct SpecDocument: Sendable {
 extension SpecNode {
     /// The entries, if this is a map.
     public var entries: [SpecEntry]? {
-        if case .map(let entries) = content { entries } else { nil }
+        let value = tree.value(index)
+        guard value.kind == .map else { return nil }
+        var entries: [SpecEntry] = []
+        entries.reserveCapacity(Int(value.payload))
+        var key = index + 1
+        while key < value.extent {
+            entries.append(SpecEntry(tree, key))
+            key = tree.end(key + 1)
+        }
+        return entries
     }
 
     /// The items, if this is a list.
     public var items: [SpecNode]? {
-        if case .list(let items) = content { items } else { nil }
+        let value = tree.value(index)
+        guard value.kind == .list else { return nil }
+        var items: [SpecNode] = []
+        items.reserveCapacity(Int(value.payload))
+        var item = index + 1
+        while item < value.extent {
+            items.append(SpecNode(tree, item))
+            item = tree.end(item)
+        }
+        return items
     }
 
     /// The text, if this is a text.
-    public var text: String? {
-        if case .text(let text) = content { text } else { nil }
-    }
+    public var text: String? { tree.value(index).kind == .text ? tree.string(index) : nil }
 
-    public var isNull: Bool {
-        if case .null = content { true } else { false }
-    }
+    public var isNull: Bool { tree.value(index).kind == .null }
+
+    public var isMap: Bool { tree.value(index).kind == .map }
 
     /// The value of a key, if this is a map that has it.
     public subscript(key: String) -> SpecNode? {
-        entries?.first { $0.key.isSameName(as: key) }?.value
+        isMap ? tree.find(key, in: index).map { SpecNode(tree, $0.key + 1) } : nil
     }
 
     /// What it is, as an error says it: "the text 'saw'", "a list", "nothing".

@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import Synchronization
 
 /// What a trait document says: for each target, the traits that are to hold, in order. Only the form is checked here;
 /// which trait types and properties there are is known to the traits room.
@@ -8,17 +9,23 @@ public import InvivoBase
 ///         - Set: { gain: 0.5, cutoff: 1.2 kHz }
 ///         - { type: Set, wave: saw }
 public struct TraitDocument: Sendable {
-    public let entries: [TraitEntry]
     /// What stands under `config:`, a map whose values may be anything.
     public let config: SpecNode?
-    public let file: String
+    /// The map of targets; nil if the document has none.
+    private let targets: SpecNode?
+    /// Those of the targets, in their order. Versions of a document share the origins of targets whose traits are the same.
+    private let origins: ContiguousArray<TraitOrigin>
 
-    /// Reports all that is wrong at once, as `.spec`.
-    public init(_ document: SpecDocument) throws(Failure) {
+    /// A document that says nothing.
+    public init() { (config, targets, origins) = (nil, nil, []) }
+
+    /// Reports all that is wrong at once, as `.spec`. Traits that are the same in a former version of the document are not
+    /// checked again.
+    public init(_ document: SpecDocument, like former: TraitDocument? = nil) throws(Failure) {
         var checker = DocumentChecker()
-        entries = try Self.entries(of: document.root, &checker)
+        targets = Self.targets(of: document.root, &checker)
+        origins = try Self.origins(of: targets, like: former, &checker)
         config = Self.config(of: document.root, &checker)
-        file = document.file
         try checker.failures.throwIfAny()
     }
 
@@ -27,6 +34,109 @@ public struct TraitDocument: Sendable {
     ) throws(Failure) -> TraitDocument {
         try TraitDocument(SpecReader.read(bytes, file: file, format: format, limits: limits))
     }
+
+    /// Whether it has no targets. Without them nothing of the document is needed after it was read.
+    public var isEmpty: Bool { origins.isEmpty }
+
+    /// The keys of the targets, in their order.
+    public var keys: [String] { targets?.entries?.map(\.key) ?? [] }
+
+    public func contains(_ target: String) -> Bool { targets?[target] != nil }
+
+    /// The traits of a target; nil if the document does not have it. They are read from the tree at each use.
+    public subscript(target: String) -> TraitEntry? {
+        get throws(Failure) {
+            guard let targets, let (number, key) = targets.tree.find(target, in: targets.index) else { return nil }
+            // Errors were reported when the document was read.
+            var checker = DocumentChecker()
+            return try Self.entry(targets.tree, key, origins[number], &checker)
+        }
+    }
+
+    /// The targets whose traits differ from those of a former version of the document, wherever they stand.
+    public func changedTargets(since former: TraitDocument) -> NameSet {
+        var changed: NameSet = []
+        guard let targets else { return NameSet(former.keys) }
+        var known = 0
+        for (target, match) in TargetPairs(targets, former.targets) {
+            if let match {
+                known += 1
+                if origins[target.number] === former.origins[match.number] { continue }
+            }
+            changed.insert(targets.tree.string(target.key))
+        }
+        guard known < former.origins.count else { return changed }
+        for key in former.keys where !contains(key) { changed.insert(key) }
+        return changed
+    }
+
+    /// Where traits are the same in several versions of a document, their layers get the source locations of this version.
+    public func adoptLocations() {
+        guard let targets else { return }
+        for target in TargetSequence(targets) { origins[target.number].move(to: targets.tree, target.key) }
+    }
+}
+
+/// The targets of a document in their order.
+private struct TargetSequence: Sequence, IteratorProtocol {
+    /// One target: its number, from 0, and the index of its key.
+    typealias Target = (number: Int, key: Int)
+
+    private let tree: SpecTree
+    private let end: Int
+    private var number = 0
+    private var key: Int
+
+    init(_ map: SpecNode) {
+        tree = map.tree
+        end = map.tree.end(map.index)
+        key = map.index + 1
+    }
+
+    mutating func next() -> Target? {
+        guard key < end else { return nil }
+        defer { skip((number, key)) }
+        return (number, key)
+    }
+
+    /// Continues behind a target.
+    mutating func skip(_ target: Target) {
+        number = target.number + 1
+        key = tree.end(target.key + 1)
+    }
+}
+
+/// The targets of a document, each with its match in a former version. Most versions have the same targets in the same order, so
+/// the next match is expected behind the last one.
+private struct TargetPairs: Sequence, IteratorProtocol {
+    private let tree: SpecTree
+    private var targets: TargetSequence
+    private let former: SpecNode?
+    private var formerTargets: TargetSequence?
+
+    init(_ targets: SpecNode, _ former: SpecNode?) {
+        tree = targets.tree
+        self.targets = TargetSequence(targets)
+        self.former = former
+        formerTargets = former.map(TargetSequence.init)
+    }
+
+    mutating func next() -> (target: TargetSequence.Target, match: TargetSequence.Target?)? {
+        guard let target = targets.next() else { return nil }
+        return (target, match(target))
+    }
+
+    private mutating func match(_ target: TargetSequence.Target) -> TargetSequence.Target? {
+        guard let former else { return nil }
+        var following = formerTargets
+        if let expected = following?.next(), tree.isSame(target.key, as: former.tree, expected.key) {
+            formerTargets = following
+            return expected
+        }
+        guard let found = former.tree.find(tree.string(target.key), in: former.index) else { return nil }
+        formerTargets?.skip(found)
+        return found
+    }
 }
 
 /// The traits of one target.
@@ -34,6 +144,37 @@ public struct TraitEntry: Sendable {
     public let target: String
     public let targetPlace: Place
     public let traits: [TraitSpec]
+}
+
+/// Where the traits of one target stand. It follows the document: an edit that leaves the traits as they are moves it.
+public final class TraitOrigin: Sendable {
+    /// The index of the target's key in its tree.
+    private let current: Mutex<(tree: SpecTree, key: Int)>
+
+    init(_ tree: SpecTree, _ key: Int) { current = Mutex((tree, key)) }
+
+    func move(to tree: SpecTree, _ key: Int) { current.withLock { $0 = (tree, key) } }
+
+    func place(_ offset: Int) -> Place {
+        let (tree, key) = current.withLock { $0 }
+        return tree.place(key + offset)
+    }
+}
+
+/// The location of a value in the traits of a target, in the version of the document that is in effect.
+public struct TraitLocation: Sendable {
+    private let origin: TraitOrigin?
+    private let offset: Int
+
+    /// No location.
+    public init() { (origin, offset) = (nil, 0) }
+
+    fileprivate init(_ origin: TraitOrigin, offset: Int) {
+        self.origin = origin
+        self.offset = offset
+    }
+
+    public var place: Place { origin?.place(offset) ?? Place() }
 }
 
 /// One trait: its type and its parameters, the same for the short and the long form.
@@ -46,14 +187,12 @@ public struct TraitSpec: Sendable {
     /// has under the trait's name, for errors found later.
     public let path: String
     public let parametersPath: String
+    fileprivate let origin: TraitOrigin
+    /// The index of the target's key.
+    fileprivate let key: Int
 
-    /// Whether another version of the same document has the same trait at the same line and column.
-    public func isSame(as other: TraitSpec) -> Bool {
-        place.isSamePosition(as: other.place) && typePlace.isSamePosition(as: other.typePlace)
-            && type.isSameName(as: other.type) && path.isSameName(as: other.path)
-            && parametersPath.isSameName(as: other.parametersPath)
-            && parameters.elementsEqual(other.parameters) { $0.isSame(as: $1) }
-    }
+    /// The location of one of its values, which remains valid when the document is edited.
+    public func location(of value: SpecNode) -> TraitLocation { TraitLocation(origin, offset: value.index - key) }
 
     /// The key path of a parameter, or of what is nested in it.
     public func path(of keys: [String]) -> String {
@@ -62,28 +201,47 @@ public struct TraitSpec: Sendable {
 }
 
 extension TraitDocument {
-    private static func entries(
-        of root: SpecNode, _ checker: inout DocumentChecker
-    ) throws(Failure) -> [TraitEntry] {
+    private static func targets(of root: SpecNode, _ checker: inout DocumentChecker) -> SpecNode? {
         let known = ["traits", "config"]
         let path = SpecPath()
-        guard let map = checker.map(root, "with the keys 'traits' and 'config'", path: path) else { return [] }
+        guard let map = checker.map(root, "with the keys 'traits' and 'config'", path: path) else { return nil }
         checker.refuseUnknownKeys(map, known: known, path: path)
         guard let traits = map["traits"] else {
             // An unknown key is most likely a misspelt one, and then already noted.
             if !map.isEmpty && map["config"] == nil && checker.failures.isEmpty {
                 checker.fail("the key 'traits' is missing", path: path, at: root.place)
             }
-            return []
+            return nil
         }
-        let all = path.key("traits")
-        let hint = "write {} if no trait is to hold"
-        let targets = checker.map(traits, "of targets and their lists of traits", path: all, hint: hint) ?? []
-        var found: [TraitEntry] = []
-        for target in targets {
-            if let entry = try entry(target, path: all, &checker) { found.append(entry) }
+        guard traits.isMap else {
+            checker.expected(
+                "a map of targets and their lists of traits", traits, path: path.key("traits"),
+                hint: "write {} if no trait is to hold")
+            return nil
         }
-        return found
+        return traits
+    }
+
+    private static func origins(
+        of targets: SpecNode?, like former: TraitDocument?, _ checker: inout DocumentChecker
+    ) throws(Failure) -> ContiguousArray<TraitOrigin> {
+        var origins: ContiguousArray<TraitOrigin> = []
+        guard let targets else { return origins }
+        let tree = targets.tree
+        var steps = LoadSteps()
+        for (target, match) in TargetPairs(targets, former?.targets) {
+            try steps.step()
+            if let former, let match, let known = former.targets?.tree,
+                tree.isSame(target.key + 1, as: known, match.key + 1)
+            {
+                origins.append(former.origins[match.number])
+            } else {
+                let origin = TraitOrigin(tree, target.key)
+                _ = try entry(tree, target.key, origin, &checker)
+                origins.append(origin)
+            }
+        }
+        return origins
     }
 
     /// Each is a map around what follows.
@@ -112,10 +270,12 @@ extension TraitDocument {
     }
 
     private static func entry(
-        _ entry: SpecEntry, path: SpecPath, _ checker: inout DocumentChecker
+        _ tree: SpecTree, _ key: Int, _ origin: TraitOrigin, _ checker: inout DocumentChecker
     ) throws(Failure) -> TraitEntry? {
+        let entry = SpecEntry(tree, key)
+        var path = SpecPath().key("traits")
         guard checker.checkName(entry, "the key of a target", path: path) else { return nil }
-        let path = path.key(entry.key)
+        path = path.key(entry.key)
         let hint = "write [] if no trait is to hold for it"
         if let value = entry.value.entries {
             let first = value.first.map { ", as in '- \(SpecPath().key($0.key).text): ...'" } ?? ""
@@ -127,12 +287,14 @@ extension TraitDocument {
         var traits: [TraitSpec] = []
         for (index, item) in items.enumerated() {
             try Loading.check()
-            if let trait = trait(item, path: path.item(index), &checker) { traits.append(trait) }
+            if let trait = trait(item, path: path.item(index), (origin, key), &checker) { traits.append(trait) }
         }
         return TraitEntry(target: entry.key, targetPlace: entry.keyPlace, traits: traits)
     }
 
-    private static func trait(_ item: SpecNode, path: SpecPath, _ checker: inout DocumentChecker) -> TraitSpec? {
+    private static func trait(
+        _ item: SpecNode, path: SpecPath, _ target: (origin: TraitOrigin, key: Int), _ checker: inout DocumentChecker
+    ) -> TraitSpec? {
         let form = "such as 'Set: { gain: 0.5 }'"
         guard let entries = item.entries, let first = entries.first else {
             checker.expected("a trait \(form)", item, path: path)
@@ -142,7 +304,8 @@ extension TraitDocument {
             guard let name = checker.text(type.value, "the name of a trait", path: path.key("type")) else { return nil }
             return TraitSpec(
                 type: name, typePlace: type.value.place, parameters: entries.filter { $0.key != "type" },
-                place: item.place, path: path.text, parametersPath: path.text)
+                place: item.place, path: path.text, parametersPath: path.text,
+                origin: target.origin, key: target.key)
         }
         guard entries.count == 1 else {
             var message = "expected one trait \(form), found the keys \(shown(entries))"
@@ -154,13 +317,13 @@ extension TraitDocument {
             return nil
         }
         guard checker.checkName(first, "the name of the trait", path: path) else { return nil }
-        if !first.value.isNull && first.value.entries == nil {
+        if !first.value.isNull && !first.value.isMap {
             checker.expected("the parameters as a map, \(form)", first.value, path: path.key(first.key))
             return nil
         }
         return TraitSpec(
             type: first.key, typePlace: first.keyPlace, parameters: first.value.entries ?? [], place: item.place,
-            path: path.text, parametersPath: path.key(first.key).text)
+            path: path.text, parametersPath: path.key(first.key).text, origin: target.origin, key: target.key)
     }
 
     private static func shown(_ entries: [SpecEntry]) -> String {

@@ -3,28 +3,34 @@ internal import InvivoBase
 /// Makes a tree out of the values that a front end meets, in order, and holds what both front ends must hold: the
 /// limits, and that no key occurs twice. What a front end can read past is collected; a limit ends the reading.
 struct TreeBuilder {
+    /// A list or map that is not complete.
     private struct Frame {
-        let place: Place
+        let index: Int
         let isMap: Bool
-        var items: [SpecNode] = []
-        var entries: [SpecEntry] = []
-        var key: String?
-        var keyPlace = Place()
-        /// The keys, once there are too many to compare one by one.
-        var seen: NameSet?
+        /// Of its items or entries that are complete.
+        var count = 0
+        /// The index of the key whose value is next.
+        var key: Int?
     }
 
     let limits: SpecLimits
-    private(set) var root: SpecNode?
+    let file: String
+    private var parts = SpecTree.Parts()
     private(set) var problems = FailureList()
     private var stack: [Frame] = []
     private var nodes = 0
-    /// Sets of maps that have ended, emptied, for the next ones.
-    private var spareSets: [NameSet] = []
     private var steps = LoadSteps()
-    private static let comparedOneByOne = 8
 
-    init(limits: SpecLimits) { self.limits = limits }
+    init(limits: SpecLimits, file: String) {
+        self.limits = limits
+        self.file = file
+    }
+
+    /// The root of the complete tree; nil if there was no value. Fails with the problems that were reported.
+    consuming func root() throws(Failure) -> SpecNode? {
+        try problems.throwIfAny()
+        return nodes == 0 ? nil : SpecNode(SpecTree(parts, file: file), 0)
+    }
 
     /// Whether the next value of the innermost map is a key.
     var wantsKey: Bool {
@@ -42,98 +48,89 @@ struct TreeBuilder {
         var path = SpecPath()
         for frame in frames {
             if !frame.isMap {
-                path = path.item(frame.items.count)
+                path = path.item(frame.count)
             } else if let key = frame.key {
-                path = path.key(key)
+                path = path.key(parts.string(key))
             }
         }
         return path.text
     }
 
-    mutating func begin(map isMap: Bool, at place: Place) throws(Failure) {
+    mutating func begin(map isMap: Bool, at position: Position) throws(Failure) {
         guard stack.count < limits.allowedDepth else {
             let message = "lists and maps lie deeper inside each other than the \(limits.allowedDepth) levels allowed"
-            throw failure(.tooLarge, message, at: place)
+            throw failure(.tooLarge, message, at: position)
         }
-        try count(at: place)
-        stack.append(Frame(place: place, isMap: isMap))
+        try count(at: position)
+        stack.append(Frame(index: parts.values.count, isMap: isMap))
+        parts.appendValue(isMap ? .map : .list, at: position)
     }
 
     /// Only where a key is wanted.
-    mutating func key(_ key: String, at place: Place) throws(Failure) {
-        try checkLength(key.utf8.count, at: place)
+    mutating func key(_ key: UnsafeBufferPointer<UInt8>, at position: Position) throws(Failure) {
+        try checkLength(key.count, at: position)
         let top = stack.count - 1
-        if isUsed(key), let first = stack[top].entries.first(where: { $0.key.isSameName(as: key) })?.keyPlace {
-            let message = "the key \(quoted(key)) is given twice, first in line \(first.line); keep one of them"
-            try report(.syntax, message, at: place)
+        let index = parts.values.count
+        parts.append(key, at: position)
+        if let first = parts.noteKey(number: stack[top].count, of: stack[top].index) {
+            let line = parts.positions[first].line
+            let message =
+                "the key \(quoted(parts.string(index))) is given twice, first in line \(line); keep one of them"
+            try report(.syntax, message, at: position)
         }
-        stack[top].key = key
-        stack[top].keyPlace = place
+        stack[top].key = index
     }
 
-    mutating func add(_ content: SpecNode.Content, at place: Place) throws(Failure) {
-        try count(at: place)
-        put(SpecNode(content, at: place))
+    mutating func add(_ content: SpecNode.Content, at position: Position) throws(Failure) {
+        try count(at: position)
+        parts.append(content, at: position)
+        complete()
+    }
+
+    mutating func add(_ text: UnsafeBufferPointer<UInt8>, at position: Position) throws(Failure) {
+        try checkLength(text.count, at: position)
+        try count(at: position)
+        parts.append(text, at: position)
+        complete()
     }
 
     mutating func end() {
         guard let frame = stack.popLast() else { return }
-        if var seen = frame.seen {
-            seen.removeAll()
-            spareSets.append(seen)
-        }
-        put(SpecNode(frame.isMap ? .map(frame.entries) : .list(frame.items), at: frame.place))
+        parts.close(frame.index, count: frame.count)
+        complete()
     }
 
     /// An error that need not end the reading, unless there are very many of them.
-    mutating func report(_ code: Status, _ message: String, at place: Place) throws(Failure) {
-        let found = failure(code, message, at: place)
+    mutating func report(_ code: Status, _ message: String, at position: Position) throws(Failure) {
+        let found = failure(code, message, at: position)
         problems.append(found)
         if problems.isFull { try problems.throwIfAny() }
     }
 
-    func failure(_ code: Status, _ message: String, at place: Place) -> Failure {
-        Failure(code, message, path: path, at: place)
+    func failure(_ code: Status, _ message: String, at position: Position) -> Failure {
+        Failure(code, message, path: path, at: position.place(in: file))
     }
 
-    func checkLength(_ length: Int, at place: Place) throws(Failure) {
-        guard length > limits.stringLength else { return }
-        let message = "the text has \(length) bytes, more than the \(limits.stringLength) allowed for one"
-        throw failure(.tooLarge, message, at: place)
+    func checkLength(_ length: Int, at position: Position) throws(Failure) {
+        guard length > limits.allowedLength else { return }
+        let message = "the text has \(length) bytes, more than the \(limits.allowedLength) allowed for one"
+        throw failure(.tooLarge, message, at: position)
     }
 
-    private mutating func count(at place: Place) throws(Failure) {
+    private mutating func count(at position: Position) throws(Failure) {
         try steps.step()
         nodes += 1
-        guard nodes > limits.nodes else { return }
-        let message = "the document has more than the \(limits.nodes) values allowed; max_document_nodes permits more"
-        throw failure(.tooLarge, message, at: place)
+        guard nodes > limits.allowedNodes else { return }
+        let message =
+            "the document has more than the \(limits.allowedNodes) values allowed; max_document_nodes permits more"
+        throw failure(.tooLarge, message, at: position)
     }
 
-    private mutating func put(_ node: SpecNode) {
-        let top = stack.count - 1
-        if top < 0 {
-            root = node
-        } else if let key = stack[top].key {
-            stack[top].entries.append(SpecEntry(key: key, keyPlace: stack[top].keyPlace, value: node))
-            stack[top].key = nil
-        } else {
-            stack[top].items.append(node)
-        }
-    }
-
-    /// Whether the innermost map has the key; notes it.
-    private mutating func isUsed(_ key: String) -> Bool {
-        let top = stack.count - 1
-        let known = stack[top].entries.count
-        guard known >= Self.comparedOneByOne else {
-            return stack[top].entries.contains { $0.key.isSameName(as: key) }
-        }
-        if stack[top].seen == nil {
-            stack[top].seen = spareSets.popLast() ?? []
-            for entry in stack[top].entries { stack[top].seen?.insert(entry.key) }
-        }
-        return stack[top].seen?.insert(key).inserted == false
+    /// A value of the innermost list or map is there.
+    private mutating func complete() {
+        guard !stack.isEmpty else { return }
+        stack[stack.count - 1].count += 1
+        stack[stack.count - 1].key = nil
     }
 }
 

@@ -47,10 +47,9 @@ struct YamlEvents {
 
     /// Where the current event begins. libyaml's marks count lines as `SourceText` does, and columns in scalars; but at
     /// the end of a text without a last line break they are one line too far.
-    var place: Place {
+    var position: Position {
         let mark = event.pointee.start_mark
-        if mark.index >= scalarCount { return text.place(ofByte: text.bytes.count) }
-        return Place(
-            file: text.file, line: UInt32(clamping: mark.line &+ 1), column: UInt32(clamping: mark.column &+ 1))
+        if mark.index >= scalarCount { return text.position(ofByte: text.bytes.count) }
+        return Position(line: UInt32(clamping: mark.line &+ 1), column: UInt32(clamping: mark.column &+ 1))
     }
 }

@@ -14,7 +14,7 @@ struct YamlReader {
         if text.isBlankOrComments { return nil }
         try checkFormerBreaks(text)
         try checkDirectives(text)
-        var reader = YamlReader(text, TreeBuilder(limits: limits), try YamlEvents(text))
+        var reader = YamlReader(text, TreeBuilder(limits: limits, file: text.file), try YamlEvents(text))
         defer { reader.events.close() }
         return try reader.document()
     }
@@ -35,7 +35,7 @@ struct YamlReader {
                 documents += 1
                 if documents > 1 {
                     throw tree.failure(
-                        .syntax, "a second document begins here; one file holds one document", at: events.place)
+                        .syntax, "a second document begins here; one file holds one document", at: events.position)
                 }
             case YAML_SCALAR_EVENT: try scalar(events.current.data.scalar)
             case YAML_MAPPING_START_EVENT:
@@ -48,13 +48,12 @@ struct YamlReader {
             case YAML_ALIAS_EVENT:
                 let name = string(events.current.data.alias.anchor)
                 let message = "the alias \(quoted("*" + name)) is refused: aliases are not allowed; write the value out"
-                throw tree.failure(.syntax, message, at: events.place)
+                throw tree.failure(.syntax, message, at: events.position)
             case YAML_STREAM_END_EVENT: isDone = true
             default: break
             }
         }
-        try tree.problems.throwIfAny()
-        return tree.root
+        return try tree.root()
     }
 
     private mutating func begin(
@@ -63,65 +62,63 @@ struct YamlReader {
         try refuse(anchor: anchor)
         if tree.wantsKey {
             let found = isMap ? "a map" : "a list"
-            throw tree.failure(.syntax, "expected a key, found \(found); a key is a text", at: events.place)
+            throw tree.failure(.syntax, "expected a key, found \(found); a key is a text", at: events.position)
         }
         if let tag = try coreTag(tag), tag != (isMap ? .map : .seq) {
             let found = isMap ? "a map" : "a list"
-            throw tree.failure(.syntax, "\(found) cannot have the tag !!\(tag.rawValue)", at: events.place)
+            throw tree.failure(.syntax, "\(found) cannot have the tag !!\(tag.rawValue)", at: events.position)
         }
-        try tree.begin(map: isMap, at: events.place)
+        try tree.begin(map: isMap, at: events.position)
     }
 
     private mutating func scalar(_ scalar: YamlScalar) throws(Failure) {
         try refuse(anchor: scalar.anchor)
         let tag = try coreTag(scalar.tag)
         let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE
+        let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
         if tree.wantsKey {
             guard !isPlain || scalar.length > 0 else {
-                throw tree.failure(.syntax, "expected a key, found nothing", at: events.place)
+                throw tree.failure(.syntax, "expected a key, found nothing", at: events.position)
             }
             guard tag == nil || tag == .str else {
-                throw tree.failure(.syntax, "a key is a text and cannot have a tag", at: events.place)
+                throw tree.failure(.syntax, "a key is a text and cannot have a tag", at: events.position)
             }
-            return try tree.key(try string(scalar), at: events.place)
+            return try tree.key(bytes, at: events.position)
         }
-        let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
         switch tag {
-        case nil where isPlain: try tree.add(try resolved(bytes, scalar), at: events.place)
-        case nil, .str: try tree.add(.text(try string(scalar)), at: events.place)
-        case let tag?: try tree.add(try tagged(tag, bytes, scalar), at: events.place)
+        case nil where isPlain:
+            guard let content = try content(bytes) else { fallthrough }
+            try tree.add(content, at: events.position)
+        case nil, .str: try tree.add(bytes, at: events.position)
+        case let tag?: try tree.add(try tagged(tag, bytes), at: events.position)
         }
     }
 
-    private mutating func resolved(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ scalar: YamlScalar
-    ) throws(Failure) -> SpecNode.Content {
+    /// What a plain scalar stands for; nil if that is its text.
+    private mutating func content(_ bytes: UnsafeBufferPointer<UInt8>) throws(Failure) -> SpecNode.Content? {
         switch CoreSchema.resolve(bytes) {
         case .content(let content): return content
-        case .text: return .text(try string(scalar))
+        case .text: return nil
         case .outOfRange(let message):
-            try tree.report(.range, message, at: events.place)
+            try tree.report(.range, message, at: events.position)
             return .null
         }
     }
 
     private mutating func tagged(
-        _ tag: CoreTag, _ bytes: UnsafeBufferPointer<UInt8>, _ scalar: YamlScalar
+        _ tag: CoreTag, _ bytes: UnsafeBufferPointer<UInt8>
     ) throws(Failure) -> SpecNode.Content {
-        let content = try resolved(bytes, scalar)
+        let content = try content(bytes)
         switch (tag, content) {
-        case (.null, .null), (.bool, .bool), (.int, .integer), (.int, .unsigned), (.float, .number): return content
-        case (.float, .integer(let value)): return .number(Double(value))
-        case (.float, .unsigned(let value)): return .number(Double(value))
+        case (.null, .null?), (.bool, .bool?), (.int, .integer?), (.int, .unsigned?), (.float, .number?):
+            return content ?? .null
+        case (.float, .integer(let value)?): return .number(Double(value))
+        case (.float, .unsigned(let value)?): return .number(Double(value))
         default:
-            let value = quoted(try string(scalar))
-            throw tree.failure(.syntax, "\(value) is not what the tag !!\(tag.rawValue) says", at: events.place)
+            try tree.checkLength(bytes.count, at: events.position)
+            let value = quoted(String(decoding: bytes, as: UTF8.self))
+            throw tree.failure(.syntax, "\(value) is not what the tag !!\(tag.rawValue) says", at: events.position)
         }
-    }
-
-    private func string(_ scalar: YamlScalar) throws(Failure) -> String {
-        try tree.checkLength(scalar.length, at: events.place)
-        return String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
     }
 
     private func string(_ pointer: UnsafePointer<UInt8>?) -> String {
@@ -132,7 +129,7 @@ struct YamlReader {
         guard let anchor else { return }
         let name = quoted("&" + string(anchor))
         let message = "the anchor \(name) is refused: anchors are not allowed; write the value out"
-        throw tree.failure(.syntax, message, at: events.place)
+        throw tree.failure(.syntax, message, at: events.position)
     }
 
     private enum CoreTag: String, CaseIterable {
@@ -147,7 +144,7 @@ struct YamlReader {
         let shown = name.hasPrefix(prefix) ? "!!" + name.dropFirst(prefix.count) : name
         let allowed = CoreTag.allCases.map { "!!" + $0.rawValue }.joined(separator: ", ")
         let message = "the tag \(quoted(shown)) is refused; allowed are \(allowed)"
-        throw tree.failure(.syntax, message, at: events.place)
+        throw tree.failure(.syntax, message, at: events.position)
     }
 }
 

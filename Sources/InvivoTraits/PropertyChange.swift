@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoSpec
 internal import InvivoWiring
 
 /// The change of one property of one object in one commit, from the first read to the read-back. Afterwards it is the
@@ -17,7 +18,7 @@ final class PropertyChange {
 
     /// The value of the layer; nil when no layer is left.
     private let wanted: Value?
-    private let place: Place
+    private let location: TraitLocation
     /// The exact value under the layer.
     private(set) var base: Value?
     /// The host's own capture of the base.
@@ -46,13 +47,14 @@ final class PropertyChange {
     }
 
     init(
-        _ property: Property, _ index: Int, before: PropertyChange?, wanted: Value?, place: Place, newBase: Value? = nil
+        _ property: Property, _ index: Int, before: PropertyChange?, wanted: Value?, location: TraitLocation,
+        newBase: Value? = nil
     ) {
         self.property = property
         self.index = index
         self.before = before
         self.wanted = wanted
-        self.place = place
+        self.location = location
         work = Work(newBase: newBase)
         before?.before = nil
         before?.work?.keptPresent = nil
@@ -63,13 +65,13 @@ final class PropertyChange {
         self.property = property
         index = layer.property
         wanted = layer.value
-        place = layer.place
+        location = layer.location
         base = present
     }
 
     /// Of a plain property, which was read already: the last layer off it.
     convenience init(off before: PropertyChange, present: Value) {
-        self.init(before.property, before.index, before: before, wanted: nil, place: Place())
+        self.init(before.property, before.index, before: before, wanted: nil, location: TraitLocation())
         work?.present = present
     }
 
@@ -80,7 +82,7 @@ final class PropertyChange {
     func answered(_ value: consuming Value) { answered = value }
 
     /// The layer that lies on it.
-    var layer: Layer? { wanted.map { Layer(property: index, value: $0, place: place) } }
+    var layer: Layer? { wanted.map { Layer(property: index, value: $0, location: location) } }
 
     /// The value that was read back.
     private(set) var seen: Value {
@@ -191,13 +193,13 @@ final class PropertyChange {
     private func refuse(_ failure: Failure, _ key: String) throws(Failure) {
         guard isLeftover else { throw located(failure, key) }
         isRefused = true
-        notes = [Tuning.Outcome(path: property.name, place: place, what: .refused(failure))]
+        notes = [Tuning.Outcome(path: property.name, place: location.place, what: .refused(failure))]
         end = nil
     }
 
     /// A failure with the property's path, and the layer's place: what code of the host said is the message.
     private func located(_ failure: Failure, _ key: String) -> Failure {
-        Self.located(failure, property, key, place)
+        Self.located(failure, property, key, location.place)
     }
 
     static func located(_ failure: Failure, _ property: Property, _ key: String, _ place: Place) -> Failure {
@@ -220,7 +222,7 @@ final class PropertyChange {
             // An unchanged value was reported when it was set.
             if goal != nil || before?.seen.picked(like: end).isSame(as: found) != true {
                 let what = Tuning.Outcome.What.adjusted(wanted: property.shown(end), seen: found)
-                outcomes.append(Tuning.Outcome(path: property.name, place: place, what: what))
+                outcomes.append(Tuning.Outcome(path: property.name, place: location.place, what: what))
             }
         }
         // An external change is still detected by the value that was seen before.
@@ -248,7 +250,7 @@ final class PropertyChange {
 
     /// Records that the former value cannot be restored. The property then has no layer, and its base is kept.
     func becomeStuck(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
-        let stuck = PropertyChange(property, index, before: nil, wanted: nil, place: place)
+        let stuck = PropertyChange(property, index, before: nil, wanted: nil, location: location)
         let base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)
         stuck.base = base
         stuck.keptBase = before?.base == nil ? keptPresent : before?.keptBase
@@ -326,7 +328,8 @@ final class PropertyChange {
         guard let base = part.base else { return (nil, part.newBase, part.newBase) }
         guard isOurs else {
             notes.append(
-                Tuning.Outcome(path: path(), place: place, what: .left(expected: part.seen ?? base, found: shown)))
+                Tuning.Outcome(
+                    path: path(), place: location.place, what: .left(expected: part.seen ?? base, found: shown)))
             return (nil, nil, nil)
         }
         let goal = part.newBase ?? base

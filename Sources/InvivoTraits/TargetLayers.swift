@@ -22,7 +22,7 @@ public final class TargetLayers: Configuration {
         for layer in stack {
             // Layers of a nested struct are layers of each of its fields.
             let value = top[layer.property].map { layer.value.completed(from: $0.value) } ?? layer.value
-            top[layer.property] = Layer(property: layer.property, value: value, place: layer.place)
+            top[layer.property] = Layer(property: layer.property, value: value, location: layer.location)
         }
         effective = top
         let properties = type.description.properties

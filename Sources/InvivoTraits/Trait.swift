@@ -3,17 +3,17 @@ public import InvivoGraph
 public import InvivoSpec
 internal import InvivoWiring
 
-/// One layer: a property's value as a trait wants it, checked, converted, with the place that says so.
+/// One layer: a property's value as a trait wants it, checked, converted, with its source location.
 public struct Layer: Sendable {
     /// Index among the type's properties.
     public let property: Int
     public let value: Value
-    public let place: Place
+    public let location: TraitLocation
 
-    public init(property: Int, value: Value, place: Place) {
+    public init(property: Int, value: Value, location: TraitLocation = TraitLocation()) {
         self.property = property
         self.value = value
-        self.place = place
+        self.location = location
     }
 }
 
@@ -81,7 +81,7 @@ struct SetTrait: Trait {
         var omitted = 0
         for parameter in spec.parameters {
             do throws(Failure) {
-                let override = try override(parameter, type, warn)
+                let override = try override(parameter, spec, type, warn)
                 if let other = given.updateValue(parameter.key, forKey: override.property) {
                     throw Failure(
                         .argument,
@@ -118,7 +118,7 @@ struct SetTrait: Trait {
     }
 
     private func override(
-        _ parameter: SpecEntry, _ type: ObjectType, _ warn: (String, Place) -> Void
+        _ parameter: SpecEntry, _ spec: TraitSpec, _ type: ObjectType, _ warn: (String, Place) -> Void
     ) throws(Failure) -> Layer {
         let found = try type.description.property(named: parameter.key)
         if found.formerName {
@@ -140,7 +140,8 @@ struct SetTrait: Trait {
         }
         if let failure = Failure.gathered(failures) { throw failure }
         return Layer(
-            property: type.description.index(of: found.property), value: value, place: parameter.value.place)
+            property: type.description.index(of: found.property), value: value,
+            location: spec.location(of: parameter.value))
     }
 }
 

@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
+internal import InvivoSpec
 public import InvivoWiring
 
 /// The traits' state of one live object.
@@ -156,8 +157,8 @@ public final class Tuning: PropertyCover {
             if layer.pointee.value.isSame(as: answer) { return [] }
             change.answered(answer)
             let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
-            return [Outcome(path: property.name, place: layer.pointee.place, what: what)]
-        } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.place) }
+            return [Outcome(path: property.name, place: layer.pointee.location.place, what: what)]
+        } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location.place) }
     }
 
     /// Of the one property that is remembered.
@@ -217,7 +218,8 @@ public final class Tuning: PropertyCover {
                 if !layer.pointee.value.isSame(as: answer) {
                     change.answered(answer)
                     let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
-                    outcomes.append(Outcome(path: change.property.name, place: layer.pointee.place, what: what))
+                    outcomes.append(
+                        Outcome(path: change.property.name, place: layer.pointee.location.place, what: what))
                 }
                 layer += 1
             }
@@ -225,7 +227,7 @@ public final class Tuning: PropertyCover {
             return outcomes
         } catch {
             let property = properties[layer.pointee.property]
-            throw PropertyChange.located(error, property, copy key, layer.pointee.place)
+            throw PropertyChange.located(error, property, copy key, layer.pointee.location.place)
         }
     }
 
@@ -300,20 +302,23 @@ public final class Tuning: PropertyCover {
             entry = state.next
             guard state.isApplied, !wanted.contains(where: { $0.property == state.index }) else { continue }
             isNews = true
-            add(PropertyChange(state.property, state.index, before: state, wanted: nil, place: Place()))
+            add(PropertyChange(state.property, state.index, before: state, wanted: nil, location: TraitLocation()))
         }
         for layer in wanted {
             let state = applied(layer.property)
             isNews = isNews || state?.has(layer.value) != true
             add(
                 PropertyChange(
-                    properties[layer.property], layer.property, before: state, wanted: layer.value, place: layer.place))
+                    properties[layer.property], layer.property, before: state, wanted: layer.value,
+                    location: layer.location))
         }
         for (index, value) in bases {
             if let known = head?.first(where: { $0.index == index }) {
                 known.newBase = value
             } else {
-                add(PropertyChange(properties[index], index, before: nil, wanted: nil, place: Place(), newBase: value))
+                add(
+                    PropertyChange(
+                        properties[index], index, before: nil, wanted: nil, location: TraitLocation(), newBase: value))
             }
         }
         return isNews ? head : nil

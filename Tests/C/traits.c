@@ -78,10 +78,11 @@ static const invivo_property voice_properties[] = {
     INVIVO_FIELD(voice, salt),
 };
 
-static int disposals;
+static int disposals, made_fail_at;
 static invivo_status voice_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
                                 invivo_error **error) {
-    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    ((voice *)instance)->fail_at = made_fail_at;
     if (in_init) in_init();
     return INVIVO_OK;
 }
@@ -641,6 +642,44 @@ static void an_edit_of_one_key_leaves_the_others_alone(void) {
     end();
 }
 
+/* An edit that moves traits to other lines and columns plans no key, and errors show the new location. */
+static void a_moved_trait_is_not_applied_again(void) {
+    begin();
+    invivo_definition made = {.struct_size = sizeof(made), .key = "synth.made", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
+    invivo_key key;
+    invivo_object object, never;
+    OK(invivo_define(runtime, &made, &key, E));
+    voice *lead = make(&object);
+    OK(invivo_target_attach(object, "synth.lead", NULL, E));
+    OK(say("a.yaml", "traits:\n  synth.lead: [ Set: { a: 1 } ]\n  synth.made: [ Set: { b: 2 } ]\n", E));
+    made_fail_at = 1;
+    expects_error(invivo_resolve(runtime, key, &never, E), INVIVO_E_RANGE, "a.yaml:3:27: synth.made.b: this one fails");
+    const uint64_t *word = invivo_key_version(key), version = invivo_version_read(word);
+    OK(say("a.yaml", "# moved\n\ntraits:\n  synth.made:\n    - Set: { b: 2 }\n  synth.lead:\n    - Set:\n        a: 1\n", E));
+    CHECK_EQUAL(invivo_version_read(word), version);
+    set_order[0] = 0;
+    expects_error(invivo_resolve(runtime, key, &never, E), INVIVO_E_RANGE, "a.yaml:5:17: synth.made.b: this one fails");
+    CHECK_TEXT(set_order, "b! ");
+    /* A commit that fails in a setter: its own errors show the new line, later ones the line that is in effect. */
+    lead->fail_at = lead->set_calls + 1;
+    expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { a: 4 }\n  synth.made: [ Set: { b: 2 } ]\n", E),
+                  INVIVO_E_RANGE, "a.yaml:3:17: synth.lead.a: this one fails");
+    expects_error(invivo_resolve(runtime, key, &never, E), INVIVO_E_RANGE, "a.yaml:5:17: synth.made.b: this one fails");
+    CHECK_EQUAL(lead->a, 1);
+    /* A key that is planned for another reason, by a commit that moves its traits too. */
+    invivo_changes changes;
+    made.scope = INVIVO_SCOPE_SINGLETON;
+    static const char moved[] = "traits:\n\n\n\n\n\n  synth.made:\n    - Set: { b: 2 }\n  synth.lead:\n    - Set: { a: 1 }\n";
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "a.yaml", moved, strlen(moved), E));
+    OK(invivo_changes_define(changes, &made, NULL, E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_RANGE, "a.yaml:8:17: synth.made.b: this one fails");
+    expects_error(invivo_resolve(runtime, key, &never, E), INVIVO_E_RANGE, "a.yaml:5:17: synth.made.b: this one fails");
+    made_fail_at = 0;
+    OK(invivo_object_release(object));
+    end();
+}
+
 static void later_objects_get_the_current_traits(void) {
     begin();
     invivo_definition lead = {.struct_size = sizeof(lead), .key = "synth.lead", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type};
@@ -879,6 +918,7 @@ int main(void) {
     RUN_TEST(an_instance_of_a_shared_type_never_changes_in_place);
     RUN_TEST(pending_targets_wait_when_allowed);
     RUN_TEST(an_edit_of_one_key_leaves_the_others_alone);
+    RUN_TEST(a_moved_trait_is_not_applied_again);
     RUN_TEST(later_objects_get_the_current_traits);
     RUN_TEST(the_first_key_keeps_an_object);
     RUN_TEST(properties_that_are_not_tunable_are_refused_in_specs);

@@ -85,7 +85,7 @@ extension Tag {
     }
 
     private func layer(_ property: Int, _ value: Double) -> Layer {
-        Layer(property: property, value: .double(value), place: Place())
+        Layer(property: property, value: .double(value))
     }
 
     @Test func theBaseValueIsRestoredWithTheLastLayer() throws {
@@ -178,8 +178,8 @@ extension Tag {
 
     private func specs(_ text: String) throws -> [TraitSpec] {
         let bytes = Array("traits:\n  key:\n\(text)\n".utf8)
-        return try bytes.withUnsafeBytes { try TraitDocument.read($0, file: "test.yaml", format: .yaml) }.entries[0]
-            .traits
+        let document = try bytes.withUnsafeBytes { try TraitDocument.read($0, file: "test.yaml", format: .yaml) }
+        return try #require(try document["key"]).traits
     }
 
     @Test func traitsBecomeLayersInTheirOrder() throws {
@@ -189,7 +189,7 @@ extension Tag {
         ) { _, _ in }
         #expect(layers.stack.map(\.property) == [1, 0, 0])
         #expect(layers.effective[0]?.value.isSame(as: .double(7)) == true)
-        #expect(layers.effective[0]?.place.line == 4)
+        #expect(layers.effective[0]?.location.place.line == 4)
     }
 
     @Test func allErrorsOfAKeyAreReportedAtOnce() throws {
