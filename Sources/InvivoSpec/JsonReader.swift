@@ -25,7 +25,7 @@ struct JsonReader {
     private init(_ text: SourceText, _ limits: SpecLimits) {
         self.text = text
         bytes = text.bytes
-        tree = TreeBuilder(limits: limits, file: text.file)
+        tree = TreeBuilder(limits: limits, for: text)
     }
 
     private mutating func value() throws(Failure) {

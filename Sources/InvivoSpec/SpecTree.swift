@@ -31,6 +31,15 @@ final class SpecTree: Sendable {
         fileprivate(set) var bytes: ContiguousArray<UInt8> = []
         /// The keys of long maps, by the index of the map.
         fileprivate var keys: [Int: KeyTable] = [:]
+
+        /// Reserves what a text of so many bytes usually needs.
+        init(textLength: Int) {
+            values.reserveCapacity(textLength / 8)
+            positions.reserveCapacity(textLength / 8)
+            bytes.reserveCapacity(textLength / 2)
+        }
+
+        init() {}
     }
 
     func value(_ index: Int) -> Value { parts.values[index] }

@@ -15,15 +15,16 @@ struct TreeBuilder {
 
     let limits: SpecLimits
     let file: String
-    private var parts = SpecTree.Parts()
+    private var parts: SpecTree.Parts
     private(set) var problems = FailureList()
     private var stack: [Frame] = []
     private var nodes = 0
     private var steps = LoadSteps()
 
-    init(limits: SpecLimits, file: String) {
+    init(limits: SpecLimits, for text: SourceText) {
         self.limits = limits
-        self.file = file
+        file = text.file
+        parts = SpecTree.Parts(textLength: text.bytes.count)
     }
 
     /// The root of the complete tree; nil if there was no value. Fails with the problems that were reported.

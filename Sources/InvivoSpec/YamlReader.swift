@@ -14,7 +14,7 @@ struct YamlReader {
         if text.isBlankOrComments { return nil }
         try checkFormerBreaks(text)
         try checkDirectives(text)
-        var reader = YamlReader(text, TreeBuilder(limits: limits, file: text.file), try YamlEvents(text))
+        var reader = YamlReader(text, TreeBuilder(limits: limits, for: text), try YamlEvents(text))
         defer { reader.events.close() }
         return try reader.document()
     }

@@ -162,4 +162,77 @@ import Testing
         #expect(found?.all.count == 101)
         #expect(found?.all.last?.message == "and 4900 more errors")
     }
+
+    // MARK: versions of a document
+
+    private func version(_ text: String, like former: TraitDocument) throws -> TraitDocument {
+        try TraitDocument(SpecReader.read(text, file: "tuning.yaml", format: .yaml), like: former)
+    }
+
+    private func location(_ document: TraitDocument, _ target: String) throws -> TraitLocation {
+        let trait = try #require(try document[target]?.traits.first)
+        return trait.location(of: try #require(trait.parameters.first).value)
+    }
+
+    private static let base =
+        "traits:\n  a.b: [ Set: { x: 1, y: text } ]\n  c.d: [ Set: { x: .nan } ]\n  e.f: [ Set: { x: 2 } ]\n"
+
+    @Test(arguments: [
+        (base, []),
+        // Comments, other lines and columns, and another form of the same values.
+        (
+            "# a\n\ntraits:\n  a.b:\n    - Set:\n        'x': 0x1\n        y: \"text\"\n  c.d: [ Set: { x: .NaN } ]\n  e.f: [ Set: { x: 2 } ]",
+            []
+        ),
+        ("traits:\n  e.f: [ Set: { x: 2 } ]\n  c.d: [ Set: { x: .nan } ]\n  a.b: [ Set: { x: 1, y: text } ]", []),
+        (
+            "traits:\n  a.b: [ Set: { x: 1, y: text } ]\n  new: []\n  c.d: [ Set: { x: .nan } ]\n  e.f: [ Set: { x: 2 } ]",
+            ["new"]
+        ),
+        ("traits:\n  a.b: [ Set: { x: 1, y: text } ]\n  e.f: [ Set: { x: 2 } ]", ["c.d"]),
+        (
+            "traits:\n  a.b: [ Set: { x: 1, y: texts } ]\n  c.d: [ Set: { x: .nan } ]\n  e.f: [ Set: { x: 2.0 } ]",
+            ["a.b", "e.f"]
+        ),
+        (
+            "traits:\n  a.b: [ Set: { y: text, x: 1 } ]\n  c.d: [ Set: { x: .nan } ]\n  e.f: [ Set: { x: 2 }, Mute: ]",
+            ["a.b", "e.f"]
+        ),
+        ("config: { a: 1 }", ["a.b", "c.d", "e.f"]),
+    ]) func targetsChangeByTheirTraitsAlone(text: String, changed: [String]) throws {
+        let former = try read(Self.base)
+        let next = try version(text, like: former)
+        #expect(next.changedTargets(since: former).sorted() == changed)
+        #expect(former.changedTargets(since: next).sorted() == changed)
+        // Without its former version each target counts as changed.
+        #expect(try read(text).changedTargets(since: TraitDocument()).count(where: { _ in true }) == next.keys.count)
+    }
+
+    @Test func locationsFollowTheDocumentThatIsInEffect() throws {
+        let former = try read(Self.base)
+        let (kept, changed) = (try location(former, "c.d"), try location(former, "e.f"))
+        #expect(kept.place == Place(file: "tuning.yaml", line: 3, column: 20))
+        let next = try version(
+            "traits:\n\n  a.b: [ Set: { x: 1, y: text } ]\n  c.d:\n  - Set: { x: .nan }\n  e.f: [ Set: { x: 3 } ]",
+            like: former)
+        // A document that is read and not in effect changes no location.
+        #expect(kept.place.line == 3)
+        next.adoptLocations()
+        #expect(kept.place == Place(file: "tuning.yaml", line: 5, column: 15))
+        #expect(changed.place.line == 4)
+        #expect(try location(next, "e.f").place.line == 6)
+        former.adoptLocations()
+        #expect(kept.place.line == 3)
+        #expect(TraitLocation().place == Place())
+    }
+
+    @Test func traitsThatMovedAreStillChecked() throws {
+        let former = try read(Self.base)
+        let found = failure { () throws(Failure) in
+            try TraitDocument(
+                SpecReader.read("traits:\n  g: 1\n  e.f: [ Set: { x: 2 } ]\n  a.b: 2", file: "t", format: .yaml),
+                like: former)
+        }
+        #expect(found?.all.map(\.place.line) == [2, 4])
+    }
 }

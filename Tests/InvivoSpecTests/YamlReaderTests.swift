@@ -177,4 +177,26 @@ import Testing
                     == "t.yaml:41:1: the key 'k\(index)' is given twice, first in line \(index + 1); keep one of them")
         }
     }
+
+    /// Long maps are searched by hashes, short ones by comparing.
+    @Test(arguments: [0, 1, 7, 8, 9, 10, 16, 17, 100, 1000]) func aKeyIsFoundAmongAnyNumberOfKeys(count: Int) throws {
+        let lines = (0..<count).map { "key\($0): { a: \($0), b: 2 }\n" }
+        let root = try yaml(count == 0 ? "{}" : lines.joined())
+        #expect(root.entries?.map(\.key) == (0..<count).map { "key\($0)" })
+        for key in 0..<count { #expect(Bare(try #require(root["key\(key)"]?["a"])) == .leaf("int \(key)")) }
+        #expect(root["key\(count)"] == nil && root["key"] == nil && root["a"] == nil && root[""] == nil)
+        for twice in Set([0, count / 2, count - 1]) where count > 0 {
+            let found = failure { () throws(Failure) in try yaml(lines.joined() + "key\(twice): 1") }
+            #expect(
+                found?.message == "the key 'key\(twice)' is given twice, first in line \(twice + 1); keep one of them")
+        }
+    }
+
+    @Test func aTreeOfPartsOfOthersIsACopy() throws {
+        let root = try yaml("a: [1, text, { b: null }]\nc: -0.0")
+        let entries = try #require(root.entries)
+        let copy = SpecNode(.map(entries + [SpecEntry(key: "d", value: SpecNode(.list([root])))]), at: root.place)
+        #expect(Bare(copy) == .map(["a", "c", "d"], entries.map { Bare($0.value) } + [.list([Bare(root)])]))
+        #expect(position(copy, "d", "0", "a", "2", "b") == "1:19")
+    }
 }
