@@ -23,7 +23,7 @@ public struct SpecNode: Sendable {
         self.index = index
     }
 
-    /// A value that stands in no text. Parts are copied.
+    /// Creates a value without a document. Its parts are copied.
     public init(_ content: Content, at place: Place = Place()) {
         var parts = SpecTree.Parts()
         parts.append(content, at: Position(place))
@@ -33,7 +33,7 @@ public struct SpecNode: Sendable {
     /// Where the value begins.
     public var place: Place { tree.place(index) }
 
-    /// Strings and arrays are created by each use.
+    /// The value with its parts. Each use creates its strings and arrays.
     public var content: Content {
         let value = tree.value(index)
         return switch value.kind {

@@ -57,7 +57,7 @@ final class SpecTree: Sendable {
         return key.withUTF8 { parts.find($0, in: map) }
     }
 
-    /// Returns whether two values are the same, wherever they stand.
+    /// Returns whether two values are the same. Locations are not compared.
     func isSame(_ index: Int, as other: SpecTree, _ otherIndex: Int) -> Bool {
         let count = end(index) - index
         guard other.end(otherIndex) - otherIndex == count else { return false }
@@ -237,7 +237,7 @@ private struct KeyTable {
         _ key: UnsafeBufferPointer<UInt8>, _ values: borrowing ContiguousArray<SpecTree.Value>,
         _ bytes: borrowing ContiguousArray<UInt8>
     ) -> (hash: UInt32, slot: Int, number: Int?) {
-        // Seeded: nobody can write a document whose keys collide.
+        // The hasher is seeded, so that no document can be written whose keys collide.
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(key))
         let hash = UInt32(truncatingIfNeeded: hasher.finalize())

@@ -13,7 +13,7 @@ public struct TraitDocument: Sendable {
     public let config: SpecNode?
     /// The map of targets; nil if the document has none.
     private let targets: SpecNode?
-    /// Those of the targets, in their order. Versions of a document share the origins of targets whose traits are the same.
+    /// One for each target, in the same order. Versions of a document share the origins of targets whose traits are the same.
     private let origins: ContiguousArray<TraitOrigin>
 
     /// A document that says nothing.
@@ -35,7 +35,7 @@ public struct TraitDocument: Sendable {
         try TraitDocument(SpecReader.read(bytes, file: file, format: format, limits: limits))
     }
 
-    /// Whether it has no targets. Without them nothing of the document is needed after it was read.
+    /// Whether it has no targets.
     public var isEmpty: Bool { origins.isEmpty }
 
     /// The keys of the targets, in their order.
@@ -99,7 +99,7 @@ private struct TargetSequence: Sequence, IteratorProtocol {
         return (number, key)
     }
 
-    /// Continues behind a target.
+    /// Continues after a target.
     mutating func skip(_ target: Target) {
         number = target.number + 1
         key = tree.end(target.key + 1)
@@ -107,7 +107,7 @@ private struct TargetSequence: Sequence, IteratorProtocol {
 }
 
 /// The targets of a document, each with its match in a former version. Most versions have the same targets in the same order, so
-/// the next match is expected behind the last one.
+/// the next match is expected after the last one.
 private struct TargetPairs: Sequence, IteratorProtocol {
     private let tree: SpecTree
     private var targets: TargetSequence
@@ -146,7 +146,7 @@ public struct TraitEntry: Sendable {
     public let traits: [TraitSpec]
 }
 
-/// Where the traits of one target stand. It follows the document: an edit that leaves the traits as they are moves it.
+/// The source location of the traits of one target. An edit of the document that does not change the traits moves it.
 public final class TraitOrigin: Sendable {
     /// The index of the target's key in its tree.
     private let current: Mutex<(tree: SpecTree, key: Int)>

@@ -7,7 +7,7 @@ struct TreeBuilder {
     private struct Frame {
         let index: Int
         let isMap: Bool
-        /// Of its items or entries that are complete.
+        /// The number of its complete items or entries.
         var count = 0
         /// The index of the key whose value is next.
         var key: Int?
@@ -127,7 +127,7 @@ struct TreeBuilder {
         throw failure(.tooLarge, message, at: position)
     }
 
-    /// A value of the innermost list or map is there.
+    /// Counts a complete value of the innermost list or map.
     private mutating func complete() {
         guard !stack.isEmpty else { return }
         stack[stack.count - 1].count += 1

@@ -94,7 +94,7 @@ struct YamlReader {
         }
     }
 
-    /// What a plain scalar stands for; nil if that is its text.
+    /// The value of a plain scalar; nil for a text.
     private mutating func content(_ bytes: UnsafeBufferPointer<UInt8>) throws(Failure) -> SpecNode.Content? {
         switch CoreSchema.resolve(bytes) {
         case .content(let content): return content

@@ -167,6 +167,8 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Reloader+Attempt.swift": [
         Mutant("never", "plan.isNothing && restores.isEmpty", "exactness"),
+        Mutant("skip", "for (_, state) in documents { state.traits.adoptLocations() }", "traits"),
+        Mutant("skip", "for (document, _) in documents { document.state.traits.adoptLocations() }", "traits"),
         Mutant("never", "isClosing", "abandoning"),
     ],
     "InvivoReload/Stage.swift": [
