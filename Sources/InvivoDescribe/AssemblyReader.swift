@@ -12,8 +12,8 @@ public struct AssemblyReader {
         /// The assembly and all collaborators that have a table.
         public let all: [AssemblyDescription]
         public let extends: Bool
-        /// The definitions that were read. The runtime owns their user data.
-        public var definitions: [Definition] { all.flatMap(\.definitions) }
+        /// The definitions that were read and may have user data, which the runtime owns.
+        public var definitions: [Definition] { all.flatMap(\.definitions.unpacked) }
 
         /// Leaves all user data with the host, because the call that received the assembly fails.
         public func disown() {
@@ -51,7 +51,7 @@ public struct AssemblyReader {
         do throws(Failure) {
             while let next = reader.pending.popLast() { reader.descriptions.append(try reader.description(next)) }
         } catch {
-            for each in reader.descriptions.flatMap(\.definitions) { each.disown() }
+            for each in reader.descriptions.flatMap(\.definitions.unpacked) { each.disown() }
             throw error
         }
         return Result(
@@ -121,7 +121,8 @@ public struct AssemblyReader {
         // Last: nothing throws after the definitions have been taken over.
         let definitions = try definitions(line, name, names)
         return AssemblyDescription(
-            name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, place: place)
+            name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, place: place,
+            keys: registry.names)
     }
 
     private mutating func collaborator(_ given: invivo_collaborator, _ index: Int, _ name: String) throws(Failure)

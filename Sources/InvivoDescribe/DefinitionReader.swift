@@ -10,6 +10,7 @@ internal import InvivoWiring
 public struct DefinitionReader {
     private let registry: any DefinitionRegistry
     private let inlines: InlineDefinitions
+    private let files = SharedString()
 
     /// `inlines` receives the inline definitions of all definitions that are read.
     public init(_ registry: any DefinitionRegistry, _ inlines: InlineDefinitions) {
@@ -80,7 +81,8 @@ public struct DefinitionReader {
             key = named?(written) ?? written
         }
         let location = Place(
-            file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
+            file: files.shared(try optionalText(given.file, "definition.file") ?? ""), line: given.line,
+            column: given.column)
         func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: key, at: location) }
         var reader = SourceReader(self, key: key)
         var body = Definition.Body()
@@ -224,6 +226,17 @@ public struct DefinitionReader {
         }
         return inlines.add(
             try definition(pointer, at: path), owner: owner.key, parameters: owner.parameters, isOptional: isOptional)
+    }
+}
+
+/// One copy of a string that many definitions have.
+private final class SharedString {
+    private var last = ""
+
+    /// Returns the former string if it is the same.
+    func shared(_ string: String) -> String {
+        if !last.isSameName(as: string) { last = string }
+        return last
     }
 }
 

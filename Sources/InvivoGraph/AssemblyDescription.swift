@@ -22,24 +22,30 @@ public final class AssemblyDescription: Sendable {
 
     public let name: String
     /// With whole keys, as they are when it is active under its own name; in declared order.
-    public let definitions: [Definition]
+    public let definitions: DefinitionList
     public let collaborators: [Collaborator]
     /// The names of this assembly's kinds: its own, those of its base assemblies, and interfaces.
     public let kinds: [String]
     public let place: Place
-    /// The keys of its definitions.
-    public let members: NameSet
+    private let keys: KeyNames
+    private let members: Set<UInt32>
 
+    /// `keys` has the keys of the definitions. Must not be called with its lock held.
     public init(
-        name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], place: Place
+        name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], place: Place,
+        keys: KeyNames
     ) {
         self.name = name
-        self.definitions = definitions
+        self.definitions = DefinitionList(definitions)
         self.collaborators = collaborators
         self.kinds = kinds
         self.place = place
-        members = NameSet(definitions.map(\.key))
+        self.keys = keys
+        members = self.definitions.ids
     }
+
+    /// Whether one of its definitions has the key.
+    public func defines(_ key: String) -> Bool { keys.id(of: key).map(members.contains) ?? false }
 
     /// Whether the two say the same; places do not count.
     public func isSame(as other: AssemblyDescription) -> Bool {
@@ -68,7 +74,7 @@ public final class AssemblyDescription: Sendable {
         return AssemblyDescription(
             name: name, definitions: definitions + added,
             collaborators: collaborators + more.collaborators.filter { !collaborators.contains($0) },
-            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, place: place)
+            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, place: place, keys: keys)
     }
 
     public func isKind(of name: String) -> Bool { kinds.contains(where: name.isSameName(as:)) }

@@ -138,6 +138,9 @@ public final class Definition: Sendable {
     public let key: String
     /// Everything else that was said. Replaced whole in copies.
     public let body: Body
+    /// The details of the packed definition from which this one is derived. An equal packed copy shares them.
+    // Unchecked: immutable.
+    nonisolated(unsafe) let details: DefinitionDetails?
 
     public struct Body: Sendable {
         /// Nil takes the parent's, or graph.
@@ -200,10 +203,13 @@ public final class Definition: Sendable {
         public init() {}
     }
 
-    public init(id: UInt32, key: String, _ body: Body) {
+    public convenience init(id: UInt32, key: String, _ body: Body) { self.init(id: id, key: key, body, details: nil) }
+
+    init(id: UInt32, key: String, _ body: Body, details: DefinitionDetails?) {
         self.id = id
         self.key = key
         self.body = body
+        self.details = details
     }
 
     public convenience init(
@@ -223,7 +229,7 @@ public final class Definition: Sendable {
     public func with(_ change: (inout Body) -> Void) -> Definition {
         var body = body
         change(&body)
-        return Definition(id: id, key: key, body)
+        return Definition(id: id, key: key, body, details: details)
     }
 
     public var type: ObjectType? { body.type }

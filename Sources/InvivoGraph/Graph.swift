@@ -259,6 +259,9 @@ public final class Graph: @unchecked Sendable {
         chunk(recipe.id)?.ownRecipe(Int(recipe.id) % chunkSize) == nil && slot.isMade(by: recipe)
     }
 
+    /// Whether the recipe of a key is packed in the key's own slot.
+    public func isPacked(_ id: UInt32) -> Bool { ownRecipe(id) == nil && slot(id)?.id == id }
+
     /// The recipe of a key that is not packed in its slot.
     public func ownRecipe(_ id: UInt32) -> Recipe? {
         guard let chunk = chunk(id) else { return nil }

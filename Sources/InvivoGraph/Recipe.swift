@@ -75,11 +75,11 @@ public final class Recipe: Sendable {
     public let awaits: Set<String>
     // Unchecked: the compiler and the planner set these before other threads have the recipe.
     /// The keys that its lazy references resolve and then hold. They are no dependencies, but can be part of a cycle.
-    public internal(set) nonisolated(unsafe) var keeps: Set<UInt32> = []
+    public let keeps: Set<UInt32>
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
     /// The lists whose holder is notified when a candidate is added or removed.
-    public internal(set) nonisolated(unsafe) var hearing: NameSet = []
+    public let hearing: NameSet
     /// The number of first steps that come from the needs of its type.
     public internal(set) nonisolated(unsafe) var needCount = 0
     /// The decorators of its objects, in the order in which they are applied.
@@ -91,7 +91,7 @@ public final class Recipe: Sendable {
         _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step],
         afterAll: [Step],
         edges: [(id: UInt32, edge: Edge)], bindings: NameTable<[UInt32]>, wishes: Set<String>,
-        missing: Set<String> = [], asks: Bool, awaits: Set<String>
+        missing: Set<String> = [], asks: Bool, awaits: Set<String>, keeps: Set<UInt32> = [], hearing: NameSet = []
     ) {
         self.definition = definition
         type = definition.type
@@ -108,6 +108,8 @@ public final class Recipe: Sendable {
         self.missing = missing
         self.asks = asks
         self.awaits = awaits
+        self.keeps = keeps
+        self.hearing = hearing
     }
 
     /// The name under which an object records the result of a step, independent of its current definition. For a
@@ -198,10 +200,9 @@ public final class Recipe: Sendable {
     private func copied(_ edges: [(id: UInt32, edge: Edge)]) -> Recipe {
         let copy = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
+            edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits,
+            keeps: keeps, hearing: hearing)
         copy.isInCircle = isInCircle
-        copy.keeps = keeps
-        copy.hearing = hearing
         copy.needCount = needCount
         copy.decorators = decorators
         copy.undecorated = undecorated

@@ -395,13 +395,10 @@ public struct RecipeCompiler {
         _ maker: Recipe.Maker, slots: [Recipe.Slot], steps: [Recipe.Step] = [], before: [Recipe.Step] = [],
         after: [Recipe.Step] = [], afterAll: [Recipe.Step] = []
     ) -> Recipe {
-        let recipe = Recipe(
+        Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
             edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, missing: missed,
-            asks: asks, awaits: [])
-        recipe.hearing = hearing
-        recipe.keeps = keeps
-        return recipe
+            asks: asks, awaits: [], keeps: keeps, hearing: hearing)
     }
 
     mutating func note(_ id: UInt32, _ edge: Recipe.Edge) {

@@ -97,7 +97,7 @@ struct AssemblyChoice {
     }
 
     /// What a table adds and is not there any more, though one that says the same was activated: it comes back.
-    private func missing(_ added: [Definition]) -> [UInt32] {
+    private func missing(_ added: DefinitionList) -> [UInt32] {
         added.map(\.id).filter { before.definitions[$0] == nil }
     }
 

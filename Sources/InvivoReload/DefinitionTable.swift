@@ -30,7 +30,7 @@ struct DefinitionTable {
     /// What a reload leaves of what it changed; `covered` are under overrides.
     mutating func take(_ changed: [UInt32: Definition?], in next: Graph, covered: (UInt32) -> Bool) {
         for (id, definition) in changed {
-            let isKept = next.cell(id).map { $0.isPacked && $0.id == id } ?? false
+            let isKept = next.isPacked(id)
             described[id] = isKept && !covered(id) ? nil : definition
         }
         graph = next

@@ -13,14 +13,14 @@ public final class AssemblyTable: Sendable {
 
         /// Forgets the keys of a description that is about to be replaced or removed.
         mutating func forgetKeys(of name: String) {
-            for definition in described[name]?.definitions ?? [] { forgetKey(definition.key, of: name) }
+            described[name]?.definitions.forEach { forgetKey($0.key, of: name) }
         }
 
         /// Notes the keys of a described assembly, whether they are inactive or not any more.
         mutating func noteKeys(of name: String) {
             let isInactive = active[name] == nil
-            for definition in described[name]?.definitions ?? [] {
-                if isInactive { inactiveKeys[definition.key] = name } else { forgetKey(definition.key, of: name) }
+            described[name]?.definitions.forEach {
+                if isInactive { inactiveKeys[$0.key] = name } else { forgetKey($0.key, of: name) }
             }
         }
 

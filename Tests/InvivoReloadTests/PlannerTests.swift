@@ -140,7 +140,7 @@ import Testing
         let world = World()
         let description = AssemblyDescription(
             name: "a", definitions: [try world.blocked("a.clock"), try world.blocked("a.second")], collaborators: [],
-            kinds: ["a"], place: Place())
+            kinds: ["a"], place: Place(), keys: world.names)
         var activation = ChangeSet(cause: "test")
         activation.assemblies = [.activate(AssemblyChange.Activation(name: "a", description: description))]
         try world.commit(activation)
