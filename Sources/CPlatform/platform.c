@@ -26,7 +26,7 @@ void iv_at_thread_exit(void (*function)(struct iv_thread *)) {
 }
 void iv_thread_exit_arm(void) { (void)pthread_setspecific(exit_key, &iv_thread_state); }
 
-/* Only ever added to, at the head: what a fork has locked is what it finds from the head that it began with. */
+/* Entries are only added, at the head: a fork unlocks the entries from the head at which it began to lock. */
 static struct iv_held *first_held;
 static __thread struct iv_held *held_now;
 
@@ -47,8 +47,8 @@ static void let_all_go(void) {
 static void forked(void) {
     let_all_go();
     __atomic_store_n(&iv_fork_count, iv_fork_count + 1, __ATOMIC_RELEASE);
-    /* The open runtimes are the parent's from now on: what is built may be read, and nothing is built. The thread's views
-     * stay open, and nothing that they read is ever freed here. */
+    /* The open runtimes now belong to the parent: built objects may be read, and none is built. The thread's views stay
+     * open, and memory that they read is never freed here. */
     for (uint32_t i = 0; i < IV_CORES; i++) {
         struct iv_core *core = iv_cores[i];
         if (core && core->tag) core->closing = IV_CLOSING_FORKED, core->state = IV_CORE_FORKED;
@@ -154,7 +154,7 @@ void iv_write_error(const char *bytes, size_t length) {
         own = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_CLOEXEC);
         if (own < 0 && errno == ENXIO) goto done; /* nobody reads it */
     }
-    /* A reader that goes away meanwhile raises SIGPIPE in this thread: it is taken back before the thread could handle it. */
+    /* If the reader closes the pipe meanwhile, SIGPIPE is raised in this thread: it is removed before it is delivered. */
     sigemptyset(&broken);
     sigaddset(&broken, SIGPIPE);
     sigemptyset(&pending);

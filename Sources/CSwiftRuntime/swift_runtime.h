@@ -2,7 +2,7 @@
 #ifndef INVIVO_SWIFT_RUNTIME_H
 #define INVIVO_SWIFT_RUNTIME_H
 
-/* What the compiler calls to make `any P.Type` of `any P`. */
+/* The function that the compiler calls to convert `any P` to `any P.Type`. */
 extern const void *swift_getExistentialMetatypeMetadata(const void *instance_type);
 
 /* How many strong references there are to an instance. */

@@ -1,7 +1,7 @@
 internal import CInvivo
 
 extension Core {
-    /// Whether the described assembly of a definition has been activated by somebody else; from then on it is known here.
+    /// Whether a described assembly of a definition was activated elsewhere; if so, registers it here.
     func takesPart(_ assembly: String, _ definition: AnyDefinition) throws(InvivoError) -> Bool {
         guard let known = registry.withLock({ $0.knownAssemblies[assembly] }),
             known.members.values.contains(where: { $0.definition == ObjectIdentifier(definition) }),
@@ -24,17 +24,17 @@ struct ActiveAssembly: @unchecked Sendable {
     /// Kept alive by its definitions.
     weak var assembly: Assembly?
     var members: [String: ActiveMember] = [:]
-    /// Where references to its collaborators lead, by member.
+    /// The targets of references to its collaborators, by member.
     var bound: [String: Reference] = [:]
 
-    /// Where references to a collaborator begin, and what it is looked for as.
+    /// A reference to a collaborator: the first part of its keys, and the name under which it is looked up.
     struct Reference: Hashable {
         var prefix: String
         var kind: String?
         var isOptional = false
     }
 
-    /// Whether nothing was said of it since.
+    /// Whether the two have equal options.
     func isSame(as other: ActiveAssembly) -> Bool {
         assembly === other.assembly && bound == other.bound && members.keys == other.members.keys
             && members.allSatisfy { name, member in other.members[name].map(member.isSame) ?? false }

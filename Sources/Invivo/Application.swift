@@ -7,14 +7,14 @@ public final class Application: Sendable {
     /// Its runtime, open as long as the application is.
     public let runtime: Runtime
 
-    /// Starts what a manifest describes. Any failure reports every error and leaves nothing running.
+    /// Starts the application that a manifest describes. A failure reports every error and leaves nothing running.
     ///
     /// - Parameters:
     ///   - manifest: The path of the manifest.
-    ///   - options: Of its runtime. Objects live on the runtime's own thread unless these say otherwise.
-    ///   - waiting: Documents need not be good yet.
-    ///   - assemblies: Those that are active from the start, in the place of the manifest's: called once, when the modules are
-    ///     loaded, with a change set that it fills and does not commit: `{ changes in try changes.activate(Camelot()) }`.
+    ///   - options: The options of its runtime. By default, objects live on the runtime's own thread.
+    ///   - waiting: Starts even if documents are invalid.
+    ///   - assemblies: Replaces the manifest's assemblies. Called once, after the modules are loaded, with a change set
+    ///     to fill but not to commit: `{ changes in try changes.activate(Camelot()) }`.
     public init(
         _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false,
         assemblies: ((ChangeSet) throws -> Void)? = nil
@@ -45,7 +45,7 @@ public final class Application: Sendable {
         self.runtime = Runtime(borrowing: core)
     }
 
-    /// Stops what was started, in reverse, and closes the runtime.
+    /// Stops the started objects, in reverse order, and closes the runtime.
     public func close() throws(InvivoError) { try core.call { $0.pointee.app_close(handle, $1) } }
 
     /// Whether a manifest names modules that only Python can load; nothing is run.
@@ -57,11 +57,11 @@ public final class Application: Sendable {
     }
 }
 
-/// What gives an application its assemblies, while it is opened.
+/// Activates the host's assemblies while an application is opened.
 private final class ApplicationStart {
     private let table: Table
     private let fill: (ChangeSet) throws -> Void
-    /// What was noted of the assemblies, until the application is open.
+    /// The change set of the assemblies, until the application is open.
     private(set) var changes: ChangeSet?
 
     init(_ table: Table, _ fill: @escaping (ChangeSet) throws -> Void) {
@@ -84,7 +84,7 @@ private final class ApplicationStart {
 }
 
 extension Runtime.Options {
-    /// What suits an application that nobody polls for.
+    /// Options for an application whose runtime is not polled.
     public static var application: Self {
         var options = Self()
         options.home = .loop

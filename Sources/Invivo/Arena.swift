@@ -1,7 +1,7 @@
 internal import CInvivo
 
-/// The memory of what is handed to one call of the C side: texts, tables, values. Freed with the arena, which therefore
-/// must outlive the call: `withArena` sees to it.
+/// The memory of the arguments of one call of the C ABI: strings, tables, values. Freed with the arena, which must
+/// outlive the call; `withArena` ensures this.
 final class Arena {
     private var blocks: [UnsafeMutableRawPointer] = []
     private var cleanups: [() -> Void] = []
@@ -13,7 +13,7 @@ final class Arena {
         for cleanup in cleanups { cleanup() }
     }
 
-    /// Runs when the arena goes: gives back a handle that was held for the call.
+    /// Runs at the end of the arena, for example to release a handle that was held for the call.
     func atEnd(_ cleanup: @escaping () -> Void) { cleanups.append(cleanup) }
 
     /// Zeroed memory for `count` elements of a plain type; nil for none.
@@ -37,7 +37,7 @@ final class Arena {
         UnsafePointer(bytes(try Self.whole(text).utf8.map { CChar(bitPattern: $0) } + [0]))
     }
 
-    /// Refuses what would be cut on the other side.
+    /// Rejects a string that C would truncate.
     static func whole(_ name: String) throws(InvivoError) -> String {
         guard name.utf8.contains(0) else { return name }
         let shown = name.split(separator: "\0", omittingEmptySubsequences: false).joined(separator: "\\0")

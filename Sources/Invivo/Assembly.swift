@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// A named set of definitions, declared as properties:
+/// A named set of definitions, declared as properties.
 ///
 ///     class Synth: Assembly {
 ///         var clock = lazySingleton(SystemClock.init)
@@ -9,11 +9,13 @@ internal import CInvivo
 ///     let synth = try runtime.activate(Synth())
 ///     let voice = try synth.voice(60)
 ///
-/// Before it is activated a property is a recipe, afterwards a typed factory. Its key is the assembly's name and the
-/// property's, without an underscore that it begins with: `synth.clock`. A recipe refers to another one by its key path, also
-/// in a circle, and to those of another assembly that is a property too (`\Synth.tuning.scale`) or a `collaborator`.
+/// Before activation a property describes an object; after activation it is a typed factory. Its key is the assembly's
+/// name and the property's name without a leading underscore: `synth.clock`. A definition refers to another one by its
+/// key path; cycles are allowed. It refers to members of another assembly through a property (`\Synth.tuning.scale`) or
+/// a `collaborator`.
 ///
-/// A derived assembly overrides a definition by giving the property another one, of the same type, in its initializer:
+/// A derived assembly overrides a definition by assigning another one, of the same type, to the property in its
+/// initializer:
 ///
 ///     final class QuietSynth: Synth {
 ///         init() {
@@ -22,40 +24,43 @@ internal import CInvivo
 ///         }
 ///     }
 ///
-/// Properties are declared with `let` or `var`, not `lazy`: they must be there when the assembly is activated. Where the
-/// compiler finds that types of properties depend on each other in a circle, one of them is written out:
+/// Properties are declared with `let` or `var`, not `lazy`: they must exist when the assembly is activated. If the
+/// compiler reports that types of properties depend on each other in a cycle, declare one of the types:
 /// `let left: Definition<Left> = ...`.
 ///
-/// Definitions are `Sendable`: a task may take `synth.voice` along and call it. An assembly that is to go to tasks itself, for
-/// its methods, says `@unchecked Sendable` where all that it has are definitions that are not changed once it is active.
+/// Definitions are `Sendable`: a task may capture `synth.voice` and call it. To pass an assembly itself to tasks,
+/// declare it `@unchecked Sendable`. This is correct when it has only definitions, and none of them is changed after
+/// activation.
 ///
-/// What is activated is an assembly of the engine as any other language has them: they need each other, stand in for each
-/// other, collide, are replaced and removed alike.
+/// An active assembly is an assembly of the engine, like those of other languages: they depend on each other,
+/// substitute for each other, collide, are replaced and are removed in the same way.
 open class Assembly {
     private let givenName: String?
     private let prefix = Locked<String?>(nil)
 
-    /// - Parameter name: The first part of the keys; by default the name of the class that is derived from `Assembly`
-    ///   itself, in snake case as in Python: `SynthVoice` is `synth_voice`, `HTTPServer` is `http_server`, and underscores at
-    ///   its begin are left out. A class derived from that one stands in its place.
+    /// Creates an assembly.
+    ///
+    /// - Parameter name: The first part of the keys. The default is the name of the direct subclass of `Assembly`,
+    ///   without leading underscores and in snake case as in Python: `SynthVoice` is `synth_voice`, `HTTPServer` is
+    ///   `http_server`. Further derived classes use the same name, and so replace it.
     public init(name: String? = nil) { givenName = name }
 
     /// The first part of the keys; of one that is mounted its prefix.
     public var name: String { mounted ?? ownName }
 
-    /// What it is called where it is not mounted.
+    /// The name of the assembly where it is not mounted.
     var ownName: String { givenName ?? Self.name(of: type(of: self)) }
 
-    /// Names of what it also is, by which assemblies of other languages look for collaborators. Its class and those that it is
-    /// derived from are so besides.
+    /// Names of further supertypes, under which assemblies of other languages find this one as a collaborator. Its
+    /// class and base classes are supertypes anyway.
     open var kinds: [String] { [] }
 
-    /// Under which it was mounted.
+    /// The prefix of its mount; nil if it is not mounted.
     var mounted: String? { prefix.withLock { $0 } }
 
     func mount(_ name: String?) { prefix.withLock { $0 = name } }
 
-    /// What an assembly of a class is called that is given no name.
+    /// The default name of an assembly of a class.
     static func name(of type: AnyClass) -> String {
         var type: AnyClass = type
         while let above = _getSuperclass(type), above != Assembly.self { type = above }
@@ -90,7 +95,7 @@ open class Assembly {
     }
 }
 
-/// What an assembly's properties are, read once for each activation.
+/// The members of an assembly, read once for each activation.
 struct Members {
     /// The most derived class' last, in the order of their declaration.
     var definitions: [(name: String, definition: AnyDefinition)] = []

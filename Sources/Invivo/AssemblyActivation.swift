@@ -12,19 +12,19 @@ struct AssemblyActivation {
     /// The remaps that lead to a collaborator of a class: the engine is not to look for them.
     private var met: Set<String> = []
     private var problems: [InvivoError] = []
-    /// What to do when it does not succeed, and when it does.
+    /// Actions for a failed activation, and for a successful one.
     private(set) var undo: [() -> Void] = []
     private(set) var finish: [() -> Void] = []
 
-    /// What becomes of one of them.
+    /// The action for one assembly.
     enum Step {
-        /// It is as it was.
+        /// It stays unchanged.
         case stays
         /// Some members are others.
         case changes([(member: String, definition: AnyDefinition)])
-        /// As it was described.
+        /// It is activated by its description.
         case activates
-        /// As a table.
+        /// It is activated as a table.
         case whole
     }
 
@@ -36,7 +36,7 @@ struct AssemblyActivation {
 
     // MARK: - Activating and describing
 
-    /// Adds them to a change set; answers whether there was anything to add.
+    /// Adds the assemblies to a change set; returns whether there was anything to add.
     mutating func activate(_ changes: ChangeSet) throws(InvivoError) -> Bool {
         try attempt { activation throws(InvivoError) in try activation.add(changes) }
     }
@@ -131,14 +131,14 @@ struct AssemblyActivation {
         for (name, assembly) in known { core.registry.withLock { $0.knownAssemblies[name] = assembly } }
     }
 
-    /// Notes what will be active, and how that is taken back.
+    /// Records the assemblies that will be active, and the inverse.
     private mutating func note(_ next: [String: ActiveAssembly], over formerly: [String: ActiveAssembly]) {
         let core = core
         for (name, assembly) in next { core.registry.withLock { $0.activate(name, assembly) } }
         undo.append { for name in next.keys { core.registry.withLock { $0.activate(name, formerly[name]) } } }
     }
 
-    /// What is to be done for one.
+    /// Determines the action for one assembly.
     private func step(
         _ wanted: ActiveAssembly, _ former: ActiveAssembly?, _ described: ActiveAssembly?
     ) -> Step {
@@ -153,7 +153,7 @@ struct AssemblyActivation {
         return several.isEmpty ? .stays : .changes(several.map { ($0.name, $0.definition) })
     }
 
-    /// Single members of an assembly that is active, defined anew.
+    /// Defines changed members of an active assembly again.
     private mutating func changed(
         _ several: [(member: String, definition: AnyDefinition)], _ wanted: ActiveAssembly, _ former: ActiveAssembly?,
         _ changes: ChangeSet
@@ -184,10 +184,11 @@ struct AssemblyActivation {
         return Resolver.Home(assembly, Remaps(pairs: pairs.sorted { $0.from < $1.from }))
     }
 
-    /// When it has succeeded the properties are factories, and who referred to an assembly that was replaced finds the new one.
+    /// After a successful commit, binds the properties as factories, and redirects references from replaced assemblies
+    /// to the new ones.
     private mutating func bindAtTheEnd(_ formerly: [String: ActiveAssembly]) {
         let (core, all, members) = (core, all, members)
-        // Those that are replaced are held until then: who refers to them may be asked for it by the commit.
+        // Replaced assemblies are retained until then: the commit may need their dependents.
         var replaced: [(former: Assembly, next: Assembly)] = []
         for assembly in all {
             if let former = formerly[assembly.name]?.assembly, former !== assembly {
@@ -232,7 +233,7 @@ struct AssemblyActivation {
                     problems.append(
                         InvivoError(
                             .exists,
-                            "the definition stands there already, as '\(other)'; make another one, or say "
+                            "the definition is there already, as '\(other)'; make another one, or say "
                                 + "`alias(of:)`", path: "\(name).\(member)"))
                     continue
                 }
@@ -276,7 +277,7 @@ struct AssemblyActivation {
         problems.append(
             InvivoError(
                 .notFound,
-                "the mount leads \(collaborator.wanted) to '\(target.remapName)', which is no such assembly that is active "
+                "the mount leads \(collaborator.wanted) to '\(target.remapName)', which is not an active assembly of this kind "
                     + "or described; there are: \(Set((running + self.known).map(\.name)).sorted().joined(separator: ", "))",
                 path: path))
         return nil
@@ -296,7 +297,7 @@ struct AssemblyActivation {
             let derived = fitting.filter { !collaborator.isExactly($0) }
             let best = isGiven ? (derived.isEmpty ? exact : derived) : (exact.isEmpty ? derived : exact)
             if best.count == 1 {
-                // One that was described comes along.
+                // A described collaborator is activated, too.
                 if core.name(of: best[0]) == nil, !all.contains(where: { $0 === best[0] }) { all.append(best[0]) }
                 return best[0]
             }
@@ -304,7 +305,8 @@ struct AssemblyActivation {
                 let names = best.map { "\($0.name) (\(type(of: $0)))" }.joined(separator: ", ")
                 problems.append(
                     InvivoError(
-                        .ambiguous, "\(collaborator.wanted) is wanted here, and several are: \(names)", path: path))
+                        .ambiguous, "\(collaborator.wanted) is required here, and there are several: \(names)",
+                        path: path))
                 return nil
             }
         }
@@ -316,14 +318,14 @@ struct AssemblyActivation {
         problems.append(
             InvivoError(
                 .notFound,
-                "nothing is \(collaborator.wanted), which is wanted here; there are: "
+                "nothing is \(collaborator.wanted), which is required here; there are: "
                     + "\(there.joined(separator: ", ")). Activate one together with this one", path: path))
         return nil
     }
 
     // MARK: - Keys
 
-    /// Gives every member its key, and answers what will be active.
+    /// Assigns a key to every member. Returns the assemblies that will be active.
     private mutating func place() throws(InvivoError) -> [String: ActiveAssembly] {
         var next: [String: ActiveAssembly] = [:]
         for assembly in all {
@@ -353,7 +355,7 @@ struct AssemblyActivation {
 }
 
 extension Assembly {
-    /// What was active in a runtime that is closed are recipes again, for another one.
+    /// Makes the definitions of assemblies in closed runtimes available to another runtime.
     fileprivate func leaveClosed(besides core: Core) {
         let members = Members(of: self)
         let places = members.definitions.compactMap { $0.definition.place?.core }
@@ -370,8 +372,8 @@ extension Core {
         return registry.withLock { $0.assemblies[name]?.assembly === assembly } ? name : nil
     }
 
-    /// An assembly that another one has taken the place of: what both have resolves as before, the rest is gone; who refers to
-    /// the former one refers to the other.
+    /// Unbinds an assembly that another one replaces. Common members resolve as before, others are unbound.
+    /// Collaborators that refer to the former assembly then refer to the new one.
     fileprivate func leave(_ former: Assembly, for next: Assembly) {
         let kept = Set(Members(of: next).definitions.map(\.name))
         for (member, definition) in Members(of: former).definitions where !kept.contains(member) { definition.unbind() }

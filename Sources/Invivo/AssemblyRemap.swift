@@ -1,6 +1,6 @@
-/// Where references that lead out of a mounted assembly go instead: a key or the first parts of keys, or an assembly.
+/// The target of a remap: a key, the first parts of keys, or an assembly.
 public protocol RemapTarget {
-    /// What the reference begins with then.
+    /// The first part of the remapped reference.
     var remapName: String { get }
 }
 
@@ -12,7 +12,7 @@ extension Assembly: RemapTarget {
     public var remapName: String { name }
 }
 
-/// What the outer references of a mounted assembly become.
+/// The remaps of a mounted assembly's outer references.
 struct Remaps: Sendable {
     var pairs: [(from: String, to: String)] = []
 
@@ -23,6 +23,6 @@ struct Remaps: Sendable {
         return best.to + key.dropFirst(best.from.utf8.count)
     }
 
-    /// Whether a key is what a remap says, or begins with it.
+    /// Whether a key equals the source of a remap, or begins with it.
     static func fits(_ from: String, _ key: String) -> Bool { key == from || key.hasPrefix(from + ".") }
 }

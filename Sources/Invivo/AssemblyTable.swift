@@ -36,7 +36,7 @@ struct AssemblyTable {
     }
 
     mutating func mount(_ changes: ChangeSet, _ prefix: String) throws(InvivoError) -> ActiveAssembly {
-        // What only a closure names is known when it asks; where nothing asks, all are to be of use.
+        // References in a closure are known only when it runs. Without such closures, every reference must be used.
         let isLate = definitions.contains { $0.definition.draft.resolves }
         let (all, met) = (home.remaps.pairs, met)
         return try written { core, raw, written throws(InvivoError) in
@@ -63,7 +63,7 @@ struct AssemblyTable {
         var factories: [Unmanaged<Factory>] = []
         /// The keys that are named in it.
         var references: Set<String> = []
-        /// Of a mount: the table says its own name where it has the prefix.
+        /// For a mount: the table contains the assembly's own name instead of the prefix.
         private let mount: (prefix: String, name: String)?
 
         init(_ arena: Arena, _ assembly: Assembly) {

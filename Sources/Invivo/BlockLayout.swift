@@ -3,7 +3,8 @@
 /// Booleans, integers, `Float` and `Double` are; an enumeration without payloads becomes one by naming the protocol:
 /// `enum Wave: String, CaseIterable, InvivoField { case sine, saw }`.
 public protocol InvivoField: InvivoConvertible, BitwiseCopyable {
-    /// How a field of this type is declared; for an enumeration, numbers are those by which memory tells its cases apart.
+    /// The declaration of a field of this type. The numbers of an enumeration are those that represent its cases in
+    /// memory.
     static var invivoFieldShape: InvivoShape { get }
 }
 
@@ -33,9 +34,9 @@ extension UInt64: InvivoField {}
 extension Float: InvivoField {}
 extension Double: InvivoField {}
 
-/// Which fields of a plain struct can be tuned, under which names and within which limits.
+/// The tunable fields of a plain struct, with their names and limits.
 public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sendable {
-    /// What the block holds before anything is tuned.
+    /// The initial content of the block.
     public let initial: Content
     var fields: [Property] = []
     var problems: [InvivoError] = []
@@ -48,12 +49,12 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
     /// Makes a field tunable.
     ///
     /// - Parameters:
-    ///   - name: How documents say it.
+    ///   - name: The name in documents.
     ///   - path: The stored property.
-    ///   - range: What is allowed, both ends included.
+    ///   - range: The allowed values; both ends are included.
     ///   - step: A hint for editors.
-    ///   - unit: `"Hz"`: a document may then say `1.2 kHz`.
-    ///   - text: One line for people.
+    ///   - unit: The unit. With `"Hz"`, a document may contain `1.2 kHz`.
+    ///   - text: A one-line description.
     ///   - was: Former names, accepted with a warning.
     public mutating func field<Value: InvivoField>(
         _ name: String, _ path: any KeyPath<Content, Value> & Sendable, in range: ClosedRange<Double>? = nil,
@@ -91,7 +92,7 @@ public struct Block<Content: BitwiseCopyable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - key: `"assembly.name"`.
-    ///   - initial: What it holds before anything is tuned.
+    ///   - initial: The initial content.
     ///   - typeName: The name of its type; by default the struct's.
     public init(
         _ key: String, _ initial: Content, typeName: String? = nil, _ describe: (inout BlockLayout<Content>) -> Void

@@ -1,8 +1,8 @@
 internal import CInvivo
 
-/// A function of any language: a Swift closure on its way to the others, or one of theirs, to be called from here.
+/// A function of any language: a Swift closure for the other languages, or a function of theirs to call from Swift.
 ///
-/// A Swift closure that comes back is the identical `Callable`. It runs on whatever thread calls it.
+/// A Swift closure that returns from another language is the identical `Callable`. It runs on the calling thread.
 public final class Callable: Sendable {
     private enum Body: Sendable {
         case swift(@Sendable ([InvivoValue]) throws -> InvivoValue)
@@ -44,7 +44,7 @@ public final class Callable: Sendable {
         }
     }
 
-    /// What a definition does to its objects; not to be called by anybody else.
+    /// The code of a definition for its objects; called by the engine only.
     init(name: String, code: @escaping @Sendable (AnyObject, inout Arguments) throws -> Void) {
         self.name = name
         body = .code(code)
@@ -130,7 +130,7 @@ extension Callable: Equatable {
 
 // MARK: - The border
 
-/// What a callable of the C side holds of a Swift closure.
+/// The user data of a Swift closure in a callable of the C ABI.
 private final class CallableBox: Sendable {
     let callable: Callable
     let core: Core
@@ -145,7 +145,7 @@ private final class CallableBox: Sendable {
             UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<invivo_value>?, ErrorOut?
         ) -> invivo_status
 
-    /// One address for all, by which our own closures are known again.
+    /// One function for all Swift closures, by whose address they are recognized.
     static let invoke: Invoke = { data, arguments, count, result, error in
         guard let data else { return InvivoError.Code.internal.rawValue }
         let box = Unmanaged<CallableBox>.fromOpaque(data).takeUnretainedValue()
@@ -157,7 +157,7 @@ private final class CallableBox: Sendable {
 }
 
 extension Callable {
-    /// One of ours that comes back, or a lease on one of somebody else's.
+    /// The callable of a Swift closure that returns from another language, or a lease on a foreign one.
     static func known(_ handle: invivo_callable, _ core: Core) throws(InvivoError) -> Callable {
         if let data = core.table.pointee.callable_user_data(handle, CallableBox.invoke) {
             return Unmanaged<CallableBox>.fromOpaque(data).takeUnretainedValue().callable

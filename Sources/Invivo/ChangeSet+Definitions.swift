@@ -1,8 +1,8 @@
 internal import CInvivo
 
 extension ChangeSet {
-    /// Defines a key as a recipe says, outside of assemblies: `changes.define("synth.clock", as: component("Clock"))`. What it
-    /// refers to it names by keys or types.
+    /// Defines a key outside of assemblies: `changes.define("synth.clock", as: component("Clock"))`. The definition
+    /// refers to others by keys or types.
     @discardableResult
     public func define<Value, each Argument>(
         _ key: String, as definition: Definition<Value, repeat each Argument>
@@ -12,7 +12,7 @@ extension ChangeSet {
 }
 
 extension Runtime {
-    /// Defines a key as a recipe says, as a reload.
+    /// Defines a key, as a reload.
     @discardableResult
     public func define<Value, each Argument>(
         _ key: String, as definition: Definition<Value, repeat each Argument>

@@ -1,12 +1,14 @@
 internal import CInvivo
 
 extension ChangeSet {
-    /// Adds a decorator: of each object that is made of a type, for one key or for all of the type, `wrap` gets the value and
-    /// answers what takes its place; the same value leaves it as it is. What it concerns is made anew by the commit.
+    /// Adds a decorator for the objects of a type, or for one key.
+    ///
+    /// `wrap` receives each created object and returns its replacement, or the same object to keep it. The commit
+    /// rebuilds the affected objects.
     ///
     /// - Parameters:
-    ///   - name: Its own; a later one of the same name takes its place, and `unprocess` takes it away.
-    ///   - priority: Lower ones come first; of equal ones the one that was added first.
+    ///   - name: The name of the decorator. A later decorator of the same name replaces it; `unprocess` removes it.
+    ///   - priority: The order: lower values are applied first, equal ones in the order in which they were added.
     public func decorate<Value>(
         _ name: String, _ type: Value.Type = Value.self, key: String? = nil, priority: Int32 = 0,
         _ wrap: @escaping @Sendable (Value) throws -> Value
@@ -29,7 +31,8 @@ extension ChangeSet {
         }
     }
 
-    /// The same for objects of any language, by the name of their type or of what they say that they are, or of one key, or all.
+    /// Adds a decorator for objects of any language, selected by the name of their type or of a supertype, by a key, or
+    /// for all objects.
     public func decorate(
         _ name: String, ofType type: String?, key: String? = nil, priority: Int32 = 0,
         _ wrap: @escaping @Sendable (Object) throws -> Object
@@ -46,8 +49,9 @@ extension ChangeSet {
         }
     }
 
-    /// Adds a decorator that is the component of a key: it takes the place of each object of a type, or of one key, and gets
-    /// it as its one runtime argument; or its `method` is called with the object, and answers what takes its place.
+    /// Adds a decorator that is a component: the object of `component`, with the created object as its one runtime
+    /// argument, replaces that object. With a method, the method is called with the created object and returns the
+    /// replacement.
     public func decorate(
         _ name: String, by component: String, method: String? = nil, type: String? = nil, key: String? = nil,
         priority: Int32 = 0
@@ -85,7 +89,7 @@ extension ChangeSet {
 }
 
 extension Arena {
-    /// What all processors say of themselves.
+    /// Adds a processor with the common attributes of all processors.
     func processor(_ name: String, key: String?, _ priority: Int32) throws(InvivoError) -> invivo_processor {
         var options = invivo_processor()
         options.struct_size = MemoryLayout<invivo_processor>.size

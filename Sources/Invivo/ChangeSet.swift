@@ -5,7 +5,7 @@ public final class ChangeSet {
     let core: Core
     let handle: invivo_changes
     private var isOpen = true
-    /// What was noted of assemblies: taken back when the set does not succeed, and completed when it does.
+    /// The recorded actions of assemblies: the inverse runs when the change set fails, the completion when it succeeds.
     private var undo: [() -> Void] = []
     private var finish: [() -> Void] = []
     /// Whether assemblies come, go or change.
@@ -18,7 +18,7 @@ public final class ChangeSet {
         self.handle = handle
     }
 
-    /// Fills a set that somebody else commits; who then says `complete` or `takeBack`.
+    /// Fills a change set that the caller commits. The caller then calls `complete` or `takeBack`.
     init(borrowing handle: invivo_changes, _ core: Core) {
         self.core = core
         self.handle = handle
@@ -71,7 +71,7 @@ public final class ChangeSet {
         (undo, finish) = ([], [])
     }
 
-    /// Notes what was done for assemblies that are in the set.
+    /// Records the actions of assemblies in the change set.
     func stage(isAny: Bool, undo: [() -> Void], finish: [() -> Void]) {
         hasAssemblies = hasAssemblies || isAny
         self.undo += undo
@@ -82,7 +82,7 @@ public final class ChangeSet {
     /// initializer or factory.
     public func check() throws(InvivoError) { try core.call { $0.pointee.changes_check(handle, $1) } }
 
-    /// Defines a key by a described Swift class, which says how an instance is made.
+    /// Defines a key by a described Swift class, which declares its initializer.
     @discardableResult
     public func define<Instance>(
         _ key: String, _ type: ObjectType<Instance>, scope: Scope = .lazySingleton, initializer: Injections = [:],
@@ -103,7 +103,7 @@ public final class ChangeSet {
         return try define(key, handle, Draft(handle, scope, initializer: initializer, properties: properties))
     }
 
-    /// Defines a key by a closure that makes a value which any thread may use.
+    /// Defines a key by a closure that creates a value for any thread.
     @discardableResult
     public func define<Value: Sendable>(
         _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
@@ -112,8 +112,8 @@ public final class ChangeSet {
         try define(key, scope, isShared: true, properties, make)
     }
 
-    /// Defines a key by a closure that makes a value which only the thread that opened the runtime touches; a prototype
-    /// belongs to the thread that resolves it.
+    /// Defines a key by a closure that creates a value for the thread that opened the runtime; a prototype belongs to
+    /// the thread that resolves it.
     @discardableResult
     public func define<Value>(
         _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
@@ -150,7 +150,7 @@ public final class ChangeSet {
         try core.call(naming: key) { $0.pointee.changes_remove(handle, $1, $2) }
     }
 
-    /// Sets the base value of a tunable property of a key's definition, under whatever documents lay on top.
+    /// Sets the base value of a tunable property of a key's definition. Layers of documents stay on top of it.
     public func set(_ key: String, _ property: String, _ value: some InvivoConvertible) throws(InvivoError) {
         let value = try value.asInvivo()
         try withArena { arena throws(InvivoError) in
@@ -160,7 +160,7 @@ public final class ChangeSet {
         }
     }
 
-    /// Gives or replaces the text of a document in memory; nil takes it away.
+    /// Adds or replaces a document in memory; nil removes it.
     public func document(_ name: String, _ text: String?) throws(InvivoError) {
         try withArena { arena throws(InvivoError) in
             let (data, length) = try arena.document(text)
@@ -168,7 +168,7 @@ public final class ChangeSet {
         }
     }
 
-    /// Defines a key as a draft says.
+    /// Defines a key by a draft.
     @discardableResult
     func define(_ key: String, _ draft: Draft) throws(InvivoError) -> invivo_key {
         var describer = Describer(core, .changes(self), nil)

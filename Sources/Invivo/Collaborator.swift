@@ -1,12 +1,12 @@
-/// Another assembly that this one refers to, found when it is activated:
+/// Another assembly that this one refers to, found at activation.
 ///
 ///     final class Synth: Assembly {
 ///         let tuning = collaborator(Tuning.self)
 ///         let voice = prototype { resolver, note in try Voice(note, scale: resolver(\Synth.tuning, \.scale)) }
 ///     }
 ///
-/// An assembly of the class, or one derived from it, that is activated together with this one stands in for it, else one
-/// that is active already, else one that was described. `Other` may be a protocol that assemblies conform to.
+/// The candidates are assemblies of the class or of a derived class, in this order: one that is activated together with
+/// this one, one that is active already, one that was described. `Other` may be a protocol that assemblies conform to.
 public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
     private let make: (() -> Other)?
     private let key: String?
@@ -58,7 +58,7 @@ public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
 ///     let voice = prototype { resolver, note in try Voice(note, scale: resolver(\Synth.studio, "scale")) }
 public final class NamedCollaborator: AnyCollaborator, @unchecked Sendable {
     private let key: String
-    /// Its name, or of something that it says it is; nil: the key.
+    /// The name of the assembly or of a supertype; nil: the key.
     let kind: String?
     let isOptional: Bool
     private let remapped = Locked<String?>(nil)
@@ -75,7 +75,7 @@ public final class NamedCollaborator: AnyCollaborator, @unchecked Sendable {
     override var isLed: Bool { remapped.withLock { $0 != nil } }
     override func lead(to name: String?) { remapped.withLock { $0 = name } }
 
-    /// Where references to it begin.
+    /// The first part of references to it.
     override var prefix: String? { remapped.withLock { $0 } ?? key }
     override var reference: ActiveAssembly.Reference? {
         prefix.map { ActiveAssembly.Reference(prefix: $0, kind: kind, isOptional: isOptional) }
@@ -85,7 +85,7 @@ public final class NamedCollaborator: AnyCollaborator, @unchecked Sendable {
 /// A collaborator of any class.
 public class AnyCollaborator: @unchecked Sendable {
     init() {}
-    /// What is wanted, for messages.
+    /// The required assembly, for messages.
     var wanted: String { "" }
     /// The name by which an assembly of no class is looked for, and remaps mean it.
     var name: String? { nil }
@@ -94,13 +94,13 @@ public class AnyCollaborator: @unchecked Sendable {
     var isLed: Bool { false }
     /// The assembly that was found.
     var current: Assembly? { nil }
-    /// Where references to it begin.
+    /// The first part of references to it.
     var prefix: String? { current?.name }
-    /// The same as the engine is told it.
+    /// The reference in the terms of the engine.
     var reference: ActiveAssembly.Reference? { prefix.map { ActiveAssembly.Reference(prefix: $0) } }
-    /// Whether an assembly is wanted.
+    /// Whether an assembly matches.
     func fits(_ assembly: Assembly) -> Bool { false }
-    /// Whether an assembly could stand in, under whatever name.
+    /// Whether an assembly matches the required type, under any name.
     func isAlike(_ assembly: Assembly) -> Bool { false }
     func isExactly(_ assembly: Assembly) -> Bool { false }
     func meet(_ assembly: Assembly?) {}
@@ -116,17 +116,18 @@ public func collaborator<Other>(_ other: Other.Type, named name: String) -> Coll
     Collaborator(name, nil)
 }
 
-/// The assembly of a name, whatever language it is written in.
+/// Refers to an assembly of any language by its name.
 ///
 /// - Parameters:
-///   - kind: What is looked for, where that is another one: the name of an assembly, or of something that one says it is.
-///     References begin with `name` all the same.
-///   - isOptional: Whether it may be missing; what refers to it must then be optional.
+///   - kind: The name of an assembly or of a supertype, if it differs from `name`. References begin with `name` in any
+///     case.
+///   - isOptional: Whether it may be missing; references to it must then be optional.
 public func collaborator(named name: String, of kind: String? = nil, isOptional: Bool = false) -> NamedCollaborator {
     NamedCollaborator(name, kind, isOptional)
 }
 
-/// The same; when none is given or active, one is made: `collaborator(Tuning.self, else: Tuning())`.
+/// Refers to another assembly. If none is given or active, `make` creates one:
+/// `collaborator(Tuning.self, else: Tuning())`.
 public func collaborator<Other: Assembly>(
     _ other: Other.Type, else make: @autoclosure @escaping () -> Other
 ) -> Collaborator<Other> {

@@ -1,11 +1,13 @@
 extension Core {
-    /// Any Swift value as a runtime argument: what does not cross as a value crosses as an object, and none of it as null.
-    /// Equal values that are Hashable cross as one object as long as anybody has it, so that what is kept for each of its
-    /// arguments is found again; class instances are told apart by identity.
+    /// Converts any Swift value to a runtime argument: to a value if there is a conversion, otherwise to an object; an
+    /// empty optional to null.
+    ///
+    /// Equal Hashable values are converted to the same object as long as it is held, so that instances that are kept
+    /// for each set of arguments are found again. Class instances are compared by identity.
     ///
     /// - Parameters:
-    ///   - isKept: Whether what is made is kept for each of its arguments, which then have to be comparable.
-    ///   - key: What is resolved, for the error.
+    ///   - isKept: Whether instances are kept for each set of arguments, which then must be comparable.
+    ///   - key: The resolved key, for the error.
     func argument<Value>(_ value: Value, isKept: Bool, in key: String?) throws(InvivoError) -> InvivoValue {
         if let convertible = value as? any InvivoConvertible { return try convertible.asInvivo() }
         guard let instance = Invivo.instance(of: value) else { return .null }
@@ -29,7 +31,7 @@ extension Core {
     private func theBox(of content: AnyHashable, _ box: any AnyBoxed) -> AnyObject {
         let place = ComparedBoxes.Place(type: ObjectIdentifier(Swift.type(of: box)), hash: content.hashValue)
         var compared: [any AnyBoxed] = []
-        // Comparing is the program's code, and so is what ends with a box: neither runs under the lock.
+        // Comparison and deallocation run code of the program, so neither happens under the lock.
         while true {
             let living = registry.withLock { $0.boxes.living(at: place) }
             let others = living.filter { one in !compared.contains { $0 === one } }
@@ -42,8 +44,8 @@ extension Core {
     }
 }
 
-/// Boxes by type and hash, without holding them. Under the registry's lock; what it answers keeps boxes alive until the lock
-/// is given back.
+/// Boxes by type and hash, without retaining them. Used under the registry's lock. Its results keep boxes alive until
+/// the lock is released.
 struct ComparedBoxes {
     struct Place: Hashable {
         var type: ObjectIdentifier
@@ -55,12 +57,13 @@ struct ComparedBoxes {
     }
 
     private var entries: [Place: [Entry]] = [:]
-    /// At how many places it is looked for boxes that have ended: twice as many as were alive the last time.
+    /// The number of entries at which ended boxes are removed: twice as many as were alive the last time.
     private var limit = 64
 
     func living(at place: Place) -> [any AnyBoxed] { entries[place]?.compactMap(\.box) ?? [] }
 
-    /// Notes a box unless somebody has noted another meanwhile. Answers also what must not end under the lock.
+    /// Stores a box unless another thread has stored one. Also returns objects that must not be released under the
+    /// lock.
     mutating func note(
         _ box: any AnyBoxed, at place: Place, besides known: [any AnyBoxed]
     ) -> (isNoted: Bool, held: [any AnyBoxed]) {

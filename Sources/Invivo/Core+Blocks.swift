@@ -1,8 +1,8 @@
 internal import CInvivo
 
 extension Core {
-    /// The type of a block: registered when it is new; the same name must then mean the same. It begins as the first block
-    /// of its kind does; what another begins with is said with its definition.
+    /// The registered type of a block. Blocks of the same name must be equal. The type has the initial content of the
+    /// first block; that of another one is part of its definition.
     func blockType<Content>(_ block: Block<Content>) throws(InvivoError) -> invivo_type {
         if let problem = block.layout.problems.first { throw problem }
         return try registering.withLock { _ throws(InvivoError) in
@@ -40,8 +40,8 @@ extension Core {
         }
     }
 
-    /// The key of a block that somebody has declared, as `Content`. What was declared here must be of that very struct; of
-    /// others, the tunable fields must lie within it and leave no more than padding.
+    /// The key of a declared block, as `Content`. A block that was declared in Swift must have this very struct. For
+    /// other blocks, the tunable fields must lie within the struct and cover it up to padding.
     func blockKey<Content>(_ name: String, as type: Content.Type) throws(InvivoError) -> BlockKey<Content> {
         var handle = invivo_key()
         try call(naming: name) { $0.pointee.key_find(self.handle, $1, &handle, $2) }

@@ -25,21 +25,21 @@ extension Core {
         return value
     }
 
-    /// The same; of no object at all it is what stands for none.
+    /// The value of an object; without an object the empty value of the type.
     func value<Value>(
         orNone handle: invivo_object, as type: Value.Type, _ holder: Object.Holder = .program
     ) throws(InvivoError) -> Value {
         if handle.bits != 0 { return try value(of: handle, as: type, holder) }
         guard type is any OptionalValue.Type, let none = Optional<Any>.none as Any as? Value else {
-            throw InvivoError(.null, "nothing was made where \(article(type)) is expected")
+            throw InvivoError(.null, "no object was created where \(article(type)) is expected")
         }
         return none
     }
 
-    /// The object of one of our instances, with a lease that the caller gives back: the one that the runtime knows it
-    /// by, or a new one.
+    /// Leases the object of a Swift instance: its known object, or a new one. The caller releases the lease.
     ///
-    /// - Parameter isDescribed: Whether its class must say how it looks: as a target of documents, not as an argument.
+    /// - Parameter isDescribed: Whether its class must have a description: for a target of documents, but not for an
+    ///   argument.
     func lease(of instance: AnyObject, isDescribed: Bool = true) throws(InvivoError) -> invivo_object {
         if let object = instance as? Object { return try lease(of: object) }
         if let known = registry.withLock({ $0.instances[ObjectIdentifier(instance)] }),
@@ -72,7 +72,7 @@ extension Core {
         return try wrapped(instance, type)
     }
 
-    /// Another lease of an object: what is of a type that nobody knows here is itself what is meant.
+    /// Another lease of an object. For a type that is not known here, the `Object` itself is the value.
     private func lease(of object: Object) throws(InvivoError) -> invivo_object {
         try object.require(in: self)
         try call { table, _ in table.pointee.object_retain(object.handle) }
@@ -87,7 +87,7 @@ extension Core {
         let identity = ObjectIdentifier(instance)
         while true {
             var handle = invivo_object()
-            // Nothing in here calls code of the program.
+            // No code of the program is called here.
             let known = try wrapping.alone { () throws(InvivoError) -> invivo_object? in
                 if case .object(let known)? = registry.withLock({ $0.instances[identity] }),
                     table.pointee.object_retain(known) == 0
@@ -106,7 +106,7 @@ extension Core {
             }
             guard let known else { return handle }
             if isInstance(known, instance) { return known }
-            // Of one that lay at the same address.
+            // The entry of an earlier instance at the same address.
             registry.withLock {
                 if $0.instances[identity] == .object(known) { $0.instances[identity] = nil }
             }
@@ -123,7 +123,7 @@ extension Core {
         }
     }
 
-    /// Whether a handle, leased, stands for `instance`; gives the lease back when it does not.
+    /// Whether a leased handle refers to `instance`; releases the lease otherwise.
     private func isInstance(_ handle: invivo_object, _ instance: AnyObject) -> Bool {
         var raw: UnsafeMutableRawPointer?
         var error: OpaquePointer?
@@ -138,7 +138,7 @@ extension Core {
         registry.withLock { $0.instances[ObjectIdentifier(instance)] = known }
     }
 
-    /// Notes by which object an instance is known, where no object is noted yet: it then comes back as that one.
+    /// Records the object of an instance that has none, so that later uses of the instance find it.
     func know(_ instance: AnyObject, as object: invivo_object) {
         registry.withLock { registry in
             let identity = ObjectIdentifier(instance)
@@ -158,7 +158,7 @@ extension Core {
         registry.withLock { if $0.instances[identity] == noted { $0.instances[identity] = nil } }
     }
 
-    /// The type under which the class of an instance was described; describes it now when the class says how.
+    /// The type under which the class of an instance was described. Describes it now if the class can describe itself.
     private func registeredType(of instance: AnyObject, _ isDescribed: Bool) throws(InvivoError) -> invivo_type {
         if let boxed = instance as? any AnyBoxed { return try self.type(of: boxed.type, isShared: nil) }
         let type: AnyClass = Swift.type(of: instance)
@@ -184,7 +184,7 @@ protocol AnyBoxed: AnyObject {
     var type: Any.Type { get }
 }
 
-/// The instance that stands for a value in the graph.
+/// The instance that represents a value in the graph.
 func boxed<Value>(_ value: Value) -> AnyObject {
     Value.self is AnyClass ? value as AnyObject : Boxed(value)
 }

@@ -1,8 +1,8 @@
 public import CInvivo
 
 extension Core {
-    /// Runs `body` with the built shared instance of a key whose entry is of the given type, borrowed; answers nil when
-    /// it must be looked at more closely. The hot path: no lock, no allocation, no reference counting.
+    /// Runs `body` with the built shared instance of a key whose entry is of the given type, borrowed. Returns nil when
+    /// a slower check is necessary. The hot path: no lock, no allocation, no reference counting.
     @inlinable @inline(__always)
     func withShared<Result>(
         _ key: invivo_key, _ type: UInt64, _ body: (UnsafeMutableRawPointer) -> Result
@@ -18,25 +18,25 @@ extension Core {
     func instance(_ view: invivo_view, _ key: invivo_key, _ type: UInt64) -> UnsafeMutableRawPointer? {
         guard type != 0, let entry = invivo_view_entry(view, key), let cell = invivo_entry_cell(entry),
             let instance = invivo_cell_instance(cell) ?? table.pointee.view_get_confined(view, key),
-            // In this order: the type stands there before the instance does.
+            // In this order: the type is stored before the instance.
             invivo_entry_type(entry) == type
         else { return nil }
         return instance
     }
 
-    /// The same where the entry is of another type than the key was found with: a decorator or a later definition may have put
-    /// an instance of another class there. Its registered class tells whether it is a `Value`.
+    /// As above, for an entry of another type than that of the key's lookup. A decorator or a later definition may have
+    /// stored an instance of another class. Its registered class shows whether it is a `Value`.
     @usableFromInline
     func instance<Value>(_ view: invivo_view, _ key: Key<Value>) -> UnsafeMutableRawPointer? {
         guard let entry = invivo_view_entry(view, key.handle) else { return nil }
-        // A type that an instance comes with in this moment stands there before it does.
+        // The type of an instance that is being stored is stored before it.
         let type = invivo_entry_type(entry)
         guard type != key.type, let found = instance(view, key.handle, type) else { return nil }
         let now = self.key(key.handle, key.name, type: type) as Key<Value>
         return now.type != 0 && now.isBoxed == key.isBoxed ? found : nil
     }
 
-    /// Resolves by a lease, which also builds what is cold and records what a recipe under way depends on.
+    /// Resolves with a lease. Builds cold objects, and records the dependency of a running factory.
     @usableFromInline
     func resolve<Value>(_ key: invivo_key, as type: Value.Type) throws(InvivoError) -> Value {
         try resolve(key, as: type, .program)
@@ -56,7 +56,7 @@ extension Core {
         return try of(key) { () throws(InvivoError) in try value(orNone: object, as: type, holder) }
     }
 
-    /// An error in the body that says no place is one of this key.
+    /// Adds the path of this key to an error of the body without a path.
     private func of<Result>(
         _ key: invivo_key, _ body: () throws(InvivoError) -> Result
     ) throws(InvivoError) -> Result {

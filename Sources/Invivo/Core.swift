@@ -3,13 +3,13 @@ internal import Synchronization
 
 /// The functions of the library that a runtime belongs to.
 @usableFromInline typealias Table = UnsafePointer<invivo_table>
-/// Where a function of the C side puts the error of a failure.
+/// The out parameter for the error of a C function.
 typealias ErrorOut = UnsafeMutablePointer<OpaquePointer?>
 
-/// What everything that belongs to one runtime shares: its handle, the table of functions through which alone it is
-/// called, and what this copy of the package knows of its types and instances.
+/// The shared state of one runtime: its handle, the function table through which it is called, and the registry of its
+/// types and instances in this copy of the package.
 ///
-/// There is one for each runtime, however many `Runtime` values speak for it: they are found by `Core.of`.
+/// There is one for each runtime, found by `Core.of`, for any number of `Runtime` values.
 @usableFromInline
 final class Core: Sendable {
     /// Complete (checked by `of`) and immutable while the process lives.
@@ -17,12 +17,12 @@ final class Core: Sendable {
     @usableFromInline let handle: invivo_runtime
     /// Taken last, and never around calls of the library. Held across fork: a child reads objects through it.
     let registry = Locked(Registry(), acrossFork: true)
-    /// Held while an instance becomes an object, so that it becomes one. Taken before the registry, and never around code of the
-    /// program.
+    /// Held while an instance becomes an object, so that it gets only one. Taken before the registry's lock, and never
+    /// while code of the program runs.
     let wrapping = Locked(())
-    /// Whether injected properties look in it: what its options say, where it was opened here.
+    /// Whether injected properties use this runtime: its option, if it was opened here.
     let fillsInjected = Atomic(true)
-    /// `Object`s that the program keeps, and those that components were handed.
+    /// The numbers of `Object`s that the program holds, and of those that components received.
     private let programObjects = Atomic(0)
     private let componentObjects = Atomic(0)
 
@@ -33,7 +33,7 @@ final class Core: Sendable {
         }
     }
 
-    /// Whether of all that is held, components hold each other and the program holds nothing.
+    /// Whether all held objects are held by components, and none by the program.
     var isHeldByComponentsAlone: Bool {
         programObjects.load(ordering: .relaxed) == 0 && componentObjects.load(ordering: .relaxed) > 0
     }
@@ -65,7 +65,7 @@ final class Core: Sendable {
         }
     }
 
-    /// Whether nothing can be done with the runtime any more.
+    /// Whether the runtime can no longer be used.
     var isClosed: Bool {
         var info = invivo_runtime_info()
         info.struct_size = MemoryLayout<invivo_runtime_info>.size
@@ -102,12 +102,13 @@ final class Core: Sendable {
         return table
     }
 
-    /// Calls a function that may fail, and throws what it says.
+    /// Calls a function that may fail, and throws its error.
     func call(_ body: (Table, ErrorOut) -> invivo_status) throws(InvivoError) {
         try Self.call(table, body)
     }
 
-    /// The same with a name, which ends with NUL on the other side and would be cut at one of its own.
+    /// Calls a function that takes a name, and throws its error. A name with a NUL is rejected, because C would
+    /// truncate it.
     func call(
         naming name: String, _ body: (Table, UnsafePointer<CChar>, ErrorOut) -> invivo_status
     ) throws(InvivoError) {
@@ -128,7 +129,7 @@ final class Core: Sendable {
     }
 }
 
-/// What this copy of the package knows of the types and instances of a runtime.
+/// The types and instances of a runtime that this copy of the package knows.
 struct Registry {
     /// The Swift side of each type that this package has registered, by the bits of its handle.
     var types: [UInt64: TypeBox] = [:]
@@ -137,13 +138,13 @@ struct Registry {
     var plain: [PlainType: UInt64] = [:]
     /// The types of blocks, by name.
     var blocks: [String: BlockType] = [:]
-    /// Under what an instance is known to the runtime. May be out of date, and is checked on use.
+    /// The handles of instances. May be outdated; checked on use.
     var instances: [ObjectIdentifier: Known] = [:]
     /// The boxes of values that were runtime arguments and can be compared.
     var boxes = ComparedBoxes()
     /// The assemblies that are active, by name.
     var assemblies: [String: ActiveAssembly] = [:]
-    /// Those that were described, by name.
+    /// The described assemblies, by name.
     var knownAssemblies: [String: ActiveAssembly] = [:]
     /// The types that were looked for, with the names under which they are.
     var wished: [ObjectIdentifier: (type: Any.Type, name: String)] = [:]

@@ -1,6 +1,6 @@
-/// In which runtime code that was handed none resolves.
+/// The runtime of code that received none.
 enum CurrentRuntime {
-    /// The runtime that was entered for the code that runs, by `Runtime.with` or because it makes an object.
+    /// The runtime that `Runtime.with` entered for the running code, or that is creating an object with it.
     @TaskLocal static var entering: WeakCore?
     fileprivate static let chosen = Locked<Runtime?>(nil)
 
@@ -9,7 +9,7 @@ enum CurrentRuntime {
     /// The one that was entered, or the process's default.
     static var core: Core? { entered ?? chosen.withLock { $0?.core } }
 
-    /// The same where it fills injected properties.
+    /// The given runtime, if it fills injected properties.
     static func filling(_ core: Core?) -> Core? {
         core?.fillsInjected.load(ordering: .relaxed) == true ? core : nil
     }
@@ -26,7 +26,7 @@ extension Runtime {
     public static var `default`: Runtime? {
         get { CurrentRuntime.chosen.withLock { $0 } }
         set {
-            // What was the default may close now: not while the lock is held.
+            // The former default runtime may close when it is released, so it is released without the lock.
             let former = CurrentRuntime.chosen.withLock { chosen in
                 let former = chosen
                 chosen = newValue

@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// One option of a choice: when it is the one, and what the choice then is.
+/// One option of a choice: a condition and the definition that it selects.
 public struct ChoiceOption {
     enum When {
         case equal(any InvivoConvertible)
@@ -13,35 +13,37 @@ public struct ChoiceOption {
     let when: When
     let use: Injection?
 
-    /// When the value is this one; numbers are equal whatever their types.
+    /// Matches a value; numbers are compared independent of their types.
     public static func equal(_ value: some InvivoConvertible, _ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .equal(value), use: use)
     }
 
-    /// When there is no value.
+    /// Matches a missing value.
     public static func null(_ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .equal(InvivoValue.null), use: use)
     }
 
-    /// When it is an object of this class, or one derived from it, or of this protocol.
+    /// Matches an object of this class, of a derived class, or of this protocol.
     public static func kind(_ type: Any.Type, _ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .kind(type), use: use)
     }
 
-    /// When it is an object of this very class.
+    /// Matches an object of exactly this class.
     public static func exactly(_ type: Any.Type, _ use: Injection) -> ChoiceOption {
         ChoiceOption(when: .exactly(type), use: use)
     }
 
-    /// When it is a text: the name of a definition of the same assembly, or a whole key. That is then what the choice is.
+    /// Matches a string that is the name of a member of the same assembly, or a whole key. Selects that definition.
     public static var named: ChoiceOption { ChoiceOption(when: .named, use: nil) }
 
-    /// When no other one is before it.
+    /// Matches any value, after all other options.
     public static func otherwise(_ use: Injection) -> ChoiceOption { ChoiceOption(when: .otherwise, use: use) }
 }
 
-/// What one of other definitions makes: the first option that fits what the chooser gives, as a rule `.config(…)`. A value
-/// that changes makes it another one, as a reload; one that no option is for is an error.
+/// A definition that selects one of other definitions: the first option that matches the value of `by`, usually
+/// `.config(…)`.
+///
+/// A changed value selects another definition, as a reload. A value without a matching option is an error.
 ///
 ///     let wave = choice(of: Wave.self, by: .config("wave"), .equal("saw", .member(\Synth.saw)), .named)
 public func choice<Value>(
@@ -51,7 +53,7 @@ public func choice<Value>(
     Definition(Draft(Value.self, nil, isShared: nil, .choice(chooser, options), file, line))
 }
 
-/// The same by a runtime argument: `choice(of: Wave.self, taking: String.self, .named)`.
+/// A choice by a runtime argument: `choice(of: Wave.self, taking: String.self, .named)`.
 public func choice<Value, Argument>(
     of type: Value.Type = Value.self, taking argument: Argument.Type, _ options: ChoiceOption...,
     file: StaticString = #fileID, line: UInt = #line

@@ -2,14 +2,15 @@ internal import CInvivo
 
 /// Definitions of which there is one for each entry of the configuration.
 extension Definition {
-    /// There is one of it for each entry of the map or list at a path of the configuration, with the key `assembly.name[entry]`:
+    /// Creates one definition for each entry of the map or list at a path of the configuration. Its key is
+    /// `assembly.name[entry]`.
     ///
     ///     let voice = lazySingleton(wired(.entryName, .entry("note", default: 60), by: Voice.init)).each("voices")
     ///     …
     ///     let lead = try synth.voice.entry("lead")
     ///
-    /// An entry that comes, goes or changes concerns its own one alone. Entries of a map go by their keys; of a list by their
-    /// text or number, or, where they are maps, by what they say under `name`.
+    /// Adding, removing or changing an entry affects only that entry's instance. Entries of a map are named by their
+    /// keys. Entries of a list are named by their string or number, or, if they are maps, by their value at `name`.
     public func each(_ path: String) -> Definition {
         saying { draft in
             draft.isPattern = true
@@ -17,7 +18,7 @@ extension Definition {
         }
     }
 
-    /// What it makes for an entry.
+    /// Resolves the definition of an entry.
     public func entry(_ name: String, _ arguments: repeat each Argument) throws(InvivoError) -> Value {
         let bound = try standing()
         let core = bound.pointee.core.takeUnretainedValue()
@@ -29,10 +30,10 @@ extension Definition {
 }
 
 extension Injection {
-    /// In a definition with `each`: what its entry says at a path below it; the empty path is the entry itself.
+    /// In a definition with `each`: the value at a path below its entry; the empty path is the entry itself.
     public static func entry(_ path: String = "") -> Injection { Injection(.entry(path, nil)) }
 
-    /// The same, or the default where the entry says nothing.
+    /// As above, with a default for a missing value.
     public static func entry(_ path: String = "", default value: some InvivoConvertible) -> Injection {
         Injection(.entry(path, Inner(.value(value))))
     }
@@ -44,9 +45,11 @@ extension Injection {
     /// closures take a `Resolver`.
     public static var resolver: Injection { Injection(.resolver) }
 
-    /// Of `.all`, in a property of a described type that is named: methods of the object that it goes into, each taking one
-    /// object. When candidates come or go later they are called instead of setting the whole list again: `removed` with what
-    /// went or is replaced, then `added` with what came.
+    /// Notifies the holder of an `.all` list of changes by methods, instead of setting the whole list again. For a
+    /// property of a described type that is set by its name.
+    ///
+    /// Each method takes one object. When candidates change later, `removed` is called with each candidate that was
+    /// removed or replaced, then `added` with each new one.
     ///
     ///     lazySingleton(Mixer.init).inject("voices", .all(Voice.self).hearing(added: "add", removed: "remove"))
     public func hearing(added: String, removed: String) -> Injection {

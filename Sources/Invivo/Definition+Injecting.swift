@@ -1,4 +1,4 @@
-/// What is done to each object after it is made: properties first, then methods, each in their order.
+/// Injections after the construction of an object: properties first, then methods, each in their order.
 extension Definition {
     /// Sets a property by its type, as an initializer's parameter would be: `.inject(\.clock)`.
     public func inject<Property>(_ path: any ReferenceWritableKeyPath<Value, Property> & Sendable) -> Definition {
@@ -12,7 +12,7 @@ extension Definition {
         set(path, Injection(.value(value)))
     }
 
-    /// Sets a property to what is injected: `.inject(\.voices, .all(Voice.self))`.
+    /// Sets a property to an injected value: `.inject(\.voices, .all(Voice.self))`.
     @_disfavoredOverload
     public func inject<Property>(
         _ path: any ReferenceWritableKeyPath<Value, Property> & Sendable, _ injection: Injection
@@ -20,7 +20,7 @@ extension Definition {
         set(path, injection)
     }
 
-    /// Sets a property to what another member of the assembly makes: `.inject(\.clock, from: \Synth.clock)`.
+    /// Sets a property to the object of another member of the assembly: `.inject(\.clock, from: \Synth.clock)`.
     public func inject<Part: Assembly, Property, each Bound>(
         _ path: any ReferenceWritableKeyPath<Value, Property> & Sendable,
         from member: KeyPath<Part, Definition<Property, repeat each Bound>>, _ arguments: Injection...
@@ -28,7 +28,7 @@ extension Definition {
         set(path, Injection(.member(MemberPath(member), arguments)))
     }
 
-    /// Sets an optional property to what another member of the assembly makes.
+    /// Sets an optional property to the object of another member of the assembly.
     public func inject<Part: Assembly, Property, each Bound>(
         _ path: any ReferenceWritableKeyPath<Value, Property?> & Sendable,
         from member: KeyPath<Part, Definition<Property, repeat each Bound>>, _ arguments: Injection...
@@ -41,7 +41,7 @@ extension Definition {
         saying { $0.steps.append(Draft.Step(name: property, action: .property, injections: [injection])) }
     }
 
-    /// Injects by code, after properties and methods. What it resolves becomes a dependency.
+    /// Injects by code, after properties and methods. Objects that the code resolves become dependencies.
     public func inject(by code: @escaping @Sendable (Value, Resolver) throws -> Void) -> Definition {
         saying { draft in
             draft.resolves = true
@@ -49,7 +49,8 @@ extension Definition {
         }
     }
 
-    /// Calls a method; its parameters are injected by their types, or as said: `.call { voice, clock in voice.start(clock) }`.
+    /// Calls a method. Its parameters are injected by their types, or as given:
+    /// `.call { voice, clock in voice.start(clock) }`.
     public func call<each Parameter>(
         _ injections: Injection..., by method: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Definition {
@@ -78,7 +79,8 @@ extension Definition {
         return saying { $0.after.append(step) }
     }
 
-    /// Runs when everything that the outermost resolve makes is complete, children before parents, once for each object.
+    /// Adds a hook that runs when all objects of the outermost resolve are complete, children before parents, once for
+    /// each object.
     public func afterAll<each Parameter>(
         _ injections: Injection..., by hook: @escaping @Sendable (Value, repeat each Parameter) throws -> Void
     ) -> Definition {
@@ -89,7 +91,7 @@ extension Definition {
     private func set<Property>(
         _ path: any ReferenceWritableKeyPath<Value, Property> & Sendable, _ injection: Injection
     ) -> Definition {
-        // It is the same key path, which is Sendable.
+        // The same key path, which is Sendable.
         nonisolated(unsafe) let writable: ReferenceWritableKeyPath<Value, Property> = path
         let injection = injection.placed(in: Property.self)
         let code: @Sendable (AnyObject, inout Arguments) throws -> Void = { object, arguments in
@@ -127,7 +129,7 @@ extension Definition {
     }
 }
 
-/// The value that an instance in the graph stands for; where nothing is known of it, the object.
+/// The value that an instance in the graph represents; the object, for an unknown instance.
 func valueBehind<Value>(_ instance: AnyObject, _ core: Core) throws(InvivoError) -> Value {
     if Value.self == Object.self {
         let object = Object(taking: try core.lease(of: instance, isDescribed: false), core, .component)

@@ -1,21 +1,26 @@
 internal import CInvivo
 
-/// What is said of the life of a definition's objects.
+/// Options for the life of a definition's objects.
 extension Definition {
-    /// There can be only one at a time (a port, a device), which the type's start takes and its stop gives back: a reload
-    /// stops the former one before it makes the new one, and starts it again when it fails. Of a singleton or lazy singleton.
+    /// Allows only one object at a time, such as for a port or a device, which the type's start acquires and its stop
+    /// releases.
+    ///
+    /// A reload stops the former object before it creates the new one, and starts the former one again if it fails. For
+    /// singletons and lazy singletons.
     public func exclusive() -> Definition { flagged(INVIVO_DEFINITION_EXCLUSIVE) }
 
-    /// Lies dormant while something that it needs (a definition, a value of the configuration) is not there, and is activated
-    /// by the reload that brings it. Resolving it
-    /// meanwhile fails with the code `dormant` and says what it waits for; `Runtime.states` does too.
+    /// Blocks the definition while a dependency (a definition or a configuration value) is missing. The reload that
+    /// adds the dependency activates it.
+    ///
+    /// Meanwhile, resolving it fails with the code `dormant` and names the missing dependencies; `Runtime.states` lists
+    /// them, too.
     public func waits() -> Definition { flagged(INVIVO_DEFINITION_WAITS) }
 
-    /// A reload injects into the instances alive what they got by property or method and is new. Of prototypes and of graph
-    /// scope, of types that are confined.
+    /// Tracks live objects of prototype or graph scope: a reload injects changed dependencies of their properties and
+    /// methods again. For confined types.
     public func tracked() -> Definition { flagged(INVIVO_DEFINITION_TRACKED) }
 
-    /// How long starting and stopping one of its objects may take, in the place of what `Runtime.Options` say.
+    /// The limits for starting and stopping one of its objects; they replace those of `Runtime.Options`.
     public func deadlines(start: Duration? = nil, stop: Duration? = nil) -> Definition {
         saying { draft in
             draft.more.append { definition, _, _ in

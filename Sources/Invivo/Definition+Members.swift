@@ -1,6 +1,6 @@
 internal import CInvivo
 
-// Definitions that are written as methods of their assembly, so that what is called has labels:
+// Definitions that are written as methods of their assembly, so that calls have argument labels.
 //
 //     class Camelot: Assembly {
 //         let _table = lazySingleton(Camelot.table)
@@ -14,14 +14,15 @@ internal import CInvivo
 //     …
 //     let knight = try camelot.knight(quest: grail)
 //
-// The property says how the object is kept and what else is done to it; its key is `camelot.knight`. The method is the recipe
-// and, once the assembly is active, the factory: names, arguments and result are checked by the compiler, for who calls it as
-// for other recipes, which call it as they are written, and depend on what they got. A derived class overrides the method,
-// and may call `super`; the most derived one makes the object. Before activation every call says that the assembly must be
-// activated.
+// The property declares the scope and the injections; its key is `camelot.knight`. The method is the factory function
+// and, once the assembly is active, the way to resolve. The compiler checks names, arguments and result. Other
+// definitions call the method in the same way, and depend on its result.
+//
+// A derived class overrides the method, and may call `super`; the most derived method creates the object. Before
+// activation every call fails with an error that asks for the activation.
 
-/// A new instance for each reference; while it is made, a reference back is itself.
-/// It is what a method of the assembly answers: `let _voice = prototype(Synth.voice)`.
+/// A new instance for each reference; while it is being created, a reference back leads to itself. A method of the
+/// assembly creates it: `let _voice = prototype(Synth.voice)`.
 public func prototype<Part: Assembly, Value, each Argument>(
     _ member: @escaping @Sendable (Part) -> (repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -29,8 +30,8 @@ public func prototype<Part: Assembly, Value, each Argument>(
     .member(.prototype, isShared: nil, member, file, line)
 }
 
-/// One instance for each outermost resolve, for everything that is made in it.
-/// It is what a method of the assembly answers: `let _voice = graph(Synth.voice)`.
+/// One instance for each outermost resolve, shared by all objects that it creates. A method of the assembly creates it:
+/// `let _voice = graph(Synth.voice)`.
 public func graph<Part: Assembly, Value, each Argument>(
     _ member: @escaping @Sendable (Part) -> (repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -38,8 +39,8 @@ public func graph<Part: Assembly, Value, each Argument>(
     .member(.graph, isShared: nil, member, file, line)
 }
 
-/// One instance for each set of arguments, built by the first resolve. Any thread may use it.
-/// It is what a method of the assembly answers: `let _voice = lazySingleton(Synth.voice)`.
+/// One instance for each set of arguments, built by the first resolve. Any thread may use it. A method of the assembly
+/// creates it: `let _voice = lazySingleton(Synth.voice)`.
 public func lazySingleton<Part: Assembly, Value: Sendable, each Argument>(
     _ member: @escaping @Sendable (Part) -> (repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -47,8 +48,8 @@ public func lazySingleton<Part: Assembly, Value: Sendable, each Argument>(
     .member(.lazySingleton, isShared: true, member, file, line)
 }
 
-/// One instance for each set of arguments, built by the first resolve. Only the thread that opened the runtime (or the main actor) touches it.
-/// It is what a method of the assembly answers: `let _voice = lazySingleton(confined: Synth.voice)`.
+/// One instance for each set of arguments, built by the first resolve. Only the thread that opened the runtime (or the
+/// main actor) may use it. A method of the assembly creates it: `let _voice = lazySingleton(confined: Synth.voice)`.
 public func lazySingleton<Part: Assembly, Value, each Argument>(
     confined member: @escaping @Sendable (Part) -> (repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -56,8 +57,8 @@ public func lazySingleton<Part: Assembly, Value, each Argument>(
     .member(.lazySingleton, isShared: false, member, file, line)
 }
 
-/// One instance, built when the assembly is activated. Any thread may use it.
-/// It is what a method of the assembly answers: `let _voice = singleton(Synth.voice)`.
+/// One instance, built when the assembly is activated. Any thread may use it. A method of the assembly creates it:
+/// `let _voice = singleton(Synth.voice)`.
 public func singleton<Part: Assembly, Value: Sendable, each Argument>(
     _ member: @escaping @Sendable (Part) -> (repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -65,8 +66,8 @@ public func singleton<Part: Assembly, Value: Sendable, each Argument>(
     .member(.singleton, isShared: true, member, file, line)
 }
 
-/// One instance, built when the assembly is activated. Only the thread that opened the runtime (or the main actor) touches it.
-/// It is what a method of the assembly answers: `let _voice = singleton(confined: Synth.voice)`.
+/// One instance, built when the assembly is activated. Only the thread that opened the runtime (or the main actor) may
+/// use it. A method of the assembly creates it: `let _voice = singleton(confined: Synth.voice)`.
 public func singleton<Part: Assembly, Value, each Argument>(
     confined member: @escaping @Sendable (Part) -> (repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -74,8 +75,8 @@ public func singleton<Part: Assembly, Value, each Argument>(
     .member(.singleton, isShared: false, member, file, line)
 }
 
-/// One instance for as long as somebody holds it. Any thread may use it.
-/// It is what a method of the assembly answers: `let _voice = weakSingleton(Synth.voice)`.
+/// One instance as long as it is retained. Any thread may use it. A method of the assembly creates it:
+/// `let _voice = weakSingleton(Synth.voice)`.
 public func weakSingleton<Part: Assembly, Value: Sendable, each Argument>(
     _ member: @escaping @Sendable (Part) -> (repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -83,8 +84,8 @@ public func weakSingleton<Part: Assembly, Value: Sendable, each Argument>(
     .member(.weakSingleton, isShared: true, member, file, line)
 }
 
-/// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.
-/// It is what a method of the assembly answers: `let _voice = weakSingleton(confined: Synth.voice)`.
+/// One instance as long as it is retained. Only the thread that opened the runtime (or the main actor) may use it. A
+/// method of the assembly creates it: `let _voice = weakSingleton(confined: Synth.voice)`.
 public func weakSingleton<Part: Assembly, Value, each Argument>(
     confined member: @escaping @Sendable (Part) -> (repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -99,14 +100,14 @@ extension Definition {
     ) -> Definition {
         let making = Draft.Making.factory([]) { resolver, arguments in
             guard let home = resolver.home else {
-                throw InvivoError(.argument, "what makes it is a method of an assembly, and it stands in none")
+                throw InvivoError(.argument, "its factory is a method of an assembly, but it is a member of none")
             }
             let part = try home.assembly.as(Part.self)
             let made = try instance(of: member(part)(repeat try arguments.next((each Argument).self)))
             guard MemberFrame.hasRun else {
                 throw InvivoError(
                     .argument,
-                    "its method does not call its definition, so each call of it answers another object: its body is 'try _member { ... }', around what makes the object"
+                    "its method does not call its definition, so each call returns another object: wrap the body in 'try _member { ... }'"
                 )
             }
             return made
@@ -119,8 +120,8 @@ extension Definition {
         return definition
     }
 
-    /// In the method that makes it: what `make` answers, when the runtime asks for the object; for everybody else what the key
-    /// resolves to with these arguments. See `prototype` of a method.
+    /// Calls `make` when the runtime requests the object. For all other callers, resolves the key with these arguments.
+    /// See `prototype` of a method.
     @inlinable
     public func callAsFunction(
         _ arguments: repeat each Argument, file: StaticString = #fileID, line: UInt = #line, column: UInt = #column,
@@ -130,16 +131,16 @@ extension Definition {
         return try self(repeat each arguments)
     }
 
-    /// Whether the object that is being made is this one, and the implementation at that place makes it.
+    /// Whether this object is under construction, and the implementation at that source location creates it.
     @usableFromInline
     func runs(_ file: StaticString, _ line: UInt, _ column: UInt) -> Bool {
         let site = MemberFrame.Site(line: line, column: column, file: UnsafeRawPointer(file.utf8Start))
         return MemberFrame.runs(member, at: site)
     }
 
-    /// Names the runtime arguments, in their order: for other languages, messages and what `invivo keys` writes.
+    /// Names the runtime arguments in their order, for other languages, messages and `invivo keys`.
     ///
-    /// `defaults` are the values of the last arguments where another language leaves them out.
+    /// `defaults` are the values of the last arguments where another language omits them.
     public func taking(_ names: String..., defaults: [any InvivoConvertible] = []) -> Definition {
         saying { draft in
             if names.count > draft.parameters.count {

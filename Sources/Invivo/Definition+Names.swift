@@ -1,9 +1,10 @@
 internal import CInvivo
 
-/// What is said of a definition by the names of methods, parameters and keys: of objects of any language, and by whoever reads
-/// from somewhere what he defines. What takes injections one after the other takes an array of them too.
+/// Options that name methods, parameters and keys, for objects of any language and for definitions that are read from
+/// data. Options that take injections one after the other also take an array of them.
 extension Definition {
-    /// Injects a parameter of the initializer by its name, as the type describes it; the empty name goes by position.
+    /// Injects a parameter of the initializer by its name in the type's description; an empty name stands for the
+    /// position.
     public func parameter(_ name: String, _ injection: Injection) -> Definition {
         saying { draft in
             switch draft.making {
@@ -16,7 +17,7 @@ extension Definition {
         }
     }
 
-    /// A runtime argument that it takes, after those that were said before: `.argument("note", .int64)`. Resolve it by
+    /// Declares a runtime argument, after the earlier ones: `.argument("note", .int64)`. Resolve with it by
     /// `Runtime.object(_:with:)`.
     public func argument(_ name: String, _ kind: InvivoKind = .any, isOptional: Bool = false) -> Definition {
         saying { draft in
@@ -25,7 +26,7 @@ extension Definition {
         }
     }
 
-    /// A runtime argument with the value that it has where a caller leaves it out: `.argument("note", .int64, default: 60)`.
+    /// Declares a runtime argument with a default: `.argument("note", .int64, default: 60)`.
     public func argument(
         _ name: String, _ kind: InvivoKind = .any, isOptional: Bool = false, default value: some InvivoConvertible
     ) -> Definition {
@@ -36,15 +37,15 @@ extension Definition {
         }
     }
 
-    /// What makes it may answer nothing.
+    /// Allows the factory to return null.
     public func nullable() -> Definition { saying { $0.isNullable = true } }
 
-    /// What the method of another object answers: `.made(by: .reference("app.maker"), calling: "make", 5)`.
+    /// Creates the object by a method of another object: `.made(by: .reference("app.maker"), calling: "make", 5)`.
     public func made(by owner: Injection, calling method: String, _ arguments: Injection...) -> Definition {
         made(by: owner, calling: method, with: arguments)
     }
 
-    /// The same with arguments that are in an array.
+    /// Creates the object by a method of another object, with an array of arguments.
     public func made(by owner: Injection, calling method: String, with arguments: [Injection]) -> Definition {
         saying { draft in
             if case .named(let type, _) = draft.making { draft.typeName = type }
@@ -52,7 +53,8 @@ extension Definition {
         }
     }
 
-    /// It takes over from the definition of another key all that is not said here: how it is made, scope, injections and hooks.
+    /// Inherits from the definition of another key: its factory, scope, injections and hooks, unless they are declared
+    /// here.
     public func inheriting(from key: String) -> Definition { saying { $0.parent = .reference(key) } }
 
     /// Calls a method of a described type by its name.
@@ -63,7 +65,7 @@ extension Definition {
     /// Calls a method of a described type before anything is injected into the object.
     public func before(_ method: String, _ injections: Injection...) -> Definition { before(method, with: injections) }
 
-    /// The same with injections that are in an array.
+    /// Calls a method before all injections, with an array of arguments.
     public func before(_ method: String, with injections: [Injection]) -> Definition {
         saying { $0.before.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
@@ -71,30 +73,30 @@ extension Definition {
     /// Calls a method of a described type when everything is injected into the object.
     public func after(_ method: String, _ injections: Injection...) -> Definition { after(method, with: injections) }
 
-    /// The same with injections that are in an array.
+    /// Calls a method after all injections, with an array of arguments.
     public func after(_ method: String, with injections: [Injection]) -> Definition {
         saying { $0.after.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
 
-    /// Calls a method of a described type when everything that the outermost resolve makes is complete.
+    /// Calls a method of a described type when all objects of the outermost resolve are complete.
     public func afterAll(_ method: String, _ injections: Injection...) -> Definition {
         afterAll(method, with: injections)
     }
 
-    /// The same with injections that are in an array.
+    /// Calls a method when all objects of the outermost resolve are complete, with an array of arguments.
     public func afterAll(_ method: String, with injections: [Injection]) -> Definition {
         saying { $0.afterAll.append(Draft.Step(name: method, action: .method, injections: injections)) }
     }
 }
 
-/// Another name of a key with runtime arguments bound: `alias(of: "synth.voice", binding: [60])`.
+/// An alias of a key with bound runtime arguments: `alias(of: "synth.voice", binding: [60])`.
 public func alias(
     of key: String, binding arguments: [Injection], file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Object> {
     .another(Injection(.key(key, arguments)), file, line)
 }
 
-/// An object that takes over from another key all that is not said here, its type too.
+/// A definition that inherits from another key, including the type, unless declared here.
 public func child(
     of key: String, scope: Scope? = nil, file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Object> {

@@ -1,18 +1,18 @@
 internal import CInvivo
 
-/// This very object, or value.
+/// An existing object, or a value.
 public func constant<Value>(
     _ value: Value, file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Value> {
     guard let instance = instance(of: value) else {
         let definition = Definition<Value>(Draft(Value.self, nil, isShared: nil, .inherited, file, line))
-        definition.draft.problems.append(InvivoError(.null, "nothing is no constant: a definition makes an object"))
+        definition.draft.problems.append(InvivoError(.null, "nil is no constant: a definition needs an object"))
         return definition
     }
     return Definition(Draft(Value.self, nil, isShared: nil, .constant(instance), file, line))
 }
 
-/// Another name of a member: `let lead = alias(of: \Synth.voice)`.
+/// An alias of a member: `let lead = alias(of: \Synth.voice)`.
 public func alias<Part: Assembly, Value, each Argument>(
     of member: KeyPath<Part, Definition<Value, repeat each Argument>>, file: StaticString = #fileID,
     line: UInt = #line
@@ -20,7 +20,7 @@ public func alias<Part: Assembly, Value, each Argument>(
     .another(.member(member), file, line)
 }
 
-/// Another name of a member, with all of its arguments bound: `let lead = alias(of: \Synth.voice, 60)`.
+/// An alias of a member, with all of its arguments bound: `let lead = alias(of: \Synth.voice, 60)`.
 @_disfavoredOverload
 public func alias<Part: Assembly, Value, First, each Argument>(
     of member: KeyPath<Part, Definition<Value, First, repeat each Argument>>, _ first: First,
@@ -31,7 +31,7 @@ public func alias<Part: Assembly, Value, First, each Argument>(
     return .another(Injection(.member(MemberPath(member), arguments)), file, line)
 }
 
-/// Another name of a member with its first argument bound; it takes the others: `alias(of: \Synth.voice, binding: 60)`.
+/// An alias of a member with its first argument bound; it takes the others: `alias(of: \Synth.voice, binding: 60)`.
 public func alias<Part: Assembly, Value, First, each Argument>(
     of member: KeyPath<Part, Definition<Value, First, repeat each Argument>>, binding first: First,
     file: StaticString = #fileID, line: UInt = #line
@@ -39,8 +39,8 @@ public func alias<Part: Assembly, Value, First, each Argument>(
     .another(Injection(.member(MemberPath(member), [.argument(bound: first)])), file, line)
 }
 
-/// Another name of a member that takes arguments of its own, and passes on what is said, in any order:
-/// `alias(of: \Camelot.knight, passing: .argument(1), .value("Sir"), .argument(0), taking: Int.self, Quest.self)`.
+/// An alias of a member with its own arguments, which passes on the given arguments in any order: `alias(of:
+/// \Camelot.knight, passing: .argument(1), .value("Sir"), .argument(0), taking: Int.self, Quest.self)`.
 public func alias<Part: Assembly, Value, each Bound, each Argument>(
     of member: KeyPath<Part, Definition<Value, repeat each Bound>>, passing injections: Injection...,
     taking: repeat (each Argument).Type, file: StaticString = #fileID, line: UInt = #line
@@ -51,14 +51,15 @@ public func alias<Part: Assembly, Value, each Bound, each Argument>(
     return definition
 }
 
-/// Another name of a key: `let lead = alias(of: "orchestra.lead", as: Voice.self)`.
+/// An alias of a key: `let lead = alias(of: "orchestra.lead", as: Voice.self)`.
 public func alias<Value>(
     of key: String, as type: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Value> {
     .another(.reference(key), file, line)
 }
 
-/// An object that takes over from another member all that is not said here: how it is made, scope, injections and hooks.
+/// A definition that inherits from another member: its factory, scope, injections and hooks, unless they are declared
+/// here.
 public func child<Part: Assembly, Value, each Argument>(
     of parent: KeyPath<Part, Definition<Value, repeat each Argument>>, scope: Scope? = nil,
     file: StaticString = #fileID, line: UInt = #line
@@ -69,8 +70,8 @@ public func child<Part: Assembly, Value, each Argument>(
     return definition
 }
 
-/// An object made in another way, as a rule of a derived class, that takes over from another member what is injected and
-/// its hooks: `child(of: \Synth.voice) { resolver in Organ() }`.
+/// A definition with its own factory, usually of a derived class, that inherits the injections and hooks of another
+/// member: `child(of: \Synth.voice) { resolver in Organ() }`.
 public func child<Part: Assembly, Base, each BaseArgument, Value, each Argument>(
     of parent: KeyPath<Part, Definition<Base, repeat each BaseArgument>>, scope: Scope? = nil,
     file: StaticString = #fileID, line: UInt = #line,
@@ -80,12 +81,14 @@ public func child<Part: Assembly, Base, each BaseArgument, Value, each Argument>
     definition.draft.parent = .member(parent)
     if !isKind(Value.self, of: Base.self) {
         definition.draft.problems.append(
-            InvivoError(.type, "a child makes what its parent makes: \(article(Value.self)) is no \(Base.self)"))
+            InvivoError(
+                .type, "a child creates objects of its parent's type: \(article(Value.self)) is no \(Base.self)"))
     }
     return definition
 }
 
-/// What a method of another component makes: `made(by: \Synth.library) { library, title in library.book(title) }`.
+/// An object that a method of another component creates:
+/// `made(by: \Synth.library) { library, title in library.book(title) }`.
 public func made<Part: Assembly, Owner, each Bound, Value, each Argument>(
     by owner: KeyPath<Part, Definition<Owner, repeat each Bound>>, _ arguments: Injection..., scope: Scope = .graph,
     file: StaticString = #fileID, line: UInt = #line,
@@ -101,8 +104,9 @@ public func made<Part: Assembly, Owner, each Bound, Value, each Argument>(
     return definition
 }
 
-/// What a method of another object makes, by its name: of a component, of an argument, of an object that is there, whatever
-/// language it is written in: `made(Book.self, by: .reference("app.library"), "book", .argument(0))`.
+/// An object that a method of another object creates, by the method's name. The other object is a component, an
+/// argument or an existing object of any language:
+/// `made(Book.self, by: .reference("app.library"), "book", .argument(0))`.
 public func made<Value, each Argument>(
     _ type: Value.Type, by owner: Injection, _ method: String, _ arguments: Injection..., scope: Scope = .graph,
     taking: repeat (each Argument).Type, file: StaticString = #fileID, line: UInt = #line

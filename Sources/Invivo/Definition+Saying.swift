@@ -1,4 +1,4 @@
-/// What else is said of a definition.
+/// Further options of a definition.
 extension Definition {
     /// Says something more in the draft: what every modifier is made of.
     func saying(_ change: (inout Draft) -> Void) -> Definition {
@@ -6,7 +6,7 @@ extension Definition {
         return self
     }
 
-    /// Higher comes first in lists and wins lookups by type.
+    /// The rank for lists and lookups by type: the highest wins, and is the first in lists.
     public func rank(_ rank: Int) -> Definition { saying { $0.rank = Int32(clamping: rank) } }
 
     /// Names its type with arguments, `"Repository[User]"`: lookups for that name prefer it at equal rank.
@@ -14,7 +14,7 @@ extension Definition {
         saying { $0.more.append { raw, arena, _ in raw.generic = try arena.name(name) } }
     }
 
-    /// Says where lookups by type do not find it: by its own type, by what that is besides, or both.
+    /// Hides the definition from lookups by its own type, by its supertypes, or by both.
     public func hidden(_ hidden: Hidden = .both) -> Definition {
         saying { draft in
             draft.isHiddenByClass = hidden != .interfaces
@@ -22,7 +22,7 @@ extension Definition {
         }
     }
 
-    /// For children only: never made, and found by no lookup.
+    /// Makes the definition a base for children only: it is never created, and not found by lookups.
     public func abstract() -> Definition { saying { $0.isAbstract = true } }
 
     /// Injects a parameter of the initializer, counted from 0 among those that are injected, otherwise than by its type:
@@ -49,12 +49,12 @@ extension Definition {
     }
 }
 
-/// What a definition is hidden from.
+/// The lookups that a definition is hidden from.
 public enum Hidden: Sendable {
-    /// From lookups of its own type.
+    /// Hidden from lookups of its own type.
     case ownType
-    /// From lookups of protocols and of classes that its own is derived from.
+    /// Hidden from lookups of its protocols and base classes.
     case interfaces
-    /// From both.
+    /// Hidden from both.
     case both
 }

@@ -178,8 +178,8 @@ public func singleton<Value, each Argument>(
     .made(.singleton, isShared: false, make, file, line)
 }
 
-/// One instance for as long as somebody holds it. Any thread may use it.
-/// The closure gets a resolver and the runtime arguments.
+/// One instance as long as it is retained. Any thread may use it. The closure gets a resolver and the runtime
+/// arguments.
 public func weakSingleton<Value: Sendable, each Argument>(
     _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -187,8 +187,8 @@ public func weakSingleton<Value: Sendable, each Argument>(
     .resolving(.weakSingleton, isShared: true, make, file, line)
 }
 
-/// One instance for as long as somebody holds it. Any thread may use it.
-/// Each parameter of the initializer is injected by its type.
+/// One instance as long as it is retained. Any thread may use it. Each parameter of the initializer is injected by its
+/// type.
 @_disfavoredOverload
 @inlinable
 public func weakSingleton<Value: Sendable, each Parameter>(
@@ -200,16 +200,16 @@ public func weakSingleton<Value: Sendable, each Parameter>(
     }
 }
 
-/// One instance for as long as somebody holds it. Any thread may use it.
-/// An initializer of which the first parameters are runtime arguments: `weakSingleton(wired(Voice.init, taking: Int.self))`.
+/// One instance as long as it is retained. Any thread may use it. The first parameters of the initializer are runtime
+/// arguments: `weakSingleton(wired(Voice.init, taking: Int.self))`.
 public func weakSingleton<Value: Sendable, each Argument>(
     _ make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Value, repeat each Argument> {
     .made(.weakSingleton, isShared: true, make, file, line)
 }
 
-/// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.
-/// The closure gets a resolver and the runtime arguments.
+/// One instance as long as it is retained. Only the thread that opened the runtime (or the main actor) may use it. The
+/// closure gets a resolver and the runtime arguments.
 public func weakSingleton<Value, each Argument>(
     confined make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
     line: UInt = #line
@@ -217,8 +217,8 @@ public func weakSingleton<Value, each Argument>(
     .resolving(.weakSingleton, isShared: false, make, file, line)
 }
 
-/// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.
-/// Each parameter of the initializer is injected by its type.
+/// One instance as long as it is retained. Only the thread that opened the runtime (or the main actor) may use it. Each
+/// parameter of the initializer is injected by its type.
 @_disfavoredOverload
 @inlinable
 public func weakSingleton<Value, each Parameter>(
@@ -230,8 +230,9 @@ public func weakSingleton<Value, each Parameter>(
     }
 }
 
-/// One instance for as long as somebody holds it. Only the thread that opened the runtime (or the main actor) touches it.
-/// An initializer of which the first parameters are runtime arguments: `weakSingleton(confined: wired(Voice.init, taking: Int.self))`.
+/// One instance as long as it is retained. Only the thread that opened the runtime (or the main actor) may use it. The
+/// first parameters of the initializer are runtime arguments:
+/// `weakSingleton(confined: wired(Voice.init, taking: Int.self))`.
 public func weakSingleton<Value, each Argument>(
     confined make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
 ) -> Definition<Value, repeat each Argument> {

@@ -1,32 +1,33 @@
 public import CInvivo
 public import Synchronization
 
-/// What all definitions have in common, whatever they make.
+/// The common base class of all definitions.
 public class AnyDefinition: @unchecked Sendable {
     /// Written while it is declared, by one thread, and read by activation.
     var draft: Draft { didSet { revision = Self.nextRevision() } }
-    /// Another one each time that something is said, and of no other definition: by it activation knows what has changed.
+    /// Changes with each new option, and is unique among definitions: activation uses it to detect changes.
     private(set) var revision = AnyDefinition.nextRevision()
     private static let revisions = Atomic(0)
     private static func nextRevision() -> Int { revisions.add(1, ordering: .relaxed).newValue }
-    /// Where it stands in a runtime: set by activation, taken away by removal. What it points to is freed with this.
+    /// The binding to a runtime, set by activation and cleared by removal. The memory that it points to is freed with
+    /// this object.
     @usableFromInline let bound = Atomic<UnsafeMutablePointer<Bound>?>(nil)
-    /// Of what is written as a method of its assembly.
+    /// The method of the assembly that creates the object; nil otherwise.
     let member: MemberToken?
     private let places = Locked(Places())
-    /// How its graph is made without the library.
+    /// The build plans of its graph.
     private let plans = Locked(Plans())
 
     private struct Plans {
         var plan: Plan?
-        /// How often it was tried for a version of the key.
+        /// The number of calls for a version of the key.
         var tries = 0
         var version: UInt64 = 0
     }
 
-    /// What a call of the factory needs.
+    /// The data for a call of the factory.
     @usableFromInline struct Bound {
-        /// Kept until the definition goes.
+        /// Retained until the definition ends.
         @usableFromInline let core: Unmanaged<Core>
         @usableFromInline let key: invivo_key
         /// The type that an entry must be of for its instance to be the value itself; 0: it must be looked at.
@@ -38,7 +39,7 @@ public class AnyDefinition: @unchecked Sendable {
 
     private struct Places {
         var used: [UnsafeMutablePointer<Bound>] = []
-        /// Where it will stand when the change set under way is committed, or stands.
+        /// Its place in a runtime, or the one that it gets when the current change set is committed.
         var place: Place?
         var assembly: String?
     }
@@ -64,7 +65,7 @@ public class AnyDefinition: @unchecked Sendable {
     /// Whether it is a factory by now.
     public var isActive: Bool { bound.load(ordering: .acquiring) != nil }
 
-    /// Where it stands, or is about to.
+    /// Its current place in a runtime, or its next one.
     var place: Place? { places.withLock { $0.place } }
 
     func stand(_ place: Place?) { places.withLock { $0.place = place } }
@@ -88,7 +89,7 @@ public class AnyDefinition: @unchecked Sendable {
         bound.store(next, ordering: .releasing)
     }
 
-    /// It is a recipe again.
+    /// Removes it from its runtime, so that it can be activated again.
     func unbind() {
         places.withLock { $0.place = nil }
         bound.store(nil, ordering: .releasing)
@@ -121,15 +122,15 @@ public class AnyDefinition: @unchecked Sendable {
         return nil
     }
 
-    /// What a call needs.
+    /// The binding for a call.
     @inlinable @inline(__always)
     func standing() throws(InvivoError) -> UnsafeMutablePointer<Bound> {
         if let bound = bound.load(ordering: .acquiring) { return bound }
         return try activated()
     }
 
-    /// What a call needs of a definition that nobody here has activated: one that was described is a factory when another
-    /// language or a manifest has activated its assembly.
+    /// The binding for a call of a definition that was not activated in Swift. After its assembly was described,
+    /// another language or a manifest can activate it.
     @usableFromInline
     func activated() throws(InvivoError) -> UnsafeMutablePointer<Bound> {
         let (place, assembly) = places.withLock { ($0.place, $0.assembly) }
@@ -143,26 +144,26 @@ public class AnyDefinition: @unchecked Sendable {
         let assembly = places.withLock { $0.assembly }
         return InvivoError(
             .notReady,
-            assembly.map { "the assembly '\($0)' must be activated: runtime.activate(…) makes its recipes factories" }
-                ?? "the assembly must be activated: runtime.activate(…) makes its recipes factories",
+            assembly.map { "the assembly '\($0)' must be activated: call runtime.activate(…)" }
+                ?? "the assembly must be activated: call runtime.activate(…)",
             file: "\(draft.file)", line: Int(draft.line))
     }
 
-    /// Takes its typed key's place in a runtime.
+    /// Binds its typed key in a runtime.
     func bind(_ core: Core, _ key: invivo_key) {}
 }
 
-/// A definition of an assembly: a recipe, and once the assembly is active a typed factory.
+/// A definition of an assembly: a description at first, and a typed factory once the assembly is active.
 ///
 ///     let voice = prototype { resolver, note in try Voice(note: note, clock: resolver(\Synth.clock)) }
 ///     …
 ///     let voice = try synth.voice(60)
 ///
-/// Arguments are checked by the compiler in number and type. They have no labels, which Swift's parameter packs do not carry;
-/// a member that is a method has them: see `prototype` of a method.
+/// The compiler checks the number and the types of arguments. They have no labels, because Swift's parameter packs do
+/// not carry them. For labels, write the member as a method: see `prototype` of a method.
 public final class Definition<Value, each Argument>: AnyDefinition, @unchecked Sendable {
-    /// What it makes. A shared instance that is built costs nanoseconds and never waits; one that is not is built once,
-    /// however many threads ask.
+    /// Resolves the object. A built shared instance costs nanoseconds and never waits. A cold one is built once, even
+    /// when several threads request it.
     @inlinable
     public func callAsFunction(_ arguments: repeat each Argument) throws(InvivoError) -> Value {
         let bound = try standing()

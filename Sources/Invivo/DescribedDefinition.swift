@@ -1,7 +1,8 @@
 internal import CInvivo
 
-/// A definition of any language while a processor visits it, before it is compiled. What is set here is said instead; the rest
-/// stays as it was described. Valid during the visit only, on its thread.
+/// A definition of any language during the visit of a processor, before it is compiled.
+///
+/// Settings replace those of the description; the rest stays unchanged. Valid during the visit only, on its thread.
 public final class DescribedDefinition {
     private let core: Core
     private let changes: invivo_changes
@@ -20,7 +21,7 @@ public final class DescribedDefinition {
         key = String(text: lent.key)
     }
 
-    /// What it was lent is gone from now on.
+    /// Invalidates the borrowed definition.
     fileprivate func close() {
         raw = invivo_definition()
         isOver = true
@@ -34,7 +35,7 @@ public final class DescribedDefinition {
     /// The key, `assembly.name`.
     public let key: String
 
-    /// The name of what it makes, where it says that itself.
+    /// The name of its object's type, where the definition declares it.
     public var type: String? {
         if raw.type.bits != 0 { return TypeReference(core, raw.type).name }
         return raw.type_name.map { String(cString: $0) }
@@ -46,10 +47,10 @@ public final class DescribedDefinition {
     /// The key that it is another name of.
     public var alias: String? { raw.alias.map { String(cString: $0) } }
 
-    /// Where it is declared: the file, or empty, and the line, or 0.
+    /// The source location of the declaration: the file, or empty, and the line, or 0.
     public var place: (file: String, line: Int) { (String(text: raw.file), Int(raw.line)) }
 
-    /// How long its instances are shared; nil: as the parent says, or graph, or a scope of the program's own.
+    /// The scope of its instances. nil: inherited, graph, or a scope of the program.
     public var scope: Scope? {
         get { Scope(rawValue: raw.scope) }
         set {
@@ -58,7 +59,7 @@ public final class DescribedDefinition {
         }
     }
 
-    /// Where it comes in lists and lookups by type.
+    /// The rank for lists and lookups by type.
     public var rank: Int {
         get { Int(raw.rank) }
         set {
@@ -78,7 +79,7 @@ public final class DescribedDefinition {
     /// The properties that it injects by name, in order.
     public var properties: [String] { entries.map { String(text: $0.name) } }
 
-    /// Injects a property of a described type, in the place of what was said of it before. Keys are whole.
+    /// Injects a property of a described type; replaces an earlier injection of it. Keys are whole.
     public func inject(_ property: String, _ injection: Injection) throws(InvivoError) {
         try requireVisit()
         var describer = describer
@@ -90,7 +91,7 @@ public final class DescribedDefinition {
     /// Injects nothing into a property.
     public func leaveOut(_ property: String) { set(entries.filter { String(text: $0.name) != property }) }
 
-    /// Runs when everything is injected into one of its objects, after what is said of that already.
+    /// Adds a hook that runs when an object is fully injected, after its existing hooks.
     public func after<Value>(
         _ type: Value.Type, by hook: @escaping @Sendable (Value) throws -> Void
     ) throws(InvivoError) {
@@ -108,8 +109,8 @@ public final class DescribedDefinition {
         isChanged = true
     }
 
-    /// Puts another definition in its place, with all that it says. It stands in no assembly: what it refers to, it names by
-    /// whole keys or by type.
+    /// Replaces the definition completely. The new one belongs to no assembly: it refers to others by whole keys or by
+    /// type.
     public func replace<Value, each Argument>(with definition: Definition<Value, repeat each Argument>) {
         replacement = definition.draft
     }
@@ -126,7 +127,7 @@ public final class DescribedDefinition {
         isChanged = true
     }
 
-    /// Says what is to be said instead.
+    /// Applies the changed settings.
     fileprivate func end() throws(InvivoError) {
         guard let replacement else {
             if isChanged { try core.call { $0.pointee.changes_define(changes, &raw, nil, $1) } }
@@ -140,18 +141,20 @@ public final class DescribedDefinition {
 }
 
 extension Draft {
-    /// Of what a processor adds, for messages.
+    /// A draft of the processor's additions, for messages.
     fileprivate static var visited: Draft { Draft(AnyObject.self, nil, isShared: nil, .inherited, "", 0) }
 }
 
 extension ChangeSet {
-    /// Adds a processor of definitions, whatever language they are of: `visit` gets each that it concerns, as it was described or
-    /// as the processor before left it, and may change or replace it. Those of a type (a class and those derived from it, a
-    /// protocol), of one key, or all.
+    /// Adds a processor of definitions of any language.
+    ///
+    /// `visit` receives each selected definition, as described or as an earlier processor left it, and may change or
+    /// replace it. Definitions are selected by a type (a class with its derived classes, or a protocol) or by a key;
+    /// without either, all are selected.
     ///
     /// - Parameters:
-    ///   - name: Its own; a later one of the same name takes its place, and `unprocess` takes it away.
-    ///   - priority: Lower ones come first; of equal ones the one that was added first.
+    ///   - name: The name of the processor. A later processor of the same name replaces it; `unprocess` removes it.
+    ///   - priority: The order: lower values are applied first, equal ones in the order in which they were added.
     public func process(
         _ name: String, _ type: Any.Type? = nil, key: String? = nil, priority: Int32 = 0,
         _ visit: @escaping @Sendable (DescribedDefinition) throws -> Void
@@ -160,7 +163,7 @@ extension ChangeSet {
         try process(name, ofType: wanted, key: key, priority: priority, visit)
     }
 
-    /// The same by the name of a type, of any language, or of what types say that they are.
+    /// Adds a processor for a type of any language, by the name of the type or of a supertype.
     public func process(
         _ name: String, ofType wanted: String?, key: String? = nil, priority: Int32 = 0,
         _ visit: @escaping @Sendable (DescribedDefinition) throws -> Void

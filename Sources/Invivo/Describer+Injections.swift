@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// What is injected, in the C side's words.
+/// Translates injections to the C ABI.
 extension Describer {
     mutating func table(
         _ injections: [Injection], _ key: String, _ draft: Draft, _ arena: Arena, _ place: (Int) -> String
@@ -12,7 +12,7 @@ extension Describer {
         return (UnsafePointer(arena.table(entries)), UInt64(entries.count))
     }
 
-    /// One injection; `place` says where it goes, for messages and for the keys of inline definitions.
+    /// Translates one injection. `place` names the receiver, for messages and for the keys of inline definitions.
     mutating func entry(
         _ injection: Injection, _ name: String?, _ key: String, _ draft: Draft, _ arena: Arena, _ place: String
     ) -> invivo_injection {
@@ -54,7 +54,7 @@ extension Describer {
         case .type(let type as Assembly.Type):
             guard let home, Swift.type(of: home.assembly) == type || isKind(Swift.type(of: home.assembly), of: type)
             else {
-                throw InvivoError(.type, "\(article(type)) is wanted, and the definition stands in no such assembly")
+                throw InvivoError(.type, "\(article(type)) is expected, and the definition is in no such assembly")
             }
             let handle = try core.lease(of: home.assembly, isDescribed: false)
             let table = core.table

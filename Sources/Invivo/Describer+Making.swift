@@ -1,8 +1,8 @@
 internal import CInvivo
 
-/// How the objects of a definition come about.
+/// Translates factories to the C ABI.
 extension Describer {
-    /// How it is made; answers the closure, where it is one.
+    /// Describes the factory; returns its closure, if it is one.
     mutating func making(
         _ definition: inout invivo_definition, _ key: String, _ draft: Draft, _ arena: Arena
     ) throws(InvivoError) -> Draft.Make? {

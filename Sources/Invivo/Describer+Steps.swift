@@ -1,12 +1,12 @@
 internal import CInvivo
 
-/// What is done to the objects of a definition while they are made.
+/// Translates the construction steps of a definition to the C ABI.
 extension Describer {
     mutating func steps(
         _ definition: inout invivo_definition, _ key: String, _ draft: Draft, _ arena: Arena
     ) throws(InvivoError) {
         var steps = try merged(draft)
-        // What has no name goes by its number.
+        // A step without a name is identified by its number.
         for (number, index) in steps.indices.filter({ !steps[$0].isNamed }).enumerated() where number > 0 {
             steps[index].name += "\(number + 1)"
         }

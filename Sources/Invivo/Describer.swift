@@ -4,15 +4,15 @@ internal import CInvivo
 struct Describer {
     let core: Core
     let target: Target
-    /// The assembly in which it stands; nil for a definition of its own.
+    /// The assembly that contains the definition; nil for a definition outside of assemblies.
     let home: Resolver.Home?
-    /// The keys of what stands inline in it.
+    /// The keys of its inline definitions.
     private(set) var inner: [String] = []
-    /// The keys of what is being described: each stands in the one before.
+    /// The keys of the definitions being described, from the outermost on; each contains the next one.
     private var outer: [String] = []
     private(set) var problems: [InvivoError] = []
 
-    /// Where what it describes goes.
+    /// The destination of a described definition.
     enum Target {
         case changes(ChangeSet)
         case table(AssemblyTable.Written)
@@ -26,7 +26,7 @@ struct Describer {
         self.home = home
     }
 
-    /// Defines `key` as the draft says; what is wrong is kept in `problems`.
+    /// Defines `key` by the draft; stores errors in `problems`.
     mutating func define(_ key: String, _ draft: Draft) {
         let core = core
         do throws(InvivoError) {
@@ -126,7 +126,7 @@ struct Describer {
         }
     }
 
-    /// Whether what it makes is what its parent or its maker says.
+    /// Whether its parent or its factory determines the type of its object.
     private func isOpen(_ draft: Draft) -> Bool {
         switch draft.making {
         case .named(nil, _): true
@@ -145,7 +145,7 @@ struct Describer {
         return written
     }
 
-    /// The name of the key that is meant; an inline definition is defined under the name of its place.
+    /// The name of the referenced key. An inline definition is defined under a name that is derived from its position.
     mutating func name(of injection: Injection, in place: String? = nil) throws(InvivoError) -> String {
         let definition: AnyDefinition
         switch injection.how {
@@ -162,7 +162,7 @@ struct Describer {
             }
             definition = try path.read(home.assembly)
         case .definition(let given, _): definition = given
-        default: throw InvivoError(.argument, "a key, a member or another definition is wanted here")
+        default: throw InvivoError(.argument, "expected a key, a member or another definition")
         }
         if let known = definition.place {
             if known.core === core { return known.name }
@@ -170,14 +170,14 @@ struct Describer {
         }
         guard let place else {
             throw InvivoError(
-                .notFound, "what is referred to is a property of no assembly that is active or activated now",
+                .notFound, "the reference is to a property of no assembly that is active or being activated",
                 file: "\(definition.draft.file)", line: Int(definition.draft.line))
         }
         guard case .definition = injection.how else {
             throw InvivoError(
                 .notFound,
-                "what is referred to is a property of no assembly that is active or activated now; a property "
-                    + "that is computed makes another definition each time",
+                "the reference is to a property of no assembly that is active or being activated; a property "
+                    + "that is computed returns another definition each time",
                 file: "\(definition.draft.file)", line: Int(definition.draft.line))
         }
         inner.append(place)

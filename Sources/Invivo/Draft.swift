@@ -1,33 +1,34 @@
 internal import CInvivo
 
-/// What a definition says before it is activated. Written by whoever declares it, read by activation.
+/// The content of a definition before activation. Written by the declaration, read by activation.
 struct Draft {
-    /// How the instance comes about.
+    /// The way in which the instance is created.
     enum Making {
-        /// From what is injected, and then the runtime arguments. No instance is an answer where the value is optional.
+        /// A closure with the injections and then the runtime arguments. It may return nil when the value is optional.
         case factory([Injection], Make)
-        /// As a registered type says, with these by name; the empty name goes by position.
+        /// By the initializer of a registered type, with these arguments by name; an empty name stands for the
+        /// position.
         case type(invivo_type, [(name: String, injection: Injection)])
-        /// The same by the type's name; nil where the parent says it.
+        /// As above, by the type's name; nil if the parent determines the type.
         case named(String?, [(name: String, injection: Injection)])
         /// By a method of another component.
         case method(Injection, name: String, [Injection])
         case constant(AnyObject)
-        /// What another key resolves to, with arguments that come before those of the resolve.
+        /// The object of another key, with arguments before those of the resolve.
         case alias(Injection)
-        /// What one of others is.
+        /// A selection among other definitions.
         case choice(Injection, [ChoiceOption])
-        /// As the parent's.
+        /// Inherited from the parent.
         case inherited
     }
     typealias Make = @Sendable (Resolver, inout Arguments) throws -> AnyObject?
 
     typealias DirectMake = @Sendable (inout Instances) throws -> Void
 
-    /// The initializer as a plan calls it, where all that it takes and makes is classes.
+    /// The initializer for a build plan, if its parameters and its result are classes.
     final class Direct: Sendable {
         let make: DirectMake
-        /// The classes of its parameters; nil for what is none.
+        /// The classes of its parameters; nil for other parameter types.
         let parameters: [AnyClass?]
 
         init(make: @escaping DirectMake, parameters: [AnyClass?]) {
@@ -36,11 +37,11 @@ struct Draft {
         }
     }
 
-    /// Something done to the instance while it is made, with what is injected into it.
+    /// A step after construction, with its injections.
     struct Step {
         /// The property, where it is one: set once only.
         var property: AnyKeyPath?
-        /// What it is, for messages and for the keys of inline definitions.
+        /// The name of the step, for messages and for the keys of inline definitions.
         var name: String
         var action: Action
         var injections: [Injection] = []
@@ -65,13 +66,13 @@ struct Draft {
 
     /// Nil: the parent's, or graph.
     var scope: Scope?
-    /// Whether its scope is one of the program's own.
+    /// Whether its scope is one that the program defines.
     var isPlaced = false
-    /// What it makes, without the optional of what may be none.
+    /// The type of the object, unwrapped if it is optional.
     var value: Any.Type
-    /// The name of what it makes, where how it is made does not say that.
+    /// The name of the object's type, where the factory does not determine it.
     var typeName: String?
-    /// Whether any thread may use it; nil where nobody has said so.
+    /// Whether any thread may use it; nil if it is not declared.
     var isShared: Bool?
     var isNullable = false
     var making: Making
@@ -86,24 +87,24 @@ struct Draft {
     var inject: [@Sendable (AnyObject, Resolver) throws -> Void] = []
     var parent: Injection?
     var rank: Int32 = 0
-    /// Whether a closure asks for what it needs when it runs.
+    /// Whether a closure resolves its dependencies when it runs.
     var resolves = false
-    /// Of what is written as a method of its assembly.
+    /// The method of the assembly that creates the object; nil otherwise.
     var member: MemberToken?
     /// Whether there is one of it for each entry of the configuration.
     var isPattern = false
     var isAbstract = false
     var isHiddenByClass = false
     var isHiddenByInterface = false
-    /// Where it is declared.
+    /// The source location of the declaration.
     var file: StaticString
     var line: UInt
-    /// What else is said of it, in the C side's words. Runs each time it is described.
+    /// Further options, as edits of the C definition. They run at each description.
     var more: [(inout invivo_definition, Arena, Core) throws -> Void] = []
-    /// What is wrong with it already.
+    /// The errors that are known already.
     var problems: [InvivoError] = []
 
-    /// Whether what is made is kept, for each of its arguments.
+    /// Whether instances are kept for each set of arguments.
     var isKept: Bool {
         switch scope {
         case .prototype, .graph, nil: isPlaced
@@ -112,7 +113,7 @@ struct Draft {
     }
 }
 
-/// Values that may be none, as a definition makes them.
+/// An optional value of a definition.
 protocol OptionalValue {
     static var wrapped: Any.Type { get }
     var instance: AnyObject? { get }
@@ -123,7 +124,7 @@ extension Optional: OptionalValue {
     var instance: AnyObject? { map { boxed($0) } }
 }
 
-/// The instance that stands for a value in the graph; none for an optional without one.
+/// The instance that represents a value in the graph; nil for an empty optional.
 func instance<Value>(of value: Value) -> AnyObject? {
     if Value.self is AnyClass { return value as AnyObject }
     if let optional = value as? any OptionalValue, Value.self is any OptionalValue.Type { return optional.instance }

@@ -1,15 +1,16 @@
 internal import CInvivo
 
-/// The Swift closures by which a definition makes its instances and injects into them. Lives as long as the definition.
+/// The Swift closures with which a definition creates its instances and injects into them. Lives as long as the
+/// definition.
 final class Factory: @unchecked Sendable {
     private let core: Core
     private let home: Resolver.Home?
     /// Whether the instance is known again by its key.
     private let remembers: Bool
     private let make: Draft.Make?
-    /// The same initializer, for plans.
+    /// The initializer for build plans.
     let direct: Draft.Direct?
-    /// Of what is made by a method of its assembly.
+    /// The method of the assembly that creates the object; nil otherwise.
     private let member: MemberToken?
     private let inject: [@Sendable (AnyObject, Resolver) throws -> Void]
 
@@ -43,7 +44,7 @@ final class Factory: @unchecked Sendable {
         return pointer
     }
 
-    /// One address for all, by which our own definitions are known again in an outline.
+    /// One function for all Swift definitions, by whose address they are recognized in an outline.
     private static let makes:
         @convention(c) (
             UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,
@@ -57,7 +58,7 @@ final class Factory: @unchecked Sendable {
             }
         }
 
-    /// The factory behind the numbers of an outline; nil when they are somebody else's.
+    /// The factory behind the numbers of an outline; nil when it belongs to another language or copy of the package.
     static func own(_ function: UInt64, _ data: UInt64) -> Factory? {
         guard function == UInt64(UInt(bitPattern: unsafeBitCast(makes, to: UnsafeRawPointer.self))),
             let pointer = UnsafeRawPointer(bitPattern: UInt(data))
@@ -88,7 +89,7 @@ final class Factory: @unchecked Sendable {
     ) throws -> AnyObject? {
         guard let make else { return nil }
         var reader = Arguments(arguments, count, core)
-        // What the recipe makes by hand besides finds its way too.
+        // Objects that the factory creates by hand find their runtime, too.
         let object = try CurrentRuntime.$entering.withValue(WeakCore(core: core)) { [core, home, member] in
             try MemberFrame.making(member) { try make(Resolver(core, home), &reader) }
         }
@@ -97,7 +98,7 @@ final class Factory: @unchecked Sendable {
     }
 }
 
-/// A method that every Swift type has besides its own: a closure, called with the object and what is injected.
+/// An additional method of every Swift type: it calls a closure with the object and the injections.
 enum CodeMethod {
     static let name = "invivo:call"
 

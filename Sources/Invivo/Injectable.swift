@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// A type that says itself what is injected where it stands, other than what one definition makes.
+/// A type that determines its injection itself, instead of a lookup by type.
 protocol Injectable {
     static var injection: Injection { get }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Self
@@ -13,7 +13,7 @@ extension Injectable {
 }
 
 extension Injection {
-    /// What a parameter or property of a type wants.
+    /// The injection for a parameter or property of a type.
     static func wanted(_ type: Any.Type) -> Injection {
         (type as? any Injectable.Type)?.injection ?? Injection(.type(type))
     }
@@ -42,7 +42,7 @@ extension Array: Injectable {
     }
 }
 
-/// A type that as a parameter wants one object of each definition.
+/// A type whose parameters are injected with one object of each definition.
 private protocol AllOfAType {}
 extension Array: AllOfAType {}
 
@@ -61,7 +61,7 @@ extension Dictionary: Injectable where Key == String {
 }
 
 extension Provider: Injectable {
-    /// All of a type are asked for here: a provider of the runtime's answers one object.
+    /// Lists of all objects of a type are resolved here: a provider of the runtime returns one object.
     static var isOwn: Bool { Value.self is any AllOfAType.Type }
     static var injection: Injection { isOwn ? Injection(.own) : .provider(of: .wanted(Value.self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Provider<Value> {
@@ -84,14 +84,14 @@ extension Lazy: Injectable {
 extension Weak: Injectable {
     static var injection: Injection { .weak(of: .wanted(Value.self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Weak<Value> {
-        // Nothing has a definition of it, where it may be missing.
+        // Without a definition, which is allowed for an optional.
         if nothing(value, as: Value.self) != nil { return Weak { _ throws(InvivoError) in nil } }
         let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
         return Weak { arguments throws(InvivoError) in try callable.call(arguments, core, as: Value?.self) }
     }
 }
 
-/// What stands for null in a type that has such a value.
+/// The null value of a type that has one.
 private func nothing<Value>(_ value: invivo_value, as type: Value.Type) -> Value? {
     guard value.kind == InvivoKind.null.rawValue, type is any OptionalValue.Type else { return nil }
     return Optional<Any>.none as Any as? Value
@@ -107,7 +107,7 @@ extension Core {
     /// A value of the C side as a Swift value of any type. It stays the caller's.
     func take<Value>(_ value: invivo_value, as type: Value.Type) throws(InvivoError) -> Value {
         if let special = type as? any Injectable.Type {
-            // What a definition makes may be a list or a map itself.
+            // The object of a definition may itself be a list or a map.
             if value.kind == InvivoKind.object.rawValue, !(type is any OptionalValue.Type), type != Resolver.self {
                 return try self.value(of: value.as.object, as: type, .component)
             }
@@ -133,7 +133,7 @@ extension InvivoValue {
     var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 
-/// Reads what a making or a step gets, one after the other.
+/// Reads the arguments of a factory or a step, one after the other.
 struct Arguments {
     let values: UnsafeBufferPointer<invivo_value>
     let core: Core

@@ -1,24 +1,24 @@
 internal import CInvivo
 
-/// A property that is filled by its type wherever an object is made or injected:
+/// A property that is injected by its type whenever an object is created or injected.
 ///
 ///     final class Player {
-///         @Injected var clock: Clock?                        // what the one definition of a Clock makes
-///         @Injected var mixer: any Mixer = SilentMixer()     // the same; the silent one where there is none
-///         @Injected var voices: Provider<Voice>              // makes one for each call
-///         @Injected var recorder: Weak<Recorder>             // the one that there is, if there is one
-///         @InjectedIfAny var meter: Meter?                   // nothing where nothing makes one
+///         @Injected var clock: Clock?                        // the object of the one definition of a Clock
+///         @Injected var mixer: any Mixer = SilentMixer()     // the default is used without a definition
+///         @Injected var voices: Provider<Voice>              // creates one for each call
+///         @Injected var recorder: Weak<Recorder>             // the existing one, if any
+///         @InjectedIfAny var meter: Meter?                   // nil without a definition
 ///         @InjectedByKey("synth.lead") var lead: Voice?
 ///     }
 ///
-/// The runtime that makes the object fills it, before what a definition injects; where nothing makes a `Clock`, activation
-/// or that making fails and says so. An object that no runtime has made or injected looks when the property is first read:
-/// in the runtime that was entered by `runtime.with { }` when the object was made or else is now, or in `Runtime.default`.
-/// `Runtime.Options.fillsInjected` turns it off for a runtime.
+/// The runtime that creates the object injects it, before the injections of its definition. Without a definition of a
+/// `Clock`, activation or construction fails. For an object that no runtime has created or injected, the lookup happens
+/// at the first read of the property. It uses the runtime of `runtime.with { }` at the construction of the object or at
+/// the read, or else `Runtime.default`. `Runtime.Options.fillsInjected` turns injection off for a runtime.
 ///
-/// A getter cannot throw, so no form of it may have nothing to answer with: a property is an optional, has a value of its
-/// own, or is a `Provider`, `Lazy` or `Weak`, whose call throws. `try $clock.get()` throws the reason why it is empty. What must be
-/// there is best taken by the initializer.
+/// A getter cannot throw, so every form has a value without an injection: an optional, a default value, or a
+/// `Provider`, `Lazy` or `Weak`, whose call throws. `try $clock.get()` throws the reason for a missing value. Required
+/// dependencies are better passed to the initializer.
 @propertyWrapper
 public struct Injected<Value> {
     let box: InjectedBox<Value>
@@ -33,7 +33,7 @@ public struct Injected<Value> {
         box = InjectedBox(empty: wrappedValue) { core throws(InvivoError) in try core.find(Value.self) }
     }
 
-    /// What was injected, or what stands for nothing. It may be set.
+    /// The injected value, or the empty value. Can be set.
     public var wrappedValue: Value {
         get { box.value }
         nonmutating set { box.fill(newValue) }
@@ -56,7 +56,7 @@ public struct InjectedIfAny<Wrapped> {
         box = InjectedBox(empty: nil) { core throws(InvivoError) in try core.find(Wrapped?.self) }
     }
 
-    /// What was injected. It may be set.
+    /// The injected value. Can be set.
     public var wrappedValue: Wrapped? {
         get { box.value }
         nonmutating set { box.fill(newValue) }
@@ -69,8 +69,8 @@ public struct InjectedIfAny<Wrapped> {
     public func get() throws(InvivoError) -> Wrapped { try box.present() }
 }
 
-/// A property that is filled with what a key resolves to. See `Injected`; this one is looked for when the object is made, and
-/// is no dependency of it: a reload does not set it anew.
+/// A property that is injected with the object of a key. See `Injected`. The lookup happens at construction, and the
+/// object does not depend on the key: a reload does not set the property again.
 @propertyWrapper
 public struct InjectedByKey<Wrapped> {
     let box: InjectedBox<Wrapped?>
@@ -80,7 +80,7 @@ public struct InjectedByKey<Wrapped> {
         box = InjectedBox(empty: nil) { core throws(InvivoError) in try core.find(key: key, as: Wrapped.self) }
     }
 
-    /// What was injected. It may be set.
+    /// The injected value. Can be set.
     public var wrappedValue: Wrapped? {
         get { box.value }
         nonmutating set { box.fill(newValue) }
@@ -93,7 +93,7 @@ public struct InjectedByKey<Wrapped> {
     public func get() throws(InvivoError) -> Wrapped { try box.present() }
 }
 
-/// What an injected property holds, apart from the object: read and filled by whoever may touch the object.
+/// The storage of an injected property, separate from the object. Only threads that may touch the object access it.
 final class InjectedBox<Value>: AnyInjectedBox, @unchecked Sendable {
     private let empty: Value
     private let find: (Core) throws(InvivoError) -> Value
@@ -110,7 +110,7 @@ final class InjectedBox<Value>: AnyInjectedBox, @unchecked Sendable {
     func fill(_ value: Value) { state.withLock { $0.value = value } }
 
     override func fill(_ value: invivo_value, _ core: Core) throws(InvivoError) {
-        // Nothing was found, which is allowed here: the property's own value stays.
+        // Without a definition, which is allowed here, the property keeps its own value.
         if value.kind != InvivoKind.null.rawValue { fill(try core.take(value, as: Value.self)) }
     }
 
@@ -133,7 +133,7 @@ final class InjectedBox<Value>: AnyInjectedBox, @unchecked Sendable {
     }
 }
 
-/// A box of whatever type.
+/// The common base class of all boxes.
 class AnyInjectedBox {
     func fill(_ value: invivo_value, _ core: Core) throws(InvivoError) {}
     func look(in core: Core) throws(InvivoError) {}
@@ -141,7 +141,7 @@ class AnyInjectedBox {
 
 /// A property wrapper that is filled, as its class' type sees it.
 protocol InjectedProperty {
-    /// What is injected by type; nil for what looks for itself when the object is made.
+    /// The injection by type; nil for a property with its own lookup, which happens at construction.
     static var injection: Injection? { get }
     /// The box of the wrapper at an address inside an instance.
     static func box(at address: UnsafeMutableRawPointer) -> AnyInjectedBox
@@ -177,12 +177,12 @@ extension InjectedByKey: InjectedProperty {
 
 /// A type of which there is a value before anything is injected.
 public protocol EmptyInjectable {
-    /// What stands there until then.
+    /// The value before injection.
     static var nothingInjected: Self { get }
 }
 
 extension EmptyInjectable {
-    /// What is found; throws where nothing makes it.
+    /// The result of the lookup; throws without a definition.
     fileprivate static func demanded(_ core: Core) throws(InvivoError) -> Self {
         guard let optional = self as? any OptionalValue.Type else { return try core.find(self) }
         return try optional.demanded(core, as: self)
@@ -224,11 +224,12 @@ extension Lazy: EmptyInjectable {
 }
 
 extension Weak: EmptyInjectable {
-    /// Throws: only a runtime that makes or injects the object fills it.
+    /// Throws: only a runtime that creates or injects the object sets it.
     public static var nothingInjected: Weak {
         Weak { _ throws(InvivoError) in
             throw InvivoError(
-                .notReady, "no runtime has made or injected the object, which is what fills a Weak<\(Value.self)> of it"
+                .notReady,
+                "no runtime has created or injected the object, so nothing was injected into a Weak<\(Value.self)> of it"
             )
         }
     }
@@ -238,7 +239,7 @@ extension InvivoError {
     fileprivate static var unfilled: InvivoError {
         InvivoError(
             .notReady,
-            "no runtime has made or injected the object, and none is entered (`runtime.with { }`) or the "
+            "no runtime has created or injected the object, and none is entered (`runtime.with { }`) or the "
                 + "process's default (`Runtime.default`): nothing fills its injected properties")
     }
 }

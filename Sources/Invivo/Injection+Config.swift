@@ -1,25 +1,26 @@
 internal import CInvivo
 
-/// Values of the configuration, and texts.
+/// Values of the configuration, and strings.
 extension Injection {
-    /// What the configuration says at a path, in the type of the place: that of the definition's own assembly, else what is
-    /// global; `"/drums.voices"` says the whole path. A value that changes is followed as a definition that does.
+    /// The configuration value at a path, converted to the type of the receiver. The path is looked up in the
+    /// definition's own assembly first, then globally; `"/drums.voices"` is a whole path. A changed value updates its
+    /// dependents, like a changed definition.
     public static func config(_ path: String) -> Injection { Injection(.config(path, nil, .any)) }
 
-    /// The same, or the default where the configuration says nothing.
+    /// As above, with a default for a missing value.
     public static func config(_ path: String, default value: some InvivoConvertible) -> Injection {
         Injection(.config(path, Inner(.value(value)), .any))
     }
 
-    /// What a text says, read by the converter of that name, or that of the place it goes to.
+    /// The value of a string, converted by the named converter, or by the receiver's.
     public static func text(_ text: String, by converter: String? = nil) -> Injection {
         Injection(.text(Inner(.value(text)), converter))
     }
 
-    /// What a text of the configuration says, read by a converter: `.config("limit").read(by: "bytes")`.
+    /// Converts a string of the configuration: `.config("limit").read(by: "bytes")`.
     public func read(by converter: String) -> Injection { Injection(.text(Inner(self), converter)) }
 
-    /// The same for a place of a type, where that does not show to the engine.
+    /// The same injection with the receiver's type, where the engine does not know it.
     func placed(in type: Any.Type) -> Injection {
         let wrapped = (type as? any OptionalValue.Type)?.wrapped ?? type
         if case .config = how, let place = wrapped as? AnyClass, wrapped != Object.self, wrapped != Callable.self {
@@ -38,7 +39,7 @@ extension Injection {
     }
 }
 
-/// An initializer whose parameters are injected as said, in their order; those that are not said by their types:
+/// An initializer with the given injections for its first parameters, in order; the others are injected by type:
 /// `singleton(wired(.config("voices"), .config("name", default: "lead"), by: Voice.init))`.
 public func wired<Value, each Parameter>(
     _ injections: Injection..., by make: @escaping @Sendable (repeat each Parameter) throws -> Value

@@ -1,23 +1,25 @@
-/// What is injected into a parameter, a property or a method: `.value(3)`, `.reference("synth.clock")`,
+/// The source of a parameter, a property or a method argument: `.value(3)`, `.reference("synth.clock")`,
 /// `.type(Clock.self)`, `.member(\Synth.clock)`, … A constant may be written as a literal.
 public struct Injection {
-    /// How the value comes about when an object is made. Not `indirect`: the references to the boxes of such an enumeration
-    /// have its case in their spare bits, and what a static holds by nothing else looks like a leak to LeakSanitizer.
+    /// The way in which the value is obtained when an object is created.
+    ///
+    /// Not `indirect`: references to the boxes of such an enumeration have its case in their spare bits, so
+    /// LeakSanitizer reports the content of a static as a leak.
     enum How {
         case value(any InvivoConvertible)
         /// An instance that is there already, of any class.
         case instance(AnyObject)
         case key(String, [Injection])
-        /// A member of the assembly in which it is said, or of a collaborator.
+        /// A member of the assembly that contains the injection, or of a collaborator.
         case member(MemberPath, [Injection])
         /// A member of a collaborator that is known by name.
         case foreign([Injection], String, of: (Assembly) throws(InvivoError) -> String)
-        /// Another definition, a member or one that is written inline.
+        /// Another definition: a member or an inline one.
         case definition(AnyDefinition, [Injection])
         case type(Any.Type)
-        /// A list of what `type` says of all definitions.
+        /// A list of the objects of all definitions of a type.
         case all(Any.Type)
-        /// One of both, by the name of a type of any language.
+        /// A lookup, or a list of all, by the name of a type of any language.
         case typeName(String, isAll: Bool)
         case argument(Int)
         case arguments
@@ -28,11 +30,11 @@ public struct Injection {
         case provider(Inner)
         case lazy(Inner)
         case weak(Inner)
-        /// What needs nothing of the graph, made here.
+        /// A value without dependencies in the graph, created here.
         case own
         case asker
         case resolver
-        /// What the entry of a definition with `each` says at a path, with its default.
+        /// The value at a path of the entry of a definition with `each`, with its default.
         case entry(String, Inner?)
         case entryName
         /// A value of the configuration, with its default, in a kind.
@@ -50,9 +52,9 @@ public struct Injection {
     var isOptional = false
     var isExact = false
     var isGreedy = false
-    /// The class of the place, for texts of the configuration, which its converter reads.
+    /// The class of the receiver, whose converter reads strings of the configuration.
     var place: AnyClass?
-    /// The methods that hear of candidates of a list that come and go.
+    /// The methods that are notified of added and removed candidates of a list.
     var hears: (added: String, removed: String)?
 
     init(_ how: How) { self.how = how }
@@ -66,19 +68,19 @@ public struct Injection {
     /// An object that is there already.
     public static func instance(_ instance: AnyObject) -> Injection { Injection(.instance(instance)) }
 
-    /// What a key resolves to, with its runtime arguments. It may be defined later in the same change set.
+    /// The object of a key, with its runtime arguments. The key may be defined later in the same change set.
     public static func reference(_ key: String, _ arguments: Injection...) -> Injection {
         Injection(.key(key, arguments))
     }
 
-    /// What another member of the assembly makes, or one of a collaborator: `.member(\Synth.clock)`.
+    /// The object of another member of the assembly, or of a collaborator: `.member(\Synth.clock)`.
     public static func member<Part: Assembly, Value, each Argument>(
         _ path: KeyPath<Part, Definition<Value, repeat each Argument>>, _ arguments: Injection...
     ) -> Injection {
         Injection(.member(MemberPath(path), arguments))
     }
 
-    /// What a member of a collaborator makes: `.member(\Synth.tuning, \.scale)`.
+    /// The object of a collaborator's member: `.member(\Synth.tuning, \.scale)`.
     public static func member<Part: Assembly, Other, Value, each Argument>(
         _ collaborator: KeyPath<Part, Collaborator<Other>>,
         _ path: KeyPath<Other, Definition<Value, repeat each Argument>>, _ arguments: Injection...
@@ -86,7 +88,7 @@ public struct Injection {
         Injection(.member(MemberPath(collaborator, path), arguments))
     }
 
-    /// What a key of a collaborator makes that is known by its name: `.member(\Synth.studio, "scale")`.
+    /// The object of a collaborator's key, by name: `.member(\Synth.studio, "scale")`.
     public static func member<Part: Assembly>(
         _ collaborator: KeyPath<Part, NamedCollaborator>, _ key: String, _ arguments: Injection...
     ) -> Injection {
@@ -96,14 +98,15 @@ public struct Injection {
                 of: { assembly throws(InvivoError) in try assembly.as(Part.self)[keyPath: collaborator].prefix ?? "" }))
     }
 
-    /// What a definition written at this place makes; its key is made of where it stands.
+    /// The object of an inline definition. Its key is derived from its position.
     public static func inline<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, _ arguments: Injection...
     ) -> Injection {
         Injection(.definition(definition, arguments))
     }
 
-    /// What the one definition of a type makes: of a class or of one derived from it, of a protocol (`(any Clock).self`).
+    /// The object of the one definition of a type: of a class or a derived class, or of a protocol
+    /// (`(any Clock).self`).
     public static func type(_ type: Any.Type) -> Injection { Injection(.type(type)) }
 
     /// A list: one of each definition of a type, by rank, then as declared.
@@ -115,7 +118,7 @@ public struct Injection {
     /// A list of all runtime arguments.
     public static var arguments: Injection { Injection(.arguments) }
 
-    /// The property at a path of what another injection gives: `.property("theme.name", of: .reference("app.settings"))`.
+    /// The property at a path of another injection's object: `.property("theme.name", of: .reference("app.settings"))`.
     public static func property(_ path: String, of injection: Injection) -> Injection {
         Injection(.path(Inner(injection), path))
     }
@@ -123,7 +126,7 @@ public struct Injection {
     /// A list, a fresh one for each object.
     public static func list(_ items: Injection...) -> Injection { Injection(.list(items)) }
 
-    /// A list in which what is equal is there once, a fresh one for each object.
+    /// A list without equal elements, created for each object.
     public static func set(_ items: Injection...) -> Injection { Injection(.set(items)) }
 
     /// A map, a fresh one for each object.
@@ -131,20 +134,20 @@ public struct Injection {
         Injection(.map(items.map { (name: $0.key, injection: $0.value) }))
     }
 
-    /// A `Provider` of what another injection gives.
+    /// A `Provider` of another injection.
     public static func provider(of injection: Injection) -> Injection { Injection(.provider(Inner(injection))) }
 
-    /// A `Lazy` of what another injection gives.
+    /// A `Lazy` of another injection.
     public static func lazy(of injection: Injection) -> Injection { Injection(.lazy(Inner(injection))) }
 
-    /// A `Weak` of what another injection names.
+    /// A `Weak` of another injection.
     public static func weak(of injection: Injection) -> Injection { Injection(.weak(Inner(injection))) }
 
-    /// The key for which the object is made, or null. What it goes into is never shared.
+    /// The key of the requester, or null. An object with this injection is never shared.
     public static var asker: Injection { Injection(.asker) }
 
-    /// The same; null when nothing has the key or type, or what makes it answers nothing.
-    /// A provider, lazy or weak reference is null as long as there is nothing to resolve.
+    /// The same injection; null when the key or type has no definition, or its factory returns null. A provider, lazy
+    /// or weak reference is null as long as there is no definition to resolve.
     public var optional: Injection {
         with { copy in
             switch how {
@@ -156,10 +159,11 @@ public struct Injection {
         }
     }
 
-    /// The same; of a type itself only, not of what is derived from it.
+    /// The same injection, restricted to the type itself without derived types.
     public var exact: Injection { with { $0.isExact = true } }
 
-    /// The same; a better candidate of a type that comes later is taken. Otherwise what was bound stays.
+    /// The same injection, bound again when a better candidate of the type is added. Otherwise an existing binding
+    /// stays.
     public var greedy: Injection { with { $0.isGreedy = true } }
 
     private func with(_ change: (inout Injection) -> Void) -> Injection {
@@ -178,10 +182,10 @@ extension Injection: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, E
     public init(stringLiteral value: String) { self = .value(value) }
 }
 
-/// What is injected under which name; the empty name goes by position.
+/// Injections by name; an empty name stands for the position.
 public typealias Injections = KeyValuePairs<String, Injection>
 
-/// How a member of an assembly is reached from the assembly in which that is said.
+/// The path to a member, from the assembly that contains the reference.
 struct MemberPath {
     /// Answers the member, or the inner assembly's.
     let read: (Assembly) throws(InvivoError) -> AnyDefinition

@@ -1,13 +1,14 @@
-/// The objects of a graph that a plan makes: what an initializer gets from it, without a look at what they are. The plan has
-/// seen to it beforehand that each is of the class that the initializer takes.
+/// The objects of a build plan, as arguments of initializers. They are passed without type checks: the plan has
+/// verified that each object is of the parameter's class.
 ///
-/// References are moved where the plan knows that it is their last use, and copied otherwise: nothing is counted twice.
+/// References are moved at their last use, as computed by the plan, and copied otherwise, so that no reference is
+/// counted twice.
 public struct Instances {
     /// All objects of the graph, with one reference each.
     @usableFromInline let all: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-    /// Which of them the initializer takes, in order; as its complement, where it is the last one to take it.
+    /// The indices of the initializer's arguments, in order; complemented at the last use of an object.
     @usableFromInline var taken: UnsafePointer<Int32>
-    /// Where the object goes that the initializer makes.
+    /// The storage for the object that the initializer creates.
     @usableFromInline let place: UnsafeMutablePointer<UnsafeMutableRawPointer?>
 
     @usableFromInline
@@ -33,7 +34,7 @@ public struct Instances {
         return value
     }
 
-    /// Keeps what was made.
+    /// Keeps a created object.
     @inlinable @inline(__always)
     func keep<Value>(_ value: consuming Value) {
         UnsafeMutableRawPointer(place).initializeMemory(as: Value.self, to: value)

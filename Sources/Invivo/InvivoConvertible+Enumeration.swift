@@ -51,7 +51,7 @@ enum Enumeration<Value: CaseIterable> {
         return InvivoShape(fits ? .uint8 : .int64, choices: choices)
     }
 
-    /// The number by which memory tells the cases of an enumeration without payloads apart; nil for anything else.
+    /// The number that represents a case of an enumeration without payloads in memory; nil for other types.
     static func tag(_ value: Value) -> Int64? {
         withUnsafeBytes(of: value) { bytes in
             switch bytes.count {
@@ -62,7 +62,7 @@ enum Enumeration<Value: CaseIterable> {
         }
     }
 
-    /// By name when there is one, else by number.
+    /// Reads a case by its name if there is one, otherwise by its number.
     static func read(_ value: InvivoValue, _ shape: InvivoShape) throws(InvivoError) -> Value {
         let index: Int?
         switch value {

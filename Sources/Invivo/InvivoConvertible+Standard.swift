@@ -206,7 +206,7 @@ extension Dictionary: InvivoConvertible where Key == String, Value: InvivoConver
 }
 
 extension InvivoError {
-    /// The same error, one step further in.
+    /// The error, with one more step in its path.
     func inside(_ step: String) -> InvivoError {
         var error = self
         error.path = path.isEmpty || path.hasPrefix("[") ? step + path : "\(step).\(path)"

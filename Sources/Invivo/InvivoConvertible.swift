@@ -4,15 +4,15 @@
 /// `String` keys, optionals, `Object`, `Callable` and `InvivoValue` itself are. An enumeration becomes one by naming the
 /// protocol, a described class by naming `InvivoObject`.
 public protocol InvivoConvertible: SendableMetatype {
-    /// How a property or parameter of this type is declared.
+    /// The declaration of a property or parameter of this type.
     static var invivoShape: InvivoShape { get }
     /// The value as this type; what does not fit is an error.
     static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self
-    /// This value as it crosses.
+    /// This value, converted for other languages.
     func asInvivo() throws(InvivoError) -> InvivoValue
 }
 
-/// How a property or parameter is declared: its kind, and the names of an enumeration.
+/// The declaration of a property or parameter: its kind, and the names of an enumeration.
 public struct InvivoShape: Sendable, Hashable {
     /// The kind of its values; an integer kind with `choices` is an enumeration of that width.
     public var kind: InvivoKind
@@ -20,12 +20,12 @@ public struct InvivoShape: Sendable, Hashable {
     public var isOptional: Bool
     /// The names of an enumeration with their numbers.
     public var choices: [Choice]
-    /// For objects: the name of the type wanted.
+    /// For objects: the name of the required type.
     public var typeName: String?
 
     /// One name of an enumeration.
     public struct Choice: Sendable, Hashable {
-        /// As documents and other languages say it.
+        /// The name in documents and other languages.
         public var name: String
         /// Its number.
         public var number: Int64

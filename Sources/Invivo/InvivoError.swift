@@ -1,8 +1,8 @@
 internal import CInvivo
 
-/// What went wrong in a call of Invivo: a code, a message for people, and where in which document it was found.
+/// An error of a call of Invivo: a code, a message, and the location in a document.
 public struct InvivoError: Error, Sendable, Hashable {
-    /// What kind of failure it is. The set is open: a newer library may answer codes that are not named here.
+    /// The kind of a failure. The set is open: a newer library may return further codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The number of the status, negative.
         public let rawValue: Int32
@@ -11,9 +11,9 @@ public struct InvivoError: Error, Sendable, Hashable {
         public init(rawValue: Int32) { self.rawValue = rawValue }
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     public var code: Code
-    /// What is wrong, what was expected and what to do about it.
+    /// What happened, what was expected and what to do.
     public var message: String
     /// The key path, `synth.lead.gain`, or empty.
     public var path: String
@@ -23,19 +23,20 @@ public struct InvivoError: Error, Sendable, Hashable {
     public var line: Int
     /// The column in the line, in Unicode scalars from 1; 0 when unknown.
     public var column: Int
-    /// Of what a check of the wiring found: a name that stays, `wiring.missing`; empty otherwise.
+    /// The stable name of the problem that a check of the wiring found, such as `wiring.missing`; otherwise empty.
     public private(set) var rule = ""
-    /// Who needs what is wrong, the outermost first: `app.main -> app.player`; empty when nobody does.
+    /// The dependents of the component that failed, the outermost first: `app.main -> app.player`. Empty without
+    /// dependents.
     public private(set) var neededBy = ""
     /// The whole as a person would read it, one line an error.
     private var text: String
     private var causes: [InvivoError]
     private var parts: [InvivoError]
 
-    /// Makes an error, for a closure to fail with; all of it arrives in whatever language called.
+    /// Creates an error to throw from a closure. All its parts reach the caller, in any language.
     ///
     /// - Parameters:
-    ///   - file: Where it was found, with `line` and `column` from 1; 0 is unknown.
+    ///   - file: The location of the error, with `line` and `column` from 1; 0 means unknown.
     public init(
         _ code: Code, _ message: String, path: String = "", file: String = "", line: Int = 0, column: Int = 0,
         cause: InvivoError? = nil
@@ -54,7 +55,7 @@ public struct InvivoError: Error, Sendable, Hashable {
     /// The error underneath.
     public var cause: InvivoError? { causes.first }
 
-    /// All that one call found wrong: this error alone, or the several that it stands for.
+    /// All errors of one call: this error alone, or its parts.
     public var errors: [InvivoError] { parts.isEmpty ? [self] : parts }
 }
 
@@ -105,7 +106,7 @@ extension InvivoError.Code {
     public static let arity = Self(rawValue: -12)
     /// The shared object is not built yet (`INVIVO_E_COLD`).
     public static let cold = Self(rawValue: -13)
-    /// The handle belongs to a generation that is gone (`INVIVO_E_STALE`).
+    /// The handle belongs to a retired generation (`INVIVO_E_STALE`).
     public static let stale = Self(rawValue: -14)
     /// The object may only be touched in its domain (`INVIVO_E_DOMAIN`).
     public static let domain = Self(rawValue: -15)
@@ -117,11 +118,11 @@ extension InvivoError.Code {
     public static let busy = Self(rawValue: -18)
     /// The deadline has passed (`INVIVO_E_TIMEOUT`).
     public static let timeout = Self(rawValue: -19)
-    /// The wiring goes round in a circle (`INVIVO_E_CYCLE`).
+    /// The dependencies form a cycle (`INVIVO_E_CYCLE`).
     public static let cycle = Self(rawValue: -20)
     /// The document is not well-formed (`INVIVO_E_SYNTAX`).
     public static let syntax = Self(rawValue: -21)
-    /// The document says something that is not known here (`INVIVO_E_SPEC`).
+    /// The document names something unknown (`INVIVO_E_SPEC`).
     public static let spec = Self(rawValue: -22)
     /// The text is not UTF-8 (`INVIVO_E_ENCODING`).
     public static let encoding = Self(rawValue: -23)
@@ -151,19 +152,19 @@ extension InvivoError.Code {
     public static let unsupported = Self(rawValue: -35)
     /// A fault of the runtime itself; please report it (`INVIVO_E_INTERNAL`).
     public static let `internal` = Self(rawValue: -36)
-    /// Several fit, and none comes first (`INVIVO_E_AMBIGUOUS`).
+    /// Several candidates match, and none has priority (`INVIVO_E_AMBIGUOUS`).
     public static let ambiguous = Self(rawValue: -37)
     /// The definition is abstract: only its children are made (`INVIVO_E_ABSTRACT`).
     public static let abstract = Self(rawValue: -38)
-    /// It is done, and something failed while it was stopped (`INVIVO_E_STOP`).
+    /// The call succeeded, but an object failed to stop (`INVIVO_E_STOP`).
     public static let stop = Self(rawValue: -41)
-    /// The definition is dormant: something that it needs is not there (`INVIVO_E_DORMANT`).
+    /// The definition is blocked on a missing dependency (`INVIVO_E_DORMANT`).
     public static let dormant = Self(rawValue: -42)
     /// A longer-lived object would hold a shorter-lived or thread-confined one (`INVIVO_E_CAPTIVE`).
     public static let captive = Self(rawValue: -49)
-    /// The configuration says nothing there (`INVIVO_E_NOT_CONFIGURED`).
+    /// There is no configuration value at the path (`INVIVO_E_NOT_CONFIGURED`).
     public static let notConfigured = Self(rawValue: -39)
-    /// The text does not say such a value (`INVIVO_E_CONVERSION`).
+    /// The string cannot be converted to the requested kind (`INVIVO_E_CONVERSION`).
     public static let conversion = Self(rawValue: -40)
 }
 
@@ -201,7 +202,7 @@ extension InvivoError {
         table.pointee.error_release(error)
     }
 
-    /// One error for all that was found; nil for none.
+    /// Combines several errors to one; nil for none.
     init?(all errors: [InvivoError]) {
         guard let first = errors.first else { return nil }
         self = first
@@ -210,12 +211,12 @@ extension InvivoError {
         text = errors.map(\.description).joined(separator: "\n")
     }
 
-    /// Whatever Swift code threw, as an error with a code.
+    /// Converts any Swift error to one with a code.
     init(_ error: any Error) {
         self = error as? InvivoError ?? InvivoError(.host, "\(error)")
     }
 
-    /// An owned error of the C side that says the same; nil only when memory is out.
+    /// An owned error of the C ABI with the same content; nil only without memory.
     func made(_ table: Table) -> OpaquePointer? {
         guard parts.isEmpty else {
             return parts.reduce(nil) { table.pointee.error_join($0, $1.made(table)) }
@@ -231,7 +232,7 @@ extension String {
     init(text: UnsafePointer<CChar>?) { self = text.map { String(cString: $0) } ?? "" }
 }
 
-/// Runs what a callback of the C side asks for, and answers with its status and, when somebody wants it, its error.
+/// Runs the body of a callback of the C ABI. Returns its status and, on request, its error.
 func answering(_ table: Table, _ out: ErrorOut?, _ body: () throws -> Void) -> invivo_status {
     let former = Planning.beginCallback()
     defer { Planning.endCallback(former) }

@@ -33,7 +33,7 @@ extension InvivoValue {
         }
     }
 
-    /// Takes over a value that a call has answered.
+    /// Takes ownership of a value that a call has returned.
     init(taking value: inout invivo_value, _ core: Core) throws(InvivoError) {
         defer { core.table.pointee.value_clear(&value) }
         try self.init(reading: value, core)
@@ -62,7 +62,7 @@ extension InvivoValue {
 
     static func text(_ data: UnsafePointer<CChar>?, _ length: UInt64) throws(InvivoError) -> String {
         guard let text = String(validating: UnsafeBufferPointer(start: data, count: Int(length)), as: UTF8.self) else {
-            throw InvivoError(.encoding, "a text of \(length) bytes is not UTF-8; pass data that is not text as bytes")
+            throw InvivoError(.encoding, "a text of \(length) bytes is not UTF-8; pass other data as bytes")
         }
         return text
     }

@@ -36,7 +36,7 @@ public enum InvivoValue {
 public enum InvivoKind: UInt32, Sendable, CaseIterable {
     case null, bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float, double, string, bytes, list, map
     case object, type, callable, enumeration
-    /// Whatever it is: a wish, never the kind of a value.
+    /// Any kind, as a requested kind; never the kind of a value.
     case any = 255
 }
 
@@ -67,7 +67,7 @@ extension TypeReference: InvivoConvertible {
 }
 
 extension InvivoValue {
-    /// What kind of value it is.
+    /// The kind of the value.
     public var kind: InvivoKind {
         switch self {
         case .null: .null

@@ -1,6 +1,7 @@
 public import CInvivo
 
-/// A name in the graph with the Swift type of what it resolves to. Cheap to copy and to use; valid while its runtime lives.
+/// A name in the graph, with the Swift type of its object. Cheap to copy and to use; valid as long as its runtime is
+/// open.
 public struct Key<Value>: Sendable {
     @usableFromInline let handle: invivo_key
     /// The registered type that was checked against `Value`; an entry of any other type is looked at more closely. 0: none.
@@ -37,7 +38,7 @@ extension Key: Hashable {
 public struct BlockKey<Content: BitwiseCopyable & Sendable>: Sendable {
     @usableFromInline let handle: invivo_key
     @usableFromInline let type: UInt64
-    /// What the block was declared with; what is read when the key is gone or the runtime closed.
+    /// The initial content of the block. Reads return it when the key was removed or the runtime is closed.
     public let initial: Content
     /// The name, `assembly.name`.
     public let name: String

@@ -17,11 +17,11 @@ public struct KeyFacts {
     public let type: TypeReference?
     /// `initializer`, `factory`, `method`, `constant`, `choice`, `block`, `abstract` or `dormant`.
     public let making: String
-    /// How long its objects are shared; nil for a scope that the host has registered, which `scopeName` names.
+    /// The scope; nil for a host scope, whose name is `scopeName`.
     public let scope: Scope?
     /// The name of its scope where the host has registered that.
     public let scopeName: String?
-    /// Where it is declared: the file, or empty, and the line, or 0.
+    /// The source location of the declaration: the file, or empty, and the line, or 0.
     public let file: String, line: Int
     /// The runtime arguments.
     public let parameters: [Parameter]

@@ -1,8 +1,8 @@
 internal import CInvivo
 internal import CSwiftRuntime
 
-/// Whether every value of one Swift type counts as another: the same, a class derived from it, or one that conforms to a
-/// protocol. Of protocols with constraints (`any P<Int>`) only the type itself counts.
+/// Whether every value of one Swift type is a value of another: of the same type, of a derived class, or of a
+/// conforming type for a protocol. For protocols with constraints (`any P<Int>`), only the type itself qualifies.
 func isKind(_ type: Any.Type, of wanted: Any.Type) -> Bool {
     if type == wanted { return true }
     func isMetatype<Wanted>(_ wanted: Wanted.Type) -> Bool { type is Wanted.Type }
@@ -12,7 +12,7 @@ func isKind(_ type: Any.Type, of wanted: Any.Type) -> Bool {
     return _openExistential(protocols, do: conforms)
 }
 
-/// `any P.Type` for `any P`, and nil for what is no protocol. The first word of a type's metadata says its kind.
+/// `any P.Type` for `any P`; nil for a type that is no protocol. The first word of a type's metadata is its kind.
 private func protocolMetatype(of type: Any.Type) -> Any.Type? {
     let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
     guard metadata.load(as: UInt.self) == existentialKind else { return nil }
@@ -28,7 +28,7 @@ extension InvivoObject {
 }
 
 extension Core {
-    /// The name of a type that is looked for. From the first time on, every type that counts as it says so.
+    /// The name of a type for a lookup. From the first call on, it is declared as a supertype of every matching type.
     func wish(_ wanted: Any.Type) throws(InvivoError) -> String {
         let name = wishName(wanted)
         try spread(wanted, name)
@@ -43,7 +43,7 @@ extension Core {
         return (wanted as? any InvivoObject.Type)?.typeName ?? kindName(wanted)
     }
 
-    /// Lets all types that count as another say so.
+    /// Declares a type as a supertype of all matching types.
     func spread(_ wanted: Any.Type, _ name: String) throws(InvivoError) {
         let identity = ObjectIdentifier(wanted)
         if registry.withLock({ $0.wished[identity] != nil }) { return }
@@ -58,7 +58,7 @@ extension Core {
         }
     }
 
-    /// The names of what is looked for that a type counts as.
+    /// The names of the known supertypes of a type.
     func supertypes(_ type: Any.Type, but name: String) -> [String] {
         registry.withLock { registry in
             registry.wished.values.filter { isKind(type, of: $0.type) && $0.name != name }.map(\.name)

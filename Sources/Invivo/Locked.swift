@@ -33,8 +33,8 @@ final class Locked<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// The same without the value. What has no size has no place of its own either: ThreadSanitizer takes an access to it for
-    /// one to the header of this object.
+    /// Runs `body` under the lock, without the value. A value without a size has no storage of its own: ThreadSanitizer
+    /// would report an access to it as an access to this object's header.
     func alone<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

@@ -1,7 +1,7 @@
 internal import CInvivo
 internal import Dispatch
 
-/// Takes what changes confined objects to the main actor.
+/// Runs changes of confined objects on the main actor.
 enum MainActorDomain {
     private static let mark: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
@@ -9,7 +9,7 @@ enum MainActorDomain {
         return key
     }()
 
-    /// Whether the calling code runs on the main actor, whatever thread that is now.
+    /// Whether the calling code runs on the main actor, on any thread.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) == true }
 
     /// Whether the calling code runs on the main actor as part of a task, and so may await.
@@ -17,7 +17,7 @@ enum MainActorDomain {
 }
 
 extension Core {
-    /// From now on confined types belong to the main actor, whoever registers them.
+    /// Makes the main actor the domain of confined types, including those that are registered later.
     func liveOnMainActor() throws(InvivoError) {
         var options = invivo_domain_options()
         options.struct_size = MemoryLayout<invivo_domain_options>.size

@@ -4,7 +4,7 @@ internal import CInvivo
 public struct Maker<Value, each Argument>: @unchecked Sendable {
     let injections: [Injection]
     let make: Draft.Make
-    /// What is wrong with it, told when its assembly is activated.
+    /// An error of the factory, reported when its assembly is activated.
     let problem: InvivoError?
 
     init(injections: [Injection], problem: InvivoError? = nil, make: @escaping Draft.Make) {
@@ -50,7 +50,7 @@ public func wired<Value, First, Second, Third, each Parameter>(
     }
 }
 
-/// What parameters want, by their types.
+/// The injections of parameters, by their types.
 func wishes<each Parameter>(_ types: repeat (each Parameter).Type) -> [Injection] {
     var injections: [Injection] = []
     for type in repeat each types { injections.append(.wanted(type)) }
@@ -58,7 +58,7 @@ func wishes<each Parameter>(_ types: repeat (each Parameter).Type) -> [Injection
 }
 
 extension Definition {
-    /// From a closure that resolves for itself and takes the runtime arguments.
+    /// Creates it from a closure that resolves its dependencies and takes the runtime arguments.
     static func resolving(
         _ scope: Scope?, isShared: Bool?, _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value,
         _ file: StaticString, _ line: UInt
@@ -72,7 +72,7 @@ extension Definition {
         return definition
     }
 
-    /// From an initializer whose parameters are injected by their types.
+    /// Creates it from an initializer whose parameters are injected by their types.
     @usableFromInline
     static func wired<each Parameter>(
         _ scope: Scope?, isShared: Bool?, _ make: @escaping @Sendable (repeat each Parameter) throws -> Value,
@@ -91,7 +91,7 @@ extension Definition {
         return definition
     }
 
-    /// From an initializer that takes both.
+    /// Creates it from an initializer with injections and runtime arguments.
     static func made(
         _ scope: Scope?, isShared: Bool?, _ maker: Maker<Value, repeat each Argument>, _ file: StaticString,
         _ line: UInt

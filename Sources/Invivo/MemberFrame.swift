@@ -3,12 +3,13 @@ internal import Glibc
 /// Tells a definition that is written as a method of its assembly from others.
 final class MemberToken: Sendable {}
 
-/// What of an assembly is being made on the calling thread: who calls a method of it from inside resolves another object, but
-/// the method itself, which makes it, runs.
+/// The members of assemblies that the calling thread is creating. A call of another member's method resolves its
+/// object. A call of the method that is creating the object runs the method.
 final class MemberFrame {
     /// Nil: what is being made is no method.
     private let token: MemberToken?
-    /// Which implementations of the method run: one that an overriding one calls is another one, the same one again resolves.
+    /// The running implementations of the method. A call of an overridden implementation runs it; a call of the same
+    /// implementation resolves.
     private var sites: [Site] = []
 
     struct Site: Equatable {
@@ -29,7 +30,7 @@ final class MemberFrame {
         pthread_getspecific(key).map { Unmanaged<MemberFrame>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Runs what makes an object.
+    /// Runs the code that creates an object.
     static func making<Result>(_ token: MemberToken?, _ body: () throws -> Result) rethrows -> Result {
         let former = pthread_getspecific(key)
         guard token != nil || former != nil else { return try body() }
@@ -45,7 +46,7 @@ final class MemberFrame {
     /// Whether an implementation of the method whose object is being made has run.
     static var hasRun: Bool { current?.sites.isEmpty == false }
 
-    /// Whether an implementation of a method is to run, because it makes the object that is being made.
+    /// Whether to run an implementation of a method, because it creates the object under construction.
     static func runs(_ token: MemberToken?, at site: Site) -> Bool {
         guard let token, let frame = current, frame.token === token, !frame.sites.contains(site) else { return false }
         frame.sites.append(site)

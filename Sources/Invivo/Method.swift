@@ -28,7 +28,7 @@ struct Parameter: Sendable {
     /// Asked for when the type is registered: the description of a class may speak of the class itself.
     var shape: @Sendable () -> InvivoShape
 
-    /// Names and types side by side; a parameter without a name goes by its position.
+    /// Combines names and types; a parameter without a name is identified by its position.
     static func list<each Value: InvivoConvertible>(
         _ names: [String], _ types: repeat (each Value).Type
     ) -> [Parameter] {
@@ -63,7 +63,7 @@ extension [Parameter] {
 }
 
 extension [Bool] {
-    /// Of parameters, whether each may be null: how many must be given. Only the last ones may be left out.
+    /// The number of required arguments, from whether each parameter may be null. Only the last ones may be omitted.
     var neededCount: Int { (lastIndex(of: false) ?? -1) + 1 }
 }
 

@@ -14,12 +14,12 @@ public enum Module {
     public typealias Table = UnsafePointer<invivo_table>?
     /// The runtime as it is handed over.
     public typealias Handle = invivo_runtime
-    /// Where the entry puts its error.
+    /// The out parameter for the error of the entry point.
     public typealias ErrorPointer = UnsafeMutablePointer<OpaquePointer?>?
-    /// What the entry answers.
+    /// The result of the entry point.
     public typealias Status = invivo_status
 
-    /// Takes the functions of the host, runs `body` with its runtime, and answers what the entry answers.
+    /// Receives the host's function table and runs `body` with its runtime. Returns the result of the entry point.
     public static func enter(
         _ table: Table, _ runtime: Handle, _ error: ErrorPointer, _ body: (Runtime) throws -> Void
     ) -> Status {
@@ -36,19 +36,20 @@ extension Runtime {
         try core.call(naming: path) { $0.pointee.module_load(core.handle, $1, nil, $2) }
     }
 
-    /// What another language in the process needs to join this runtime: hand it the token's address.
+    /// A token with which another language in the process joins this runtime: pass the token's address.
     public func share() throws(InvivoError) -> Token {
         var token: UnsafePointer<invivo_token>?
         try core.call { $0.pointee.share(core.handle, &token, $1) }
-        guard let token else { throw InvivoError(.internal, "no token was made; please report this") }
+        guard let token else { throw InvivoError(.internal, "no token was created; please report this") }
         return Token(address: UnsafeRawPointer(token))
     }
 
-    /// Joins a runtime that somebody else in the process opened: same objects, and whoever opened it closes it.
+    /// Joins a runtime of another language in the process. Both use the same objects. The language that opened the
+    /// runtime closes it.
     public static func attach(_ token: Token) throws(InvivoError) -> Runtime {
         let raw = token.address.load(as: invivo_token.self)
         guard raw.magic == UInt64(INVIVO_TOKEN_MAGIC), let table = raw.table else {
-            throw InvivoError(.handle, "the address is not that of a token; pass what `share` answered")
+            throw InvivoError(.handle, "the address is not that of a token; pass the result of `share`")
         }
         try Core.check(table)
         var handle = invivo_runtime()
@@ -59,7 +60,7 @@ extension Runtime {
     }
 }
 
-/// What one language hands another so that both work on one runtime. Valid until the runtime closes.
+/// A token with which several languages use one runtime. Valid until the runtime closes.
 public struct Token: @unchecked Sendable {
     /// The address to hand over.
     public let address: UnsafeRawPointer

@@ -4,7 +4,7 @@ internal import CInvivo
 /// An injected property of a class, as the class' type declares it to the runtime.
 final class Need: @unchecked Sendable {
     let name: String
-    /// What is injected by type, and what that looks for; nil for what looks for itself.
+    /// The injection by type; nil for a property with its own lookup.
     let injection: Injection?
     private let kind: any InjectedProperty.Type
     private let offset: Int
@@ -18,7 +18,7 @@ final class Need: @unchecked Sendable {
         self.core = core
     }
 
-    /// Those of a class and of the classes that it is derived from.
+    /// The declared dependencies of a class and of its base classes.
     static func all(of instances: AnyClass, _ core: Core) -> [Need] {
         guard !(instances is any AnyBoxed.Type) else { return [] }
         var needs: [Need] = []
@@ -49,7 +49,7 @@ final class Need: @unchecked Sendable {
         return property
     }
 
-    /// The injection in the C side's words; the types that it looks for have been told before.
+    /// The injection in terms of the C ABI. The types of its lookups must be declared before.
     func entry(_ arena: Arena) throws(InvivoError) -> invivo_injection? {
         guard let injection else { return nil }
         var entry = try Self.entry(of: injection, core, arena)
@@ -57,7 +57,7 @@ final class Need: @unchecked Sendable {
         return entry
     }
 
-    /// What a type may need: by type or key, a value, and providers and lists of these.
+    /// The injection of a declared dependency: a type or key, a value, or a provider or list of these.
     static func entry(of injection: Injection, _ core: Core, _ arena: Arena) throws(InvivoError) -> invivo_injection {
         var entry = invivo_injection()
         if injection.isOptional { entry.flags |= UInt32(INVIVO_INJECT_OPTIONAL) }
@@ -98,7 +98,8 @@ final class Need: @unchecked Sendable {
         case .own: entry.how = UInt32(INVIVO_INJECT_VALUE)
         default:
             throw InvivoError(
-                .unsupported, "a type needs something by type, key or configuration, a value, or a provider of these")
+                .unsupported,
+                "a declared dependency is a type, a key, a configuration value, a constant, or a provider of these")
         }
         var entries: [invivo_injection] = []
         for item in items { entries.append(try Self.entry(of: item, core, arena)) }
@@ -120,7 +121,7 @@ extension Injection {
 }
 
 extension Core {
-    /// Tells what the injected properties of a class look for; before its type is registered.
+    /// Declares the types that the injected properties of a class look up, before the class is registered.
     func announceNeeds(of instances: AnyClass) throws(InvivoError) {
         for need in Need.all(of: instances, self) {
             for type in need.injection?.wishes ?? [] { try spread(type, wishName(type)) }

@@ -1,15 +1,15 @@
 internal import CInvivo
 
-/// A live instance of any language, held by one lease: it stays alive until the last holder lets go.
+/// A live instance of any language, held by one lease. It stays alive until the last holder releases it.
 ///
-/// May be passed between threads; an object of a confined type answers `InvivoError.Code.domain` outside its thread.
+/// May be passed between threads. An object of a confined type fails with `InvivoError.Code.domain` outside its thread.
 public final class Object: Sendable {
     let core: Core
     let handle: invivo_object
     private let holder: Holder
 
-    /// Who keeps it: the program, which must let go before the runtime closes, or a component that was handed it, which
-    /// lets go when it is disposed of.
+    /// The holder of the object: the program, which must release it before the runtime closes, or a component that
+    /// received it, which releases it when it is disposed of.
     enum Holder { case program, component }
 
     /// Takes over one lease.
@@ -36,7 +36,7 @@ public final class Object: Sendable {
     func require(in core: Core) throws(InvivoError) {
         guard self.core === core else {
             throw InvivoError(
-                .handle, "the object belongs to another runtime: ask that one for what is to be done to it")
+                .handle, "the object belongs to another runtime: use that runtime")
         }
     }
 
@@ -75,7 +75,8 @@ public final class Object: Sendable {
         return try InvivoValue(taking: &result, core)
     }
 
-    /// The Swift instance behind the object: the identical one. Fails when it is none of this program's Swift classes.
+    /// The identical Swift instance behind the object. Fails when it is not an instance of one of this program's Swift
+    /// classes.
     public func instance<Instance>(as type: Instance.Type = Instance.self) throws(InvivoError) -> Instance {
         let instance = try core.value(of: handle, as: type)
         if type is AnyClass, !(instance is Object) { core.know(instance as AnyObject, as: handle) }

@@ -1,4 +1,4 @@
-/// How instances of a Swift class look to the runtime and to other languages: properties, methods, how one is made.
+/// Describes a Swift class for the runtime and for other languages: properties, methods and the initializer.
 ///
 ///     static let invivoType = ObjectType<Player>(confined: "Player") { type in
 ///         type.make("clock", Player.init)
@@ -6,7 +6,7 @@
 ///         type.method("play", "note") { player, note in try player.play(note: note) }
 ///     }
 ///
-/// Instances are kept alive by ordinary reference counting, and so are closures.
+/// Instances and closures are kept alive by ordinary reference counting.
 public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// The name under which it is registered.
     public let name: String
@@ -30,7 +30,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     var block: (image: [UInt8], content: ObjectIdentifier)?
     var problems: [InvivoError] = []
 
-    /// A type whose instances any thread may use: the class is `Sendable`. What can be tuned in it lives in its block.
+    /// A type whose instances any thread may use: the class is `Sendable`. Its tunable values are in its block.
     public init(_ name: String, text: String? = nil, _ describe: (inout Self) -> Void = { _ in })
     where Instance: Sendable {
         self.init(name, text, isShared: true)
@@ -55,8 +55,8 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// Names types and interfaces that it also is.
     public mutating func supertype(_ names: String...) { supertypes += names }
 
-    /// Names the type for which it stands: lookups for that name find its definitions as those of the exact type. It is that
-    /// type, too.
+    /// Names another type that this type represents and is a subtype of. Lookups for that name treat its definitions as
+    /// those of the exact type.
     public mutating func stands(for name: String) {
         lookupName = name
         if !supertypes.contains(name) { supertypes.insert(name, at: 0) }
@@ -68,16 +68,16 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         prepare = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// Runs before anybody else gets an instance, after those of what was injected into it. Independent ones of `Sendable`
-    /// classes run at the same time.
+    /// Adds a function that starts an instance before it is shared, and after its injected dependencies were started.
+    /// Independent instances of `Sendable` classes start at the same time.
     public mutating func start(_ body: @escaping @Sendable (Instance) throws -> Void) {
         start = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// Runs before an instance is disposed of, and before those of what was injected into it.
+    /// Adds a function that stops an instance before its disposal, and before its injected dependencies are stopped.
     ///
-    /// Resolving a prototype as its Swift class makes it the caller's alone, and so runs this at once: resolve it as an
-    /// `Object` to keep it in the runtime's care.
+    /// A prototype that is resolved as its Swift class belongs to the caller alone, so it is stopped immediately.
+    /// Resolve it as an `Object` to keep it under the runtime's control.
     public mutating func stop(_ body: @escaping @Sendable (Instance) throws -> Void) {
         stop = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
@@ -87,30 +87,33 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         willInject = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// Runs when everything that the outermost resolve makes is complete, children before parents.
+    /// Adds a hook that runs when all objects of the outermost resolve are complete, children before parents.
     public mutating func didInject(_ body: @escaping @Sendable (Instance) throws -> Void) {
         didInject = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// Hands the resolver over, for what an instance asks for later: once, when everything that the outermost resolve makes is
-    /// complete, after its definition's last hooks and before `didInject`.
+    /// Passes a resolver to each instance, for later lookups. Called once, when all objects of the outermost resolve
+    /// are complete, after the last hooks of the definition and before `didInject`.
     public mutating func takeResolver(_ body: @escaping @Sendable (Instance, Resolver) throws -> Void) {
         takeResolver = { try body(unsafeDowncast($0, to: Instance.self), $1) }
     }
 
-    /// Says what its instances need: a property of this description is filled wherever one of them is made or injected, also
-    /// where it has no definition. A definition's own injection of it wins. By key or type, all of a type, a value, or a
-    /// provider or lazy of these; `Runtime.Options.fillsInjected` turns it off for a runtime.
+    /// Declares a dependency of the type's instances: a property of this description that is injected whenever an
+    /// instance is created or injected, even without a definition.
+    ///
+    /// The injection is a key or type, all objects of a type, a value, or a provider or lazy reference of these. A
+    /// definition's own injection of the property wins. `Runtime.Options.fillsInjected` turns this off for a runtime.
     public mutating func needs(_ property: String, _ injection: Injection) {
         needs.append(TypeNeed(property: property, injection: injection))
     }
 
-    /// What is below an instance, for `Runtime.injectTree`.
+    /// Declares a function that returns the children of an instance, for `Runtime.injectTree`.
     public mutating func children(_ body: @escaping @Sendable (Instance) throws -> [AnyObject]) {
         children = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// The key by which an instance wants to be injected, or nil, for `Runtime.injectTree`.
+    /// Declares a function that returns the key by which an instance requests its injection, or nil. For
+    /// `Runtime.injectTree`.
     public mutating func key(_ body: @escaping @Sendable (Instance) throws -> String?) {
         keyName = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
@@ -129,14 +132,16 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         }
     }
 
-    /// A property by its key path: one that can be written from outside unless it is `let`, computed without a setter, or
-    /// said to be `readOnly`. Its initial value is not checked against `range`, because only an object has it and registering
-    /// a type creates none. The initial value of a block's field is.
+    /// Declares a property by its key path. It can be written from outside unless it is `let`, computed without a
+    /// setter, or declared `readOnly`.
+    ///
+    /// Its initial value is not checked against `range`, because only an object has it, and registering a type creates
+    /// none. The initial value of a block's field is checked.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, in range: ClosedRange<Double>? = nil,
         step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = [], readOnly: Bool = false
     ) {
-        // It is the same key path, which is Sendable.
+        // The same key path, which is Sendable.
         nonisolated(unsafe) let writable = readOnly ? nil : path as? ReferenceWritableKeyPath<Instance, Value>
         let set =
             writable == nil
@@ -166,8 +171,8 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
                 place: .accessors(get: { try get(unsafeDowncast($0, to: Instance.self)).asInvivo() }, set: write)))
     }
 
-    /// What of an instance can be tuned while any thread reads it: a plain struct, replaced whole by a commit and read
-    /// through a view by the instance's key.
+    /// Declares the tunable values that any thread may read: a plain struct, which a commit replaces as a whole, and
+    /// which views read by the instance's key.
     public mutating func block<Content: BitwiseCopyable & Sendable>(
         _ initial: Content, _ describe: (inout BlockLayout<Content>) -> Void
     ) {
@@ -217,22 +222,22 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     }
 }
 
-/// What a description says that its instances need; not changed any more once it is said.
+/// A dependency that a description declares for its instances; constant after its declaration.
 struct TypeNeed: @unchecked Sendable {
     let property: String
     let injection: Injection
 }
 
 extension InvivoConvertible {
-    /// Results that may be null, and enumerations, are declared as whatever they are.
+    /// The kind of a result. Optional results and enumerations are declared as `.any`.
     fileprivate static var resultKind: InvivoKind {
         let shape = invivoShape
         return shape.isOptional || !shape.choices.isEmpty ? .any : shape.kind
     }
 }
 
-/// A class that says how it looks to other languages; its instances may then be arguments, results and properties, and
-/// come back as the identical instance.
+/// A class that describes itself for other languages. Its instances may be arguments, results and properties, and
+/// return as the identical instance.
 public protocol InvivoObject: AnyObject, InvivoConvertible {
     /// The description; registered with a runtime when first needed.
     static var invivoType: ObjectType<Self> { get }

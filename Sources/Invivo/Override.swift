@@ -1,13 +1,13 @@
 internal import CInvivo
 
-/// Another recipe, or an object, in a key's place: for tests and trials.
+/// A temporary replacement of a key's definition or object, for tests and trials.
 ///
-/// It stays until `end`, or until the runtime is closed. Dropping the last reference does not end it: keep it and call `end`, or
-/// use `overriding`, which ends it by itself.
+/// It stays until `end`, or until the runtime is closed. Dropping the last reference does not end it: keep it and call
+/// `end`, or use `overriding`, which ends it automatically.
 public final class Override: Sendable {
     private let core: Core
     private let handle: Locked<invivo_override?>
-    /// The key whose place it takes.
+    /// The overridden key.
     public let key: String
 
     fileprivate init(_ core: Core, _ key: String, _ draft: Draft, _ home: Assembly?) throws(InvivoError) {
@@ -41,34 +41,35 @@ public final class Override: Sendable {
 }
 
 extension Runtime {
-    /// Puts another recipe in the place of a definition, as a reload. The key keeps its scope, visibility and rank; its
-    /// dependents follow. Overrides of one key lie on each other: the last one counts.
+    /// Overrides a definition by another one, as a reload. The key keeps its scope, visibility and rank; its dependents
+    /// are updated. Overrides of one key stack: the last one wins.
     public func override<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, with other: Definition<Value, repeat each Argument>
     ) throws(InvivoError) -> Override {
         try override(definition as AnyDefinition, other.draft)
     }
 
-    /// Puts an object in the place of a definition.
+    /// Overrides the object of a definition.
     public func override<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, with value: Value
     ) throws(InvivoError) -> Override {
         try override(definition as AnyDefinition, try Draft(instead: value))
     }
 
-    /// Puts an object in the place of whatever a key is.
+    /// Overrides the object of a key.
     public func override<Value>(_ key: String, with value: Value) throws(InvivoError) -> Override {
         try Override(core, key, try Draft(instead: value), nil)
     }
 
-    /// Puts another recipe in the place of whatever a key is, as a reload.
+    /// Overrides the definition of a key, as a reload.
     public func override<Value, each Argument>(
         _ key: String, with other: Definition<Value, repeat each Argument>
     ) throws(InvivoError) -> Override {
         try Override(core, key, other.draft, nil)
     }
 
-    /// Runs `body` with another recipe in the place of a definition, and takes it back, also when `body` throws.
+    /// Runs `body` while a definition is overridden by another one, and removes the override afterwards, also when
+    /// `body` throws.
     public func overriding<Value, each Argument, Result>(
         _ definition: Definition<Value, repeat each Argument>, with other: Definition<Value, repeat each Argument>,
         _ body: () throws -> Result
@@ -76,21 +77,24 @@ extension Runtime {
         try during(try override(definition, with: other), body)
     }
 
-    /// Runs `body` with an object in the place of a definition, and takes it back, also when `body` throws.
+    /// Runs `body` while the object of a definition is overridden, and removes the override afterwards, also when
+    /// `body` throws.
     public func overriding<Value, each Argument, Result>(
         _ definition: Definition<Value, repeat each Argument>, with value: Value, _ body: () throws -> Result
     ) throws -> Result {
         try during(try override(definition, with: value), body)
     }
 
-    /// Runs `body` with an object in the place of whatever a key is, and takes it back, also when `body` throws.
+    /// Runs `body` while the object of a key is overridden, and removes the override afterwards, also when `body`
+    /// throws.
     public func overriding<Value, Result>(
         _ key: String, with value: Value, _ body: () throws -> Result
     ) throws -> Result {
         try during(try override(key, with: value), body)
     }
 
-    /// The same for a body that awaits.
+    /// Runs an asynchronous `body` while the object of a definition is overridden, and removes the override afterwards,
+    /// also when `body` throws.
     public func overriding<Value, each Argument, Result>(
         isolation: isolated (any Actor)? = #isolation, _ definition: Definition<Value, repeat each Argument>,
         with value: Value, _ body: () async throws -> Result
@@ -121,7 +125,7 @@ extension Runtime {
             try override.end()
             return result
         } catch {
-            // The error of the body is the one to tell.
+            // The error of the body is the one to report.
             try? override.end()
             throw error
         }
@@ -131,7 +135,7 @@ extension Runtime {
 extension Draft {
     fileprivate init<Value>(instead value: Value) throws(InvivoError) {
         guard let instance = instance(of: value) else {
-            throw InvivoError(.null, "nothing is no object to take a definition's place")
+            throw InvivoError(.null, "nil cannot replace the object of a definition")
         }
         self.init(Value.self, nil, isShared: nil, .constant(instance), "", 0)
     }

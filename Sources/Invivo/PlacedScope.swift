@@ -1,16 +1,16 @@
 internal import CInvivo
 
 extension Runtime {
-    /// A scope of the program's own: one shared instance for each place, of each definition that is in it
-    /// (`Definition.inScope`). Before the first of them takes effect.
+    /// Registers a scope of the program: each definition in it (`Definition.inScope`) has one shared object for each
+    /// scope instance. Call it before the first of these definitions is activated.
     ///
-    /// The closures are called without locks held, on the thread that resolves or lets go.
+    /// The closures are called without locks held, on the thread that resolves or releases.
     ///
     /// - Parameters:
-    ///   - find: Where the calling code is: a number of the program's choosing for a request, a window, a document. Nil:
-    ///     nowhere, and the resolve fails.
-    ///   - keep: Hears of an object that was made for a place and is kept from now on, with its key's name.
-    ///   - drop: Hears of one that is about to be disposed of: nobody holds it any more.
+    ///   - find: Returns the current scope instance of the calling code, as a number that the program chooses for a
+    ///     request, a window or a document. Nil: there is none, and the resolve fails.
+    ///   - keep: Called with each new object of a scope instance and its key's name.
+    ///   - drop: Called with each object before its disposal, when it is not held any more.
     public func scope(
         _ name: String, keep: (@Sendable (_ place: UInt64, _ key: String, _ object: Object) -> Void)? = nil,
         drop: (@Sendable (_ place: UInt64, _ key: String) -> Void)? = nil,
@@ -56,14 +56,14 @@ extension Runtime {
         }
     }
 
-    /// Ends a place of a scope: what was made there is let go, last made first.
+    /// Ends a scope instance, and releases its objects, the newest first.
     public func endScope(_ name: String, at place: UInt64) throws(InvivoError) {
         try core.call(naming: name) { $0.pointee.scope_end(core.handle, $1, place, $2) }
     }
 }
 
 extension Definition {
-    /// One for each place of a scope of the program's own, which the runtime was given by `Runtime.scope`.
+    /// One object for each instance of a scope that was registered with `Runtime.scope`.
     public func inScope(_ name: String) -> Definition {
         saying { draft in
             draft.isPlaced = true
@@ -74,7 +74,7 @@ extension Definition {
         }
     }
 
-    /// One for each thread, until it ends.
+    /// One object for each thread, until the thread ends.
     public func perThread() -> Definition { saying { $0.scope = .thread } }
 }
 

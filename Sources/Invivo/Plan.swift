@@ -1,21 +1,21 @@
 internal import CInvivo
 internal import Glibc
 
-/// A graph of Swift objects that is made without the library: its outline (`invivo_key_outline`), with the initializers of
-/// its definitions called one after the other.
+/// A build plan of Swift objects, which runs without the library: the outline of a key (`invivo_key_outline`), with the
+/// initializers of its definitions called one after the other.
 ///
-/// Compiled when a definition is called for the second time, for a version of its key. What it cannot do is left to a
-/// resolve: hooks, injection, arguments, values that are no class. Shared objects are read in one view, so that a graph is of
-/// one generation whatever commits meanwhile. An initializer that uses the runtime itself must find what its graph shares, so
-/// a plan that meets one is given up, and the graph resolved.
+/// Compiled at the second call of a definition, for a version of its key. Hooks, injections, arguments and values that
+/// are no class are not supported; they are left to a resolve. Shared objects are read in one view, so that a graph
+/// belongs to one generation while other threads commit. An initializer that uses the runtime itself must find the
+/// shared objects of its graph. A plan with such an initializer is abandoned, and the graph is resolved.
 final class Plan: @unchecked Sendable {
-    /// What a step calls, in the order of the steps.
+    /// The calls of the steps, in their order.
     private struct Making {
         /// Kept by `steps`.
         let direct: Unmanaged<Draft.Direct>
-        /// Where in `taken` its arguments begin.
+        /// The index of its first argument in `taken`.
         let first: Int
-        /// The number of the object that it makes.
+        /// The number of the created object.
         let number: Int
     }
 
@@ -33,7 +33,7 @@ final class Plan: @unchecked Sendable {
     private let shared: [(key: invivo_key, type: UInt64)]
     private let steps: [Step]
     private let makings: UnsafeMutablePointer<Making>
-    /// Which object each argument is, as `Instances` reads it; freed with the plan.
+    /// The indices of the arguments, as `Instances` reads them; freed with the plan.
     private let taken: UnsafeMutablePointer<Int32>
     /// The number of the outermost object.
     private let outermost: Int
@@ -98,7 +98,7 @@ final class Plan: @unchecked Sendable {
 
         init(_ core: Core) { self.core = core }
 
-        /// Nil for what a plan cannot do.
+        /// Compiles an outline; nil when a plan does not support it.
         func compile(_ outline: invivo_value, _ result: AnyClass) -> Compiler? {
             var compiler = self
             guard outline["parameters"]?.list.isEmpty == true, let steps = outline["steps"]?.list, !steps.isEmpty else {
@@ -214,7 +214,7 @@ final class Plan: @unchecked Sendable {
         }
     }
 
-    /// What an initializer threw, with the place of its definition.
+    /// The error of an initializer, with the source location of its definition.
     private func told(_ error: any Error, _ step: Step) -> InvivoError {
         var told = InvivoError(error)
         if told.path.isEmpty {
@@ -238,8 +238,8 @@ enum Planning {
     /// The runtime of the plan that runs, 0 for none; 1 when it is spoilt, 2 inside a callback of any runtime.
     private static var state: UInt { UInt(bitPattern: pthread_getspecific(key)) }
 
-    /// Whether the calling code makes nothing for a runtime. Inside, what is made may belong to a graph that is being made, so
-    /// that no plan begins, and what is read becomes a dependency.
+    /// Whether the calling code runs outside of any construction. Inside of one, new objects may belong to the graph
+    /// under construction and reads become dependencies, so no plan may begin.
     @usableFromInline static var isOutside: Bool { state == 0 }
 
     static func beginCallback() -> UInt {
@@ -265,7 +265,7 @@ enum Planning {
         return isSpoilt
     }
 
-    /// Told by whoever resolves: inside a plan of the runtime that gives the plan up, and fails.
+    /// Called by every resolve. Inside a plan of the runtime, abandons the plan and throws.
     static func notice(_ core: Core) throws(InvivoError) {
         let state = state
         guard state > 3, state & ~3 == UInt(bitPattern: Unmanaged.passUnretained(core).toOpaque()) else { return }

@@ -1,14 +1,15 @@
 internal import CInvivo
 
-/// A weak pool: a table that finds what is alive by a key, and keeps nothing alive. An entry lives as long as somebody
-/// holds its value by an ordinary reference.
+/// A weak pool: a table of live objects by key. It keeps no object alive: an entry lives as long as its value is
+/// retained.
 ///
 ///     let textures = try runtime.pool("textures", of: Texture.self)
 ///     let brick = try textures.get("brick") { Texture(named: "brick") }
 ///
-/// A pool of `Object`s holds those of any language and type. Any thread may use it. Keys are numbers, texts, and whatever else converts; several values as a key are an array.
+/// A pool of `Object`s holds objects of any language and type. Any thread may use it. Keys are numbers, strings, and
+/// other convertible values; an array is a key of several values.
 public final class Pool<Value: AnyObject & Sendable>: Sendable {
-    /// What other languages find it by.
+    /// The name under which other languages find it.
     public let name: String?
     private let core: Core
     private let handle: invivo_pool
@@ -19,10 +20,10 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         type = Value.self == Object.self ? invivo_type() : try core.type(of: Value.self, isShared: true)
     }
 
-    /// One that has no name, and so cannot be found again, ends with the last who has it.
+    /// A pool without a name cannot be found again, so it ends with its last reference.
     deinit { if name == nil { _ = core.table.pointee.pool_close(handle, nil) } }
 
-    /// The living value of a key, or a new one that `make` answers: called once, however many threads ask.
+    /// The live value of a key, or a new one from `make`, which is called once even when several threads request it.
     public func get(
         _ key: some InvivoConvertible, _ make: () throws -> Value
     ) throws(InvivoError) -> Value {
@@ -68,7 +69,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Enters a value that exists, in the place of what the key had.
+    /// Stores an existing value under a key, and replaces the former entry.
     public func put(_ value: Value, at key: some InvivoConvertible) throws(InvivoError) {
         let key = try key.asInvivo()
         let object = try core.lease(of: value, as: Value.self, isShared: true)
@@ -103,7 +104,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// How many entries are alive, counted now.
+    /// The current number of live entries.
     public var count: Int {
         get throws(InvivoError) {
             var count: UInt64 = 0
@@ -112,7 +113,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Forgets all entries, as a reload of which observers hear; how many lived.
+    /// Removes all entries, as a reload that observers receive; returns the number of live ones.
     @discardableResult
     public func clear() throws(InvivoError) -> Int {
         var count: UInt64 = 0
@@ -141,7 +142,7 @@ extension Runtime {
         return try Pool(core, pool, name)
     }
 
-    /// The pool of a name, whatever language opened it; what is not of the class is no entry that can be had here.
+    /// The pool of a name, opened by any language. Entries of another class are not accessible.
     public func pool<Value: AnyObject & Sendable>(
         named name: String, of type: Value.Type
     ) throws(InvivoError) -> Pool<Value> {
@@ -151,7 +152,7 @@ extension Runtime {
     }
 }
 
-/// What makes an entry, for the length of a call.
+/// The factory of an entry, for the duration of a call.
 private final class PoolMaker {
     let core: Core
     let type: invivo_type

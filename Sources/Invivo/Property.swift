@@ -16,7 +16,7 @@ struct Property: Sendable {
     typealias Get = @Sendable (AnyObject) throws -> InvivoValue
     typealias Set = @Sendable (AnyObject, InvivoValue) throws -> Void
 
-    /// What is said about it for people, editors and checks.
+    /// The metadata of a property for people, editors and checks.
     struct About: Sendable {
         var range: ClosedRange<Double>?
         var step: Double?
@@ -32,7 +32,7 @@ struct Property: Sendable {
         property.struct_size = MemoryLayout<invivo_property>.size
         let shape = shape()
         property.name = try arena.name(name)
-        // Where an object goes null may go too; its kind is known all the same.
+        // A property that takes objects also takes null; its kind is known nevertheless.
         let isNullable = shape.isOptional && shape.choices.isEmpty && shape.kind != .object
         property.kind = (isNullable ? InvivoKind.any : shape.kind).rawValue
         if about.restart { property.flags |= UInt32(INVIVO_PROPERTY_RESTART) }

@@ -1,13 +1,14 @@
-/// Makes or finds a `Value` each time it is called; further arguments are those of the definition behind it.
+/// Creates or finds a `Value` at each call, with the arguments of the definition behind it.
 ///
-/// An initializer that takes a `Provider<Clock>` gets one by its type. What holds a provider follows changes by itself.
+/// An initializer with a `Provider<Clock>` parameter is injected by type. A change of the key does not affect the
+/// holder: the next call returns the new object.
 public struct Provider<Value>: @unchecked Sendable {
     /// A callable of the runtime's, or the reason why there is none.
     let resolve: ([InvivoValue]) throws(InvivoError) -> Value
 
     init(_ resolve: @escaping ([InvivoValue]) throws(InvivoError) -> Value) { self.resolve = resolve }
 
-    /// The object; made or found anew.
+    /// Creates or finds the object.
     public func callAsFunction(_ arguments: any InvivoConvertible...) throws(InvivoError) -> Value {
         try resolve(try arguments.values())
     }
@@ -23,12 +24,13 @@ public struct Lazy<Value>: @unchecked Sendable {
     public func callAsFunction() throws(InvivoError) -> Value { try resolve() }
 }
 
-/// The `Value` that there is when it is asked for: a shared one that is built, a weak singleton that somebody holds, the
-/// calling place's one of a scope with places; nil when there is none. It makes nothing and keeps nothing alive; further
-/// arguments are those of the definition behind it.
+/// The existing `Value` at the time of a call: a built shared object, a weak singleton that is retained, or the current
+/// instance of a scope with several instances. Nil when there is none.
 ///
-/// An initializer that takes a `Weak<Clock>` gets one by its type. What is made anew each time has none: that is an error of
-/// the activation. It answers on any thread, of what is confined in its domain alone; after close it throws.
+/// It creates nothing and keeps nothing alive. Its arguments are those of the definition behind it. An initializer with
+/// a `Weak<Clock>` parameter is injected by type. A weak reference to a prototype never has an instance, so it is an
+/// error of the activation. It may be called on any thread, and finds confined objects in their domain only. After
+/// close it throws.
 public struct Weak<Value>: @unchecked Sendable {
     let find: ([InvivoValue]) throws(InvivoError) -> Value?
 

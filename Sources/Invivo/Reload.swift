@@ -1,21 +1,21 @@
 internal import CInvivo
 
-/// What happened in one reload.
+/// The result of one reload.
 public struct Reload: Sendable {
     /// The generation that holds now: the new one, or after a failure the one that stays.
     public let generation: UInt64
-    /// What set it off: `tuning.yaml`, `define synth.lead`.
+    /// The cause of the reload: `tuning.yaml`, `define synth.lead`.
     public let cause: String
     /// Why it failed; nil when it was committed.
     public let error: InvivoError?
-    /// What failed while replaced objects were stopped; the reload is committed all the same.
+    /// The error of stopping a replaced object; the reload is committed nevertheless.
     public let stopError: InvivoError?
-    /// What changed.
+    /// The changes of the reload.
     public let changes: [Change]
-    /// The warnings, each with its place in a document: what nothing reads and is spelled nearly as what is read, and whatever else
-    /// the log has at the level `warning` of this reload.
+    /// The warnings, each with its source location: unused values with a name similar to a used one, and all other log
+    /// entries of this reload at the level `warning`.
     public let warnings: [String]
-    /// How long its phases took.
+    /// The durations of the phases.
     public let durations: Durations
     private let text: String
 
@@ -26,18 +26,19 @@ public struct Reload: Sendable {
     public struct Change: Sendable, Hashable {
         /// The key.
         public let key: String
-        /// What happened to it.
+        /// The kind of the change.
         public let kind: Kind
         /// The property that was tuned, or empty.
         public let property: String
-        /// How many objects live on that the key had made before, of prototype or graph scope, which no reload follows.
+        /// The number of live objects of prototype or graph scope that the key has created before, and that no reload
+        /// updates.
         public internal(set) var untracked = 0
 
-        /// What can happen to a key.
+        /// The kinds of changes.
         public enum Kind: UInt32, Sendable {
             /// A new definition.
             case defined
-            /// A definition is gone.
+            /// A definition was removed.
             case removed
             /// The shared instance is a new one.
             case remade
@@ -45,9 +46,9 @@ public struct Reload: Sendable {
             case reinjected
             /// A property of the instance or block has another value.
             case tuned
-            /// Takes effect when the object is next made, or when its target comes.
+            /// Takes effect at the next construction of the object, or when the target is defined.
             case pending
-            /// The configuration says something else at the path that stands for the key.
+            /// The configuration value at the path, which is given as the key, has changed.
             case configured
             /// The definition waits for something that is not there (any more).
             case dormant
@@ -56,17 +57,17 @@ public struct Reload: Sendable {
         }
     }
 
-    /// How long the phases of a reload took.
+    /// The durations of the phases of a reload.
     public struct Durations: Sendable, Hashable {
-        /// From the first event to the last.
+        /// From the first event to the last one.
         public let detect: Duration
         public let settle: Duration
         public let stage: Duration
         public let plan: Duration
         public let commit: Duration
-        /// From the file's change, or the call, to applied.
+        /// From the change of the file, or from the call, to the commit.
         public let total: Duration
-        /// How long an exclusive object was stopped and none was there.
+        /// The time for which an exclusive object was not available.
         public let outage: Duration
     }
 
@@ -100,7 +101,7 @@ public struct Reload: Sendable {
     }
 }
 
-/// One line for people: `generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms`.
+/// A one-line description: `generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms`.
 extension Reload: CustomStringConvertible {
     public var description: String { text }
 }

@@ -1,15 +1,15 @@
 internal import CInvivo
 
-/// How a recipe reaches what others make. What it resolves becomes a dependency of what it makes: when one changes, the
-/// other is remade. Use it, and not the assembly or runtime, inside a recipe.
+/// Gives a factory access to other definitions. A resolved object becomes a dependency of the created object: when it
+/// changes, the created object is rebuilt. In a factory, use the resolver instead of the assembly or the runtime.
 public struct Resolver: Sendable {
     let core: Core
     let home: Home?
 
-    /// The assembly in which the recipe stands. Its definitions are read from any thread, and no longer written.
+    /// The assembly that contains the definition. Any thread may read its definitions, which are not written any more.
     final class Home: @unchecked Sendable {
         let assembly: Assembly
-        /// Where what it names leads, if it is mounted.
+        /// The remaps of a mounted assembly.
         let remaps: Remaps
 
         init(_ assembly: Assembly, _ remaps: Remaps = Remaps()) {
@@ -37,25 +37,25 @@ public struct Resolver: Sendable {
         try core.resolve(key.handle, as: Value.self, .component)
     }
 
-    /// What the one definition of a type makes: of a class or what is derived from it, of a protocol. An optional is none
-    /// where there is no definition; an array has one of each; a `Provider` or `Lazy` asks later.
+    /// Resolves the one definition of a type: of a class or a derived class, or of a protocol. An optional is nil
+    /// without a definition; an array has one object of each definition; a `Provider` or `Lazy` resolves later.
     public func callAsFunction<Value>(_ type: Value.Type = Value.self) throws(InvivoError) -> Value {
         try core.find(type)
     }
 
-    /// The assembly itself, in which the recipe stands: `resolver.assembly(Synth.self).voice(60)`.
+    /// The assembly that contains the definition: `resolver.assembly(Synth.self).voice(60)`.
     public func assembly<Part: Assembly>(_ type: Part.Type = Part.self) throws(InvivoError) -> Part {
         try own().as(Part.self)
     }
 
-    /// What another definition of the assembly makes: `resolver(\Synth.clock)`, `resolver(\Synth.voice, 60)`.
+    /// Resolves another definition of the assembly: `resolver(\Synth.clock)`, `resolver(\Synth.voice, 60)`.
     public func callAsFunction<Part: Assembly, Value, each Argument>(
         _ path: KeyPath<Part, Definition<Value, repeat each Argument>>, _ arguments: repeat each Argument
     ) throws(InvivoError) -> Value {
         try self(try own().as(Part.self)[keyPath: path], repeat each arguments)
     }
 
-    /// What a definition of a collaborator makes: `resolver(\Synth.tuning, \.scale)`.
+    /// Resolves a definition of a collaborator: `resolver(\Synth.tuning, \.scale)`.
     public func callAsFunction<Part: Assembly, Other, Value, each Argument>(
         _ collaborator: KeyPath<Part, Collaborator<Other>>,
         _ path: KeyPath<Other, Definition<Value, repeat each Argument>>, _ arguments: repeat each Argument
@@ -64,21 +64,21 @@ public struct Resolver: Sendable {
         return try self(other[keyPath: path], repeat each arguments)
     }
 
-    /// What a key of a collaborator makes that is known by its name: `resolver(\Synth.studio, "scale", as: Scale.self)`.
+    /// Resolves a collaborator's key by name: `resolver(\Synth.studio, "scale", as: Scale.self)`.
     public func callAsFunction<Part: Assembly, Value>(
         _ collaborator: KeyPath<Part, NamedCollaborator>, _ key: String, as type: Value.Type = Value.self
     ) throws(InvivoError) -> Value {
         try self("\(try own().as(Part.self)[keyPath: collaborator].prefix ?? "").\(key)", as: type)
     }
 
-    /// What a definition makes.
+    /// Resolves a definition.
     public func callAsFunction<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, _ arguments: repeat each Argument
     ) throws(InvivoError) -> Value {
         guard let place = definition.place, place.core === core else {
             throw InvivoError(
                 .notReady,
-                "what the recipe refers to is not active in this runtime; activate its assembly together "
+                "the referenced definition is not active in this runtime; activate its assembly together "
                     + "with this one", file: "\(definition.draft.file)", line: Int(definition.draft.line))
         }
         let values = try definition.values(core, repeat each arguments)
@@ -102,7 +102,7 @@ public struct Resolver: Sendable {
 }
 
 extension Core {
-    /// What is found of a type.
+    /// Resolves a type.
     func find<Value>(_ type: Value.Type) throws(InvivoError) -> Value {
         if let special = type as? any Found.Type {
             if let found = try special.found(self) as? Value { return found }
@@ -114,8 +114,8 @@ extension Core {
         return found
     }
 
-    /// The definition of a type that is closest to the code that asks now, for what it looks for later. Nil where there is none,
-    /// or no single one.
+    /// The definition of a type that is closest to the calling code, for later lookups. Nil without a definition, or
+    /// with several.
     fileprivate func closest(_ type: Any.Type) -> invivo_key? {
         guard !(type is any Found.Type), let name = try? wish(type) else { return nil }
         var key = invivo_key()
@@ -123,7 +123,8 @@ extension Core {
         return key.bits == 0 ? nil : key
     }
 
-    /// The same later. Of several that fit equally it is the one that was closest, if that is still there.
+    /// Resolves a type later. Among several equal candidates, it selects the definition that was the closest one, if it
+    /// still exists.
     fileprivate func find<Value>(_ type: Value.Type, closest: invivo_key?) throws(InvivoError) -> Value {
         do { return try find(type) } catch {
             guard error.code == .ambiguous, let closest else { throw error }

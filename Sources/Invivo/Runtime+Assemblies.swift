@@ -1,10 +1,10 @@
 internal import CInvivo
 
 extension Runtime {
-    /// Defines what an assembly declares, and the assemblies it refers to, as one reload, and makes its properties factories.
+    /// Activates an assembly, and the assemblies that it refers to, as one reload. Its properties become factories.
     ///
-    /// An assembly that is active already stays as it is but for what was said of it since. One of the same name that was
-    /// active is replaced: what it had and this one has not is removed.
+    /// For an active assembly, only options that were changed since take effect. An active assembly of the same name is
+    /// replaced: members that the new one does not have are removed.
     @discardableResult
     public func activate<Part: Assembly>(_ assembly: Part) throws(InvivoError) -> Part {
         try change { changes throws(InvivoError) in try changes.activate(assembly) }
@@ -16,34 +16,35 @@ extension Runtime {
         try activate([first, second] + others)
     }
 
-    /// The same with assemblies that are in an array.
+    /// Activates an array of assemblies as one reload.
     public func activate(_ assemblies: [Assembly]) throws(InvivoError) {
         try change { changes throws(InvivoError) in try changes.activate(assemblies) }
     }
 
-    /// Makes assemblies known without activating them: who needs one brings it along, a manifest may name it, and until then a
-    /// resolve of one of its keys says that it must be activated.
+    /// Registers assemblies without activating them. An assembly that depends on one activates it, and a manifest may
+    /// refer to it. Until then, a resolve of one of its keys fails with an error that asks for the activation.
     public func describe(_ assemblies: Assembly...) throws(InvivoError) {
         var activation = AssemblyActivation(core, assemblies)
         try activation.describe()
     }
 
-    /// Takes descriptions back: nobody brings these assemblies along any more, and their properties are recipes again. Those
-    /// that they need stay described. What is active stays active. One that was not described is `.notFound`.
+    /// Removes descriptions: other assemblies no longer activate these, and their properties can be used in another
+    /// runtime. Described dependencies stay described, and active assemblies stay active. An assembly that was not
+    /// described is `.notFound`.
     public func forget(_ assembly: Assembly, _ others: Assembly...) throws(InvivoError) {
         for each in [assembly] + others { try core.forget(each.name, each) }
     }
 
-    /// The same for an assembly of any language by its name.
+    /// Removes the description of an assembly of any language, by its name.
     public func forget(assembly name: String) throws(InvivoError) { try core.forget(name, nil) }
 
-    /// Activates an assembly under a prefix of its own, beside others of its class:
+    /// Activates an assembly under its own prefix, beside other assemblies of its class.
     ///
     ///     let left = try runtime.mount(Channel(), as: "left", remap: ["clock.main": "studio.clock"])
     ///
-    /// Its members are then `left.member`, and refer to each other. Where it refers to outside of itself follows the remaps, the
-    /// longest that fits: keys, the first parts of keys, names of collaborators. Lookups by type from inside prefer what the
-    /// same mount makes. A remap that nothing in it can follow is an error.
+    /// Its members have the keys `left.member`, and refer to each other. References to other assemblies follow the
+    /// remaps; the longest match wins. A remap applies to keys, first parts of keys and names of collaborators. Lookups
+    /// by type in the assembly prefer objects of the same mount. An unused remap is an error.
     @discardableResult
     public func mount<Part: Assembly>(
         _ assembly: Part, as prefix: String, remap: [String: any RemapTarget] = [:]
@@ -52,8 +53,8 @@ extension Runtime {
         return assembly
     }
 
-    /// Removes what activated assemblies have defined, as one reload; their properties are recipes again. One that others still
-    /// need is an error, which says who needs it.
+    /// Removes the definitions of activated assemblies, as one reload. Their properties can then be activated again.
+    /// Removing an assembly with dependents is an error that lists them.
     public func remove(_ assembly: Assembly, _ others: Assembly...) throws(InvivoError) {
         try change { changes throws(InvivoError) in try changes.remove([assembly] + others) }
     }
@@ -63,7 +64,7 @@ extension Runtime {
         try change { changes throws(InvivoError) in try changes.remove(assembly: name) }
     }
 
-    /// What is known of a name of an assembly, or the prefix of one that is mounted.
+    /// The state of an assembly, by its name or the prefix of a mount.
     public func state(ofAssembly name: String) throws(InvivoError) -> AssemblyState {
         AssemblyState(rawValue: try core.state(ofAssembly: name)) ?? .unknown
     }
@@ -76,10 +77,10 @@ extension Runtime {
     }
 }
 
-/// What is known of a name.
+/// The state of an assembly's name.
 public enum AssemblyState: UInt32, Sendable {
     case unknown = 0
-    /// It was described, and is not active.
+    /// Described, but not active.
     case inactive = 1
     case active = 2
 }
@@ -113,7 +114,7 @@ extension ChangeSet {
         try activate([first, second] + others)
     }
 
-    /// The same with assemblies that are in an array.
+    /// Activates an array of assemblies.
     public func activate(_ assemblies: [Assembly]) throws(InvivoError) {
         try stage(AssemblyActivation(core, assemblies))
     }
@@ -131,7 +132,7 @@ extension ChangeSet {
         stage(isAny: isChanged, undo: activation.undo, finish: activation.finish)
     }
 
-    /// Removes what assemblies have defined.
+    /// Removes the definitions of assemblies.
     public func remove(_ assembly: Assembly, _ others: Assembly...) throws(InvivoError) {
         try remove([assembly] + others)
     }
@@ -158,7 +159,7 @@ extension ChangeSet {
 }
 
 extension Assembly {
-    /// Its properties are recipes again.
+    /// Unbinds its properties, so that they can be activated again.
     fileprivate func leave() {
         let members = Members(of: self)
         for (_, definition) in members.definitions { definition.unbind() }

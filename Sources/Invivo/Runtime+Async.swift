@@ -1,10 +1,10 @@
 internal import CInvivo
 
 extension Runtime {
-    /// The instance of a key, made where it belongs while the calling task waits: on one of the runtime's threads, or in the
-    /// domain of its type. What is built is there at once.
+    /// Resolves a key while the calling task waits. The instance is created on one of the runtime's threads, or in the
+    /// domain of its type. A built instance is returned immediately.
     ///
-    /// Only what may cross threads is handed over; of anything else ask for the `Object`.
+    /// The value must be `Sendable`. For other values, resolve the `Object`.
     public func resolved<Value: Sendable>(
         _ key: Key<Value>, with arguments: any InvivoConvertible...
     ) async throws(InvivoError) -> Value {
@@ -12,7 +12,7 @@ extension Runtime {
         return try core.value(of: object.handle, as: Value.self)
     }
 
-    /// The object of a key by its name, whatever language made it, held until it is let go.
+    /// Resolves a key by its name to an object of any language, held until it is released.
     public func resolvedObject(
         _ name: String, with arguments: any InvivoConvertible...
     ) async throws(InvivoError) -> Object {
@@ -22,9 +22,10 @@ extension Runtime {
     }
 }
 
-/// A task that waits for an object. The C side owns it from the call until it answers, once.
+/// A task that waits for an object. C owns it from the call until the answer, which comes once.
 private final class Waiting: Sendable {
-    /// Plain data: the task takes over the lease, so that the answering thread holds nothing of the object when the task goes on.
+    /// Plain data: the task takes over the lease, so that the answering thread holds no reference to the object when
+    /// the task continues.
     typealias Answer = Result<invivo_object, InvivoError>
     /// Immutable, and lives as long as the process.
     nonisolated(unsafe) let table: Table
@@ -46,7 +47,7 @@ private final class Waiting: Sendable {
 }
 
 extension Definition where Value: Sendable {
-    /// What it makes, made where it belongs while the calling task waits.
+    /// Resolves the object while the calling task waits. It is created in its domain.
     public func resolved(_ arguments: repeat each Argument) async throws(InvivoError) -> Value {
         let bound = try standing()
         let core = bound.pointee.core.takeUnretainedValue()

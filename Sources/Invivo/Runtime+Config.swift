@@ -13,7 +13,7 @@ public struct ConfigKey<Value>: Sendable {
 }
 
 extension View {
-    /// What the configuration says at a path in this generation; nil where there is nothing.
+    /// The configuration value at a path in this generation; nil without a value.
     public subscript<Value: InvivoConvertible>(key: ConfigKey<Value>) -> Value? {
         guard let value = invivo_view_config(raw, key.handle),
             let read = try? InvivoValue(reading: value.pointee, core)
@@ -21,7 +21,7 @@ extension View {
         return try? Value.fromInvivo(read)
     }
 
-    /// The same, or the default.
+    /// The configuration value at a path in this generation, or the default.
     public subscript<Value: InvivoConvertible>(key: ConfigKey<Value>, default value: Value) -> Value {
         self[key] ?? value
     }
@@ -46,8 +46,8 @@ extension View {
 }
 
 extension Runtime {
-    /// A path of the configuration, to be read in views as values of a type: `view[voices, default: 8]`. What documents say
-    /// now must be of that type, and a document that says something else is refused from now on.
+    /// A path of the configuration that views read as a type: `view[voices, default: 8]`. The current value must be of
+    /// that type. Documents with a value of another type are refused from now on.
     public func configKey<Value: InvivoConvertible>(
         _ path: String, as type: Value.Type = Value.self
     ) throws(InvivoError) -> ConfigKey<Value> {
@@ -58,7 +58,7 @@ extension Runtime {
         return ConfigKey(handle, path)
     }
 
-    /// What the configuration says now at a whole path; nothing there is `.notConfigured`.
+    /// The current configuration value at a whole path; `.notConfigured` without a value.
     public func configuration<Value: InvivoConvertible>(
         _ path: String, as type: Value.Type = Value.self
     ) throws(InvivoError) -> Value {
@@ -69,22 +69,22 @@ extension Runtime {
         return try Value.fromInvivo(try InvivoValue(reading: value, core))
     }
 
-    /// Says what the configuration is at a whole path, over what documents say, as a reload.
+    /// Sets the configuration value at a whole path, over the values of documents, as a reload.
     public func configure(_ path: String, _ value: some InvivoConvertible) throws(InvivoError) {
         let changes = try ChangeSet(core)
         try changes.configure(path, value)
         try changes.commit()
     }
 
-    /// Takes back what was said by `configure` of a path and all below it, as a reload.
+    /// Removes the settings of `configure` at a path and below it, as a reload.
     public func unconfigure(_ path: String) throws(InvivoError) {
         let changes = try ChangeSet(core)
         try changes.unconfigure(path)
         try changes.commit()
     }
 
-    /// Calls `body` with what is at a whole path (null: nothing) and the generation, after each reload that changed it or
-    /// anything below it. What it throws is noted: see `note`.
+    /// Calls `body` after each reload that changed the value at a path or below it, with the value (null without one)
+    /// and the generation. Errors that it throws are noted: see `note`.
     @discardableResult
     public func observe(
         configuration path: String, _ body: @escaping @Sendable (InvivoValue, UInt64) throws -> Void
@@ -113,16 +113,16 @@ extension Runtime {
         return Observer(core, handle)
     }
 
-    /// Registers what reads texts, by a name: for `.text(_:by:)` and `.read(by:)`. An error that it throws gets the text's
-    /// place. A second one of the name is an error.
+    /// Registers a converter of strings, for `.text(_:by:)` and `.read(by:)`. Its errors get the string's source
+    /// location. Registering a name twice is an error.
     public func addConverter(
         _ name: String, _ read: @escaping @Sendable (String) throws -> some InvivoConvertible
     ) throws(InvivoError) {
         try add(ConverterBox(core) { try read($0).asInvivo() }, name)
     }
 
-    /// Registers what reads values of every kind, not strings alone: lists and maps of the configuration as well. An error that it
-    /// throws gets the value's place; with a path such as `value.port` or `value.hosts.0`, the place of that part.
+    /// Registers a converter of values of every kind, including lists and maps of the configuration. Its errors get the
+    /// value's source location, or that of a part with a path such as `value.port` or `value.hosts.0`.
     public func addReader(
         _ name: String, _ read: @escaping @Sendable (InvivoValue) throws -> some InvivoConvertible
     ) throws(InvivoError) {
@@ -130,7 +130,8 @@ extension Runtime {
         try add(ConverterBox(core, text, readValue: { try read($0).asInvivo() }), name)
     }
 
-    /// The same by the class of objects that it makes: also for texts of the configuration that go to places of that class.
+    /// Registers a converter by the class of its results. It also applies to strings of the configuration whose
+    /// receiver has that class.
     public func addConverter<Instance: AnyObject>(
         for type: Instance.Type, _ read: @escaping @Sendable (String) throws -> Instance
     ) throws(InvivoError) {
@@ -181,7 +182,7 @@ extension Runtime {
         }
     }
 
-    /// What was converted stays.
+    /// Removes a converter. Values that it has converted stay.
     public func removeConverter(_ name: String) throws(InvivoError) {
         try core.call(naming: name) { $0.pointee.converter_unregister(core.handle, $1, $2) }
     }
@@ -202,7 +203,7 @@ extension Runtime {
 }
 
 extension ChangeSet {
-    /// Says what the configuration is at a whole path, over what documents say; null removes what is there.
+    /// Sets the configuration value at a whole path, over the values of documents; null removes the value.
     public func configure(_ path: String, _ value: some InvivoConvertible) throws(InvivoError) {
         let value = try value.asInvivo()
         try withArena { arena throws(InvivoError) in
@@ -211,13 +212,13 @@ extension ChangeSet {
         }
     }
 
-    /// Takes back what was said by `configure` of a path and all below it: documents show again.
+    /// Removes the settings of `configure` at a path and below it. The values of documents take effect again.
     public func unconfigure(_ path: String) throws(InvivoError) {
         try core.call(naming: path) { $0.pointee.changes_configure(handle, $1, nil, $2) }
     }
 }
 
-/// What the C side holds of an observer of the configuration.
+/// The user data of a configuration observer in the C ABI.
 private final class ConfigBox: Sendable {
     let core: Core
     let hear: @Sendable (InvivoValue, UInt64) throws -> Void
@@ -228,11 +229,11 @@ private final class ConfigBox: Sendable {
     }
 }
 
-/// What the C side holds of a converter.
+/// The user data of a converter in the C ABI.
 private final class ConverterBox: Sendable {
     let core: Core
     let read: @Sendable (String) throws -> InvivoValue
-    /// Of one that reads values of every kind.
+    /// For a converter of values of every kind.
     let readValue: (@Sendable (InvivoValue) throws -> InvivoValue)?
 
     init(

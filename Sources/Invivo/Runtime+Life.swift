@@ -1,19 +1,20 @@
 internal import CInvivo
 
-/// Where the shared instances of a key are in their life. See `Runtime.states`.
+/// The life cycle state of a key's shared instances. See `Runtime.states`.
 public struct KeyState: Sendable, Hashable {
     /// The key, `assembly.name`.
     public let key: String
     public let state: State
-    /// How many instances there are.
+    /// The number of instances.
     public let objects: Int
-    /// What a dormant definition waits for: keys, names of types, and paths of the configuration as `config.path`.
+    /// The missing dependencies of a blocked definition: keys, names of types, and paths of the configuration as
+    /// `config.path`.
     public let waits: [String]
     /// Why the last try to make or start one failed, or empty.
     public let error: String
 
     public enum State: String, Sendable {
-        /// Nothing is made yet.
+        /// Not built yet.
         case cold
         case building
         /// There; of a type that is started: not yet.
@@ -35,9 +36,9 @@ public struct RetiredObject: Sendable, Hashable {
     public let reason: Reason
     /// The number of leases on it, with those of the objects that it was injected into.
     public let leases: Int
-    /// How long ago it was replaced or removed.
+    /// The time since it was replaced or removed.
     public let age: Duration
-    /// How long there have been only references of its own language.
+    /// The time for which only references of its own language were left.
     public let idle: Duration
 
     /// Why it has not been stopped.
@@ -74,7 +75,7 @@ extension Runtime {
         }
     }
 
-    /// The states of all keys that make shared instances or lie dormant, sorted by key.
+    /// The states of all keys with shared instances and of all blocked keys, sorted by key.
     public var states: [KeyState] {
         get throws(InvivoError) {
             var raw = invivo_value()
@@ -96,7 +97,8 @@ extension Runtime {
         }
     }
 
-    /// Starts a key's shared instance again after `stop`; one that is not there is made. What is started stays so.
+    /// Starts a key's shared instance again after `stop`, and builds it if necessary. A started instance is left
+    /// unchanged.
     public func start<Value>(_ key: Key<Value>) throws(InvivoError) {
         try core.call { $0.pointee.start(core.handle, key.handle, $1) }
     }
@@ -106,16 +108,16 @@ extension Runtime {
         try core.call { $0.pointee.stop(core.handle, key.handle, $1) }
     }
 
-    /// Lets go of a key's shared instances, as a reload: who holds them follows, and another is made when somebody asks.
+    /// Drops the shared instances of a key, as a reload. Dependents are updated; a new instance is created on demand.
     ///
-    /// - Parameter dependencies: Also everything that they got.
+    /// - Parameter dependencies: Also drops the instances of all its dependencies.
     public func reset(_ key: String, dependencies: Bool = false) throws(InvivoError) {
         let changes = try ChangeSet(core)
         try changes.reset(key, dependencies: dependencies)
         try changes.commit()
     }
 
-    /// Lets go of all instances of a scope, as a reload. It costs what is held, not what is defined.
+    /// Drops all instances of a scope, as a reload. The cost depends on the number of instances, not of definitions.
     public func reset(_ scope: Scope) throws(InvivoError) {
         let changes = try ChangeSet(core)
         try changes.reset(scope)

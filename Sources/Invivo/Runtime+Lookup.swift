@@ -1,14 +1,15 @@
 internal import CInvivo
 
 extension Runtime {
-    /// What the one definition of a type makes: of a class or of one derived from it, of a protocol (`(any Clock).self`).
-    /// Several of the highest rank are an error that lists them. An optional is none where there is no definition, an array
-    /// has one of each, a `Provider` or `Lazy` asks later.
+    /// Resolves the one definition of a type: of a class or a derived class, or of a protocol (`(any Clock).self`).
+    ///
+    /// Several definitions of the highest rank are an error that lists them. An optional is nil without a definition;
+    /// an array has one object of each definition; a `Provider` or `Lazy` resolves later.
     public func resolve<Value>(_ type: Value.Type = Value.self) throws(InvivoError) -> Value {
         try core.find(type)
     }
 
-    /// The same among keys of a name, `lead` or `synth.lead`; `exact` leaves out what is derived from the type.
+    /// Resolves a type among the keys of a name, `lead` or `synth.lead`. With `exact`, derived types are excluded.
     public func resolve<Value>(
         _ type: Value.Type, named name: String?, exact: Bool = false
     ) throws(InvivoError) -> Value {
@@ -27,7 +28,8 @@ extension Runtime {
         return try core.value(orNone: object, as: type)
     }
 
-    /// One object of each definition of a type, by rank, then as declared. Those of graph scope are shared within the call.
+    /// Resolves one object of each definition of a type, by rank, then in the order of declaration. Objects of graph
+    /// scope are shared within the call.
     public func all<Value>(of type: Value.Type = Value.self, exact: Bool = false) throws(InvivoError) -> [Value] {
         try core.all(type, exact: exact)
     }

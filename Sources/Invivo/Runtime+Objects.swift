@@ -1,7 +1,7 @@
 internal import CInvivo
 
 extension Runtime {
-    /// The object of a key made with runtime arguments, whatever language made it, held until it is let go.
+    /// Resolves a key with runtime arguments to an object of any language, held until it is released.
     public func object(_ name: String, with arguments: [any InvivoConvertible]) throws(InvivoError) -> Object {
         var key = invivo_key()
         try core.call(naming: name) { $0.pointee.key_find(core.handle, $1, &key, $2) }
@@ -11,7 +11,7 @@ extension Runtime {
         return object
     }
 
-    /// The same, or nil where nothing has the key, its definition lies dormant, or what makes it answers null.
+    /// As above; nil when the key is not defined, its definition is blocked, or its factory returns null.
     public func objectIfAny(_ name: String, with arguments: [any InvivoConvertible] = []) throws(InvivoError) -> Object?
     {
         guard let key = try core.key(ifDefined: name) else { return nil }
@@ -26,7 +26,7 @@ extension Runtime {
         return object
     }
 
-    /// The same, or nil where nothing has the key, its definition lies dormant, or what makes it answers null.
+    /// As above; nil when the key is not defined, its definition is blocked, or its factory returns null.
     public func objectIfAny(_ key: WrittenKey, with arguments: [any InvivoConvertible] = []) throws(InvivoError)
         -> Object?
     {

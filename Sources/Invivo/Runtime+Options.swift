@@ -1,34 +1,35 @@
 internal import CInvivo
 
 extension Runtime {
-    /// How a runtime behaves.
+    /// The options of a runtime.
     public struct Options: Sendable {
-        /// For threads and messages.
+        /// The name of the runtime, for threads and messages.
         public var name: String?
-        /// Where objects live whose types are not `Sendable`.
+        /// The domain of objects whose types are not `Sendable`.
         public var home: Home = .automatic
-        /// How long a document must be quiet before it is read; nil is 10 ms.
+        /// The quiet time of a document before it is read; nil is 10 ms.
         public var quiet: Duration?
-        /// After how long endless writes are cut off; nil is 250 ms.
+        /// The longest time for which a document that is written repeatedly is awaited; nil is 250 ms.
         public var settleLimit: Duration?
-        /// How long a commit waits for the thread of the objects it changes; nil is 5 s, and `.seconds(Int64.max)` no limit.
-        /// Then it fails, and other commits go on.
+        /// The limit of a commit's wait for the thread of the objects that it changes; nil is 5 s, and
+        /// `.seconds(Int64.max)` no limit. At the limit the commit fails, and other commits continue.
         public var commitTimeout: Duration?
-        /// How long a start may take, where its definition has no limit of its own; nil is 60 s, and `.seconds(Int64.max)` no
-        /// limit. One that takes longer is stopped again, and has failed.
+        /// The limit of a start whose definition has none; nil is 60 s, and `.seconds(Int64.max)` no limit. A start
+        /// that exceeds it has failed, and the object is stopped.
         public var startTimeout: Duration?
-        /// How long a stop may take; nil is 60 s. Longer is an error in the report.
+        /// The limit of a stop; nil is 60 s. A longer one is an error in the report.
         public var stopTimeout: Duration?
-        /// How long an object that a reload has replaced or removed may wait until the program no longer refers to it, before it
-        /// is stopped all the same, with a warning; nil waits without a limit.
+        /// The longest time for which a replaced or removed object waits for the program's last reference before it is
+        /// stopped. A stop at the limit is logged as a warning. nil: no limit.
         public var stopGrace: Duration? = .seconds(30)
-        /// Whether documents may name what nobody has defined yet. nil: when documents are followed from the start.
+        /// Whether documents may refer to keys that are not defined yet. nil: only with documents that are followed
+        /// from the start.
         public var pendingTargets: Bool?
         /// The largest document that is read; nil is 1 MiB.
         public var maximumDocumentSize: Int?
-        /// How many values a document may have, lists and maps included; nil is 50,000.
+        /// The maximum number of values in a document, including lists and maps; nil is 50,000.
         public var maximumDocumentNodes: Int?
-        /// How many entries there may be where a definition is for each of them; nil is 10,000.
+        /// The maximum number of entries for a definition with `each`; nil is 10,000.
         public var maximumEachEntries: Int?
         /// Reading and planning documents that takes longer is abandoned; nil is 10 s, 50 days or more is no limit.
         public var loadTimeout: Duration?
@@ -36,35 +37,35 @@ extension Runtime {
         public var allowsForeignFiles = false
         /// Whether errors about documents quote their text.
         public var quotesContent = true
-        /// Whether what types declare that they need is filled, as `@Injected` properties do.
+        /// Whether declared dependencies of types are injected, such as `@Injected` properties.
         public var fillsInjected = true
         /// The least level that is logged; `.silent` logs nothing.
         public var logLevel: LogLevel = .info
-        /// Receives what happens, from any thread; never after close or in a forked child. nil: standard error gets warnings and
-        /// errors, each as one line or block.
+        /// Receives log entries, on any thread; never after close or in a forked child. nil: warnings and errors are
+        /// written to standard error, each as one line or block.
         public var log: (@Sendable (LogEntry) -> Void)?
 
         /// The defaults.
         public init() {}
     }
 
-    /// Where confined objects live.
+    /// The domain of confined objects.
     public enum Home: Sendable {
-        /// On the main actor when a task opens the runtime there, as in a program whose main code awaits; otherwise on the
+        /// The main actor if a task opens the runtime there, as in a program whose main code awaits; otherwise the
         /// thread that opens the runtime.
         case automatic
-        /// On the thread that opens the runtime.
+        /// The thread that opens the runtime.
         case openingThread
-        /// On the runtime's own thread: changes are applied without anybody's help.
+        /// The runtime's own thread: changes are applied without calls of the program.
         case loop
-        /// On the main actor: changes are applied while it awaits, and in calls of it that wait. Its code goes from thread to
-        /// thread (on Linux the main thread ends with the first `await`), so that no thread can be the home of a program
-        /// that awaits. Elsewhere `await MainActor.run { … }` leads there.
+        /// The main actor: changes are applied while it awaits, and in calls on it that wait. Its code moves between
+        /// threads (on Linux, the main thread ends with the first `await`), so a program that awaits cannot use a
+        /// thread as its home. From other tasks, use `await MainActor.run { … }`.
         case mainActor
     }
 }
 
-/// How much a message of the log matters.
+/// The severity of a log message.
 public enum LogLevel: UInt32, Sendable, Comparable, CaseIterable {
     case trace, debug, info, warning, error, silent
 
@@ -73,11 +74,11 @@ public enum LogLevel: UInt32, Sendable, Comparable, CaseIterable {
 
 /// A message of the log.
 public struct LogEntry {
-    /// How much it matters.
+    /// The severity.
     public var level: LogLevel
-    /// What happened; complete in itself.
+    /// The complete message.
     public var message: String
-    /// The key path that the message is about, for whoever sorts by it, or empty.
+    /// The key path that the message refers to, for filters; may be empty.
     public var path: String
     /// More, typed.
     public var fields: [String: InvivoValue]
@@ -90,7 +91,7 @@ extension LogEntry: CustomStringConvertible {
     }
 }
 
-/// What the C side holds of a log closure. Values in fields are plain ones: there is no runtime yet to hold objects of.
+/// The user data of a log closure in the C ABI. Values in fields are plain: no runtime exists yet to hold objects.
 final class LogBox: Sendable {
     let log: @Sendable (LogEntry) -> Void
 

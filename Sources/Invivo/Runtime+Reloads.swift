@@ -1,7 +1,8 @@
 internal import CInvivo
 internal import Synchronization
 
-/// A closure that hears of reloads, until it is closed or the runtime is. Dropping the last reference does not close it.
+/// A closure that is notified of reloads, until it or the runtime is closed. Dropping the last reference does not close
+/// it.
 public final class Observer: Sendable {
     private let core: Core
     private let handle: Locked<invivo_observer>
@@ -11,7 +12,7 @@ public final class Observer: Sendable {
         self.handle = Locked(handle)
     }
 
-    /// After it returns the closure is not called again. A second call does nothing.
+    /// Closes the observer: after this call the closure is not called again. A second call is a no-op.
     public func close() throws(InvivoError) {
         let handle = handle.withLock { handle in
             defer { handle = invivo_observer() }
@@ -22,7 +23,7 @@ public final class Observer: Sendable {
     }
 }
 
-/// What the C side holds of an observer.
+/// The user data of an observer in the C ABI.
 private final class ObserverBox<Body: Sendable>: Sendable {
     let core: Core
     let hear: Body
@@ -41,18 +42,18 @@ private typealias Hearing = @Sendable (Reload) throws -> Void
 private typealias Publishing = @Sendable (Bool) -> Void
 
 extension Runtime {
-    /// Calls `body` after every reload, committed or failed, in order, on the thread that ran it. What it throws is noted: see
-    /// `note`.
+    /// Calls `body` after every reload, committed or failed, in order, on the thread that ran it. Errors that it throws
+    /// are noted: see `note`.
     @discardableResult
     public func observe(_ body: @escaping @Sendable (Reload) throws -> Void) throws(InvivoError) -> Observer {
         try observe(body, end: {})
     }
 
-    /// For a cache of resolved objects: calls `body` with false right before each commit that gives a key another object becomes
-    /// visible, and with true right after.
+    /// Calls `body` with false before each commit that gives a key another object, and with true after it. For a cache
+    /// of resolved objects.
     ///
-    /// The first call empties the cache, which keeps nothing until the second; then it is never older than what the runtime
-    /// answers. `body` is called on the committing thread and must not call the runtime.
+    /// The first call clears the cache, which stores nothing until the second. Thus the cache is never older than the
+    /// results of the runtime. `body` is called on the committing thread and must not call the runtime.
     @discardableResult
     public func observePublishing(
         _ body: @escaping @Sendable (_ isPublished: Bool) -> Void
@@ -107,7 +108,7 @@ extension Runtime {
         do throws(InvivoError) {
             let observer = try observe({ continuation.yield($0) }, end: { continuation.finish() })
             continuation.onTermination = { reason in
-                // When it was finished, the observer is gone already.
+                // At the regular end, the observer is closed already.
                 if case .cancelled = reason { try? observer.close() }
             }
         } catch {
@@ -118,13 +119,13 @@ extension Runtime {
 }
 
 extension Runtime {
-    /// Logs an error and keeps it as `lastError`, until a reload succeeds: for what goes wrong in code that has nobody to
-    /// throw it to. Any thread may call it; a closed runtime ignores it.
+    /// Logs an error and stores it as `lastError`, until a reload succeeds. For errors in code without a caller to
+    /// throw to. Any thread may call it; a closed runtime ignores it.
     public func note(_ error: any Error) { core.note(InvivoError(error)) }
 }
 
 extension Core {
-    /// Calls what has nobody to throw to; `who` is for the log.
+    /// Calls code without a caller to throw to. `who` names it in the log.
     func noting(_ who: String, _ body: () throws -> Void) {
         do { try body() } catch {
             var thrown = InvivoError(error)

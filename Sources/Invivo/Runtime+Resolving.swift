@@ -6,7 +6,7 @@ extension Runtime {
         try core.key(name, as: type)
     }
 
-    /// The key of a block that somebody has declared, with the struct to read it as.
+    /// The key of a declared block, with the struct to read it as.
     public func block<Content: BitwiseCopyable & Sendable>(
         _ name: String, as type: Content.Type = Content.self
     ) throws(InvivoError) -> BlockKey<Content> {
@@ -37,14 +37,14 @@ extension Runtime {
         try resolve(try key(name, as: type))
     }
 
-    /// A prototype made with runtime arguments, which follow what the definition injects.
+    /// Resolves a prototype with runtime arguments, which follow the arguments of its definition.
     public func resolve<Value>(
         _ key: Key<Value>, with arguments: any InvivoConvertible...
     ) throws(InvivoError) -> Value {
         try core.resolve(key.handle, with: try arguments.values(), as: Value.self)
     }
 
-    /// The object of a key, whatever language made it, held until it is let go.
+    /// Resolves a key to an object of any language, held until it is released.
     public func object(_ name: String) throws(InvivoError) -> Object {
         var object = invivo_object()
         try core.call(naming: name) { $0.pointee.resolve_name(core.handle, $1, &object, $2) }

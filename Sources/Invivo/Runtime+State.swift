@@ -1,7 +1,7 @@
 internal import CInvivo
 
 extension Runtime {
-    /// What is there, in numbers.
+    /// The counts of a runtime.
     public struct Info: Sendable, Hashable {
         /// The generation that holds.
         public let generation: UInt64
@@ -20,17 +20,17 @@ extension Runtime {
         public let retiring: UInt64
         /// Jobs that wait for a thread to `poll`.
         public let waitingJobs: UInt64
-        /// How long the oldest of them waits.
+        /// The waiting time of the oldest one.
         public let waitingSince: Duration
-        /// How often the kernel's queue of file events overflowed.
+        /// The number of overflows of the kernel's queue of file events.
         public let overflows: UInt64
-        /// How often files were looked at without an event.
+        /// The number of checks of all files without an event.
         public let rescans: UInt64
         /// Changes that were found so in files whose directories are watched.
         public let unannounced: UInt64
     }
 
-    /// What is there, in numbers.
+    /// The counts of this runtime.
     public var info: Info {
         get throws(InvivoError) {
             var raw = invivo_runtime_info()
@@ -47,7 +47,7 @@ extension Runtime {
 
     /// A document, and how its changes are noticed.
     public struct SourceState: Sendable, Hashable {
-        /// How changes are noticed.
+        /// The way in which changes are noticed.
         public enum Following: Sendable, Hashable {
             /// Events announce them.
             case watching
@@ -88,7 +88,7 @@ extension Runtime {
     /// The version of the library, "0.1.0".
     public static var version: String { (try? Core.own()).map { String(text: $0.pointee.version_text()) } ?? "" }
 
-    /// What last went wrong outside a call: a broken edit, a lost watch. A reload that succeeds clears it.
+    /// The last error outside a call: an invalid edit, a lost watch. A reload that succeeds clears it.
     public var lastError: InvivoError? {
         var error: OpaquePointer?
         guard core.table.pointee.runtime_last_error(core.handle, &error) == 0, let error else { return nil }
@@ -97,7 +97,7 @@ extension Runtime {
 }
 
 extension Runtime {
-    /// What is alive in the process, over all runtimes of this copy of the library.
+    /// The counts of live objects in the process, over all runtimes of this copy of the library.
     public struct Alive: Sendable, Hashable {
         public let runtimes: UInt64
         public let objects: UInt64
@@ -111,7 +111,8 @@ extension Runtime {
         public let descriptors: UInt64
     }
 
-    /// What is alive in the process: what a test compares at its end. Nil where the library cannot be used.
+    /// The counts of live objects in the process, for a check at the end of a test. Nil when the library is not
+    /// available.
     public static var alive: Alive? {
         guard let table = try? Core.own() else { return nil }
         var raw = invivo_live_counts()

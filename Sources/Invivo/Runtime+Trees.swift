@@ -1,34 +1,36 @@
 internal import CInvivo
 
 extension Runtime {
-    /// Injects into an object that was made elsewhere, as the definition of a key says, or (nil) that of its type, or what its
-    /// type needs. No initializer runs, all hooks do.
+    /// Injects into an object that was created elsewhere, by the definition of a key, by that of its type (nil), or by
+    /// the declared dependencies of its type. No initializer runs; all hooks do.
     ///
-    /// - Parameter shared: It becomes the shared instance of its key, which must not be built yet.
+    /// - Parameter shared: Makes the object the shared instance of its key, which must not be built yet.
     public func inject(_ object: Object, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
         try object.require(in: core)
         try core.inject(object.handle, key, shared)
     }
 
-    /// The same for an object of any Swift class.
+    /// Injects into an object of any Swift class, as above.
     public func inject(_ instance: AnyObject, as key: String? = nil, shared: Bool = false) throws(InvivoError) {
-        // An object whose type is not known here is itself what is meant.
+        // An `Object` of a type that is not known here is injected itself.
         if let object = instance as? Object { return try inject(object, as: key, shared: shared) }
         let object = try core.lease(of: instance, isDescribed: false)
         defer { _ = core.table.pointee.object_release(object) }
         try core.inject(object, key, shared)
     }
 
-    /// Injects into an object that was made elsewhere and into everything below it, each as the key that it names says, else as
-    /// the definition of its type, else what its type needs. All that is wrong is thrown before anything is injected; when the
-    /// whole tree is complete the hooks after all run, children before parents.
+    /// Injects into an object that was created elsewhere, and into all objects below it.
+    ///
+    /// Each object is injected by the key that it names, by the definition of its type, or by the declared dependencies
+    /// of its type. All errors are thrown before the first injection. The hooks after all injections run when the whole
+    /// tree is complete, children before parents.
     ///
     /// - Parameters:
     ///   - key: The key of the root.
-    ///   - onlyKnown: What nobody knows how to inject is left as it is, and is no error.
-    ///   - children: What is below an object.
-    ///   - keyOf: The key that an object names.
-    ///   - isForeign: Whether another loader takes care of an object and what is below.
+    ///   - onlyKnown: Leaves objects without an injection unchanged, instead of failing.
+    ///   - children: Returns the children of an object.
+    ///   - keyOf: Returns the key that an object names.
+    ///   - isForeign: Whether another loader handles an object and its children.
     public func injectTree(
         _ root: Object, as key: String? = nil, onlyKnown: Bool = false,
         children: (Object) throws -> [Object], keyOf: (Object) throws -> String? = { _ in nil },
@@ -53,8 +55,7 @@ extension Runtime {
 }
 
 extension Runtime {
-    /// The same for objects whose types say themselves what is below them and which keys they want (`ObjectType.children`,
-    /// `key`).
+    /// Injects into a tree of objects whose types declare their children and keys (`ObjectType.children`, `key`).
     public func injectTree(
         _ root: AnyObject, as key: String? = nil, onlyKnown: Bool = false
     ) throws(InvivoError) {
@@ -85,13 +86,13 @@ extension Core {
     }
 }
 
-/// What the caller of `injectTree` says, for the length of the call and on its thread.
+/// The callbacks of `injectTree`, for the duration of the call and on its thread.
 private final class TreeWalk {
     private let core: Core
     private let children: (Object) throws -> [Object]
     private let keyOf: (Object) throws -> String?
     private let isForeign: (Object) -> Bool
-    /// What is below the objects that are being walked.
+    /// The children of the objects that are being visited.
     private var below: [UInt64: [Object]] = [:]
     /// Keeps the names that the C side borrows.
     private let arena: Arena

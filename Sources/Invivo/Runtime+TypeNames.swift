@@ -1,9 +1,9 @@
 internal import CInvivo
 
-/// Objects by the names of their types, whatever language made them.
+/// Objects of any language, by the names of their types.
 extension Runtime {
-    /// The object of the one definition of a type, or of what says that it is one, by the type's name; among keys of a name,
-    /// `lead` or `synth.lead`. With `exact` only the type itself counts.
+    /// Resolves the one definition of a type or of a subtype, by the type's name. `name` restricts the lookup to keys
+    /// of a name, `lead` or `synth.lead`. With `exact`, subtypes are excluded.
     public func object(
         ofType type: String, named name: String? = nil, exact: Bool = false
     ) throws(InvivoError) -> Object {
@@ -13,7 +13,7 @@ extension Runtime {
         return object
     }
 
-    /// The same, or nil where there is none.
+    /// Resolves a type by its name; nil without a definition.
     public func objectIfAny(
         ofType type: String, named name: String? = nil, exact: Bool = false
     ) throws(InvivoError) -> Object? {
@@ -21,7 +21,7 @@ extension Runtime {
         return try found(type, name, flags)
     }
 
-    /// One object of each definition of a type, by its name: by rank, then as declared.
+    /// Resolves one object of each definition of a type, by its name: by rank, then in the order of declaration.
     public func objects(ofType type: String, exact: Bool = false) throws(InvivoError) -> [Object] {
         var list = invivo_null()
         let flags = exact ? UInt32(INVIVO_LOOKUP_EXACT) : 0

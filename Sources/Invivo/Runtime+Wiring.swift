@@ -1,8 +1,8 @@
 internal import CInvivo
 
 extension Runtime {
-    /// Describes changes, then commits them: everything takes effect as one reload, or nothing does and the error says all
-    /// that is wrong.
+    /// Describes changes, then commits them as one reload. If it fails, nothing changes, and the error contains all
+    /// errors.
     @discardableResult
     public func changes<Result>(_ describe: (ChangeSet) throws -> Result) throws -> Result {
         let changes = try ChangeSet(core)
@@ -11,12 +11,12 @@ extension Runtime {
         return result
     }
 
-    /// Describes changes, then hands them to the scheduler without waiting: for observers, hooks, recipes and other callbacks,
-    /// where `changes` is refused because it would wait for itself. Any thread may call it.
+    /// Describes changes, then passes them to the scheduler without waiting. For observers, hooks, factories and other
+    /// callbacks, where `changes` is refused because it would wait for itself. Any thread may call it.
     ///
-    /// What is thrown here is what could not be described. The outcome reaches observers, a failure also the log and
-    /// `lastError`. Sets that wait at the same time become one reload, in which of several definitions of a key the later
-    /// holds. A set that activates, mounts or removes assemblies is refused: `.unsupported`.
+    /// Throws the errors of the description only. Observers receive the outcome; a failure is also logged and stored as
+    /// `lastError`. Change sets that are pending at the same time become one reload, in which the last definition of a
+    /// key wins. A change set that activates, mounts or removes assemblies is refused: `.unsupported`.
     @discardableResult
     public func submit<Result>(_ describe: (ChangeSet) throws -> Result) throws -> Result {
         let changes = try ChangeSet(core)
@@ -45,7 +45,7 @@ extension Runtime {
         return TypeReference(core, type)
     }
 
-    /// Defines a key by a described Swift class, which says how an instance is made.
+    /// Defines a key by a described Swift class, which declares its initializer.
     @discardableResult
     public func define<Instance>(
         _ key: String, _ type: ObjectType<Instance>, scope: Scope = .lazySingleton, initializer: Injections = [:],
@@ -67,7 +67,7 @@ extension Runtime {
         }
     }
 
-    /// Defines a key by a closure that makes a value which any thread may use.
+    /// Defines a key by a closure that creates a value for any thread.
     @discardableResult
     public func define<Value: Sendable>(
         _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],
@@ -78,8 +78,8 @@ extension Runtime {
         }
     }
 
-    /// Defines a key by a closure that makes a value which only the thread that opened the runtime touches; a prototype
-    /// belongs to the thread that resolves it.
+    /// Defines a key by a closure that creates a value for the thread that opened the runtime; a prototype belongs to
+    /// the thread that resolves it.
     @discardableResult
     public func define<Value>(
         _ key: String, scope: Scope = .lazySingleton, properties: Injections = [:],

@@ -1,14 +1,14 @@
 internal import CInvivo
 
-/// An engine: objects that are wired, tuned and replaced while the program lives.
+/// A runtime: objects that are wired, tuned and replaced while the program runs.
 ///
 ///     let runtime = try Runtime(watching: "tuning.yaml")
 ///     let lead = try runtime.define(Block("synth.lead", Tuning()) { $0.field("gain", \.gain, in: 0...2) })
 ///     while true { render(runtime[lead].gain) }
 ///
-/// May be used from any thread. Objects of types that are not `Sendable` belong to where `Options.home` says: in a program
-/// whose main code awaits to the main actor, otherwise to the thread that opened the runtime, which applies changes to them
-/// in `poll` and in any other call that waits.
+/// May be used from any thread. Objects of types that are not `Sendable` belong to the domain of `Options.home`. By
+/// default this is the main actor, in a program whose main code awaits, and otherwise the thread that opened the
+/// runtime. That thread applies changes to them in `poll` and in any other call that waits.
 public final class Runtime: Sendable {
     @usableFromInline let core: Core
     /// Whether this value opened the runtime, and so closes it.
@@ -18,9 +18,9 @@ public final class Runtime: Sendable {
     /// Opens a runtime.
     ///
     /// - Parameters:
-    ///   - options: How it behaves.
-    ///   - paths: Documents to follow. They are read, checked and committed before this returns. What they say of keys
-    ///     that are not defined yet waits for the definitions.
+    ///   - options: The options of the runtime.
+    ///   - paths: Documents to follow. They are read, checked and committed before this returns. Traits for keys that
+    ///     are not defined yet wait for the definitions.
     public init(_ options: Options = Options(), watching paths: String...) throws(InvivoError) {
         let table = try Core.own()
         var options = options
@@ -45,15 +45,15 @@ public final class Runtime: Sendable {
         }
     }
 
-    /// Opens a runtime with assemblies and the files that they need, as one reload: values that the assemblies require may come
-    /// from the files.
+    /// Opens a runtime with assemblies and their files, as one reload. The files may contain values that the assemblies
+    /// require.
     ///
     ///     let runtime = try Runtime(synth, watching: "settings.yaml")
     ///
     /// - Parameters:
-    ///   - assembly: What is activated, with the assemblies that it needs.
-    ///   - others: More of them.
-    ///   - options: How it behaves.
+    ///   - assembly: The assembly to activate, with its dependencies.
+    ///   - others: Further assemblies to activate.
+    ///   - options: The options of the runtime.
     ///   - paths: Documents to follow. Traits for keys that are not defined yet, such as those of blocks, wait for the
     ///     definitions, with a warning.
     public convenience init(
@@ -73,13 +73,13 @@ public final class Runtime: Sendable {
         }
     }
 
-    /// Speaks for a runtime that somebody else opened and closes.
+    /// A runtime that other code opened and closes.
     init(borrowing core: Core) {
         self.core = core
         isOwner = false
     }
 
-    /// A runtime that is dropped closes itself; objects that are still held stay valid until they are let go.
+    /// A runtime without references closes itself; objects that are still held stay valid until they are released.
     deinit {
         guard isOwner, !isClosed.withLock({ $0 }) else { return }
         var error: OpaquePointer?
@@ -90,13 +90,14 @@ public final class Runtime: Sendable {
     /// Closes the runtime: stops and disposes of shared instances in reverse order of creation and ends its threads.
     ///
     /// Fails with `.busy` while objects are held, and with `.inCallback` from inside a callback; the runtime then stays
-    /// open. Call it on the thread that opened the runtime. A second call does nothing; what somebody else opened stays.
+    /// open. Call it on the thread that opened the runtime. A second call is a no-op. A runtime that other code opened
+    /// stays open.
     public func close() throws(InvivoError) {
         guard isOwner, !isClosed.withLock({ $0 }) else { return }
         do throws(InvivoError) {
             try core.call { $0.pointee.runtime_close(core.handle, $1) }
         } catch {
-            // What only components hold of each other is let go as they are disposed of.
+            // References between components are released as the components are disposed of.
             if error.code == .stop { isClosed.withLock { $0 = true } }
             guard error.code == .busy, core.isHeldByComponentsAlone else { throw error }
             do throws(InvivoError) {
@@ -109,7 +110,8 @@ public final class Runtime: Sendable {
         isClosed.withLock { $0 = true }
     }
 
-    /// Applies what waits for the calling thread; answers how many jobs that were. Waits up to `timeout` for the first.
+    /// Runs the pending jobs of the calling thread's domain. Returns their number. Waits up to `timeout` for the first
+    /// one.
     @discardableResult
     public func poll(timeout: Duration = .zero) throws(InvivoError) -> Int {
         var ran: UInt32 = 0

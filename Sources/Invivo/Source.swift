@@ -1,7 +1,8 @@
 internal import CInvivo
 
-/// Where a document comes from. Later documents win over earlier ones. It stays until `close`, or until the runtime is
-/// closed. Dropping the last reference does not close it.
+/// The origin of a document. Later documents win over earlier ones.
+///
+/// It stays open until `close`, or until the runtime is closed. Dropping the last reference does not close it.
 public final class Source: Sendable {
     private let core: Core
     private let handle: invivo_source
@@ -26,7 +27,7 @@ public final class Source: Sendable {
         self.handle = handle
     }
 
-    /// Replaces the text of a document in memory: one reload, done when this returns.
+    /// Replaces the text of a document in memory: one reload, complete when this returns.
     public func update(_ text: String) throws(InvivoError) {
         try withArena { arena throws(InvivoError) in
             let (data, length) = try arena.document(text)
@@ -37,8 +38,8 @@ public final class Source: Sendable {
     /// Looks at a file now, without waiting for an event; done when this returns.
     public func refresh() throws(InvivoError) { try core.call { $0.pointee.source_refresh(handle, $1) } }
 
-    /// Stops following and takes away what the document said, as a reload. The commit of a change set fails when a source
-    /// of it was closed before.
+    /// Stops following the document and removes its effects, as a reload. The commit of a change set fails when one of
+    /// its sources was closed before.
     public func close() throws(InvivoError) { try core.call { $0.pointee.source_close(handle, $1) } }
 }
 
@@ -50,7 +51,8 @@ extension Runtime {
         try Source(core, path: path, name: nil, text: nil, waiting: waiting)
     }
 
-    /// A document in memory, committed before this returns. The ending of the name says what it is: YAML, or JSON.
+    /// Applies a document in memory; it is committed before this returns. The extension of the name selects YAML or
+    /// JSON.
     public func source(_ name: String, _ text: String) throws(InvivoError) -> Source {
         try Source(core, path: nil, name: name, text: text, waiting: false)
     }
@@ -75,8 +77,8 @@ extension ChangeSet {
     }
 }
 
-/// A live object attached to a key of the documents. Detached when it is let go, and when the runtime closes: the object
-/// then has its own values again.
+/// A live object that is attached to a key of the documents. It is detached when the target is released or the runtime
+/// closes, and then has its own values again.
 public final class Target: Sendable {
     /// The object that is attached.
     public let object: Object
@@ -89,7 +91,7 @@ public final class Target: Sendable {
         self.handle = handle
     }
 
-    /// Where a callback lets go of it, waiting is refused: then it is detached soon, and its object kept until it is.
+    /// In a callback, which must not wait, the target is detached soon, and its object retained until then.
     deinit {
         do throws(InvivoError) { try detach() } catch {
             guard error.code == .wouldWait || error.code == .inCallback else { return }
@@ -97,13 +99,13 @@ public final class Target: Sendable {
         }
     }
 
-    /// Takes away what documents say, exactly, and lets go.
+    /// Removes the layers of documents, restores the base values exactly, and releases the object.
     public func detach() throws(InvivoError) { try object.core.call { $0.pointee.target_detach(handle, $1) } }
 }
 
 extension Runtime {
-    /// Attaches a live instance of a described class to a key: what documents say for it is applied now and at every
-    /// reload, until the target is let go.
+    /// Attaches a live instance of a described class to a key. The layers of documents are applied now and at every
+    /// reload, until the target is detached.
     public func attachTarget(_ instance: AnyObject, _ key: String) throws(InvivoError) -> Target {
         if let object = instance as? Object {
             try object.require(in: core)

@@ -1,13 +1,13 @@
 internal import CInvivo
 internal import CSwiftRuntime
 
-/// The Swift side of a registered type: what its callbacks reach through `user_data`. Lives until the type is gone.
+/// The Swift part of a registered type: the user data of its callbacks. Lives as long as the type.
 final class TypeBox: Sendable {
     let core: Core
     /// The class of its instances.
     let instances: AnyClass
     let name: String
-    /// What its instances stand for: their class, or the value in the box.
+    /// The type of the represented instances: their class, or the type of the value in the box.
     let value: Any.Type
     private let make: (@Sendable ([InvivoValue]) throws -> AnyObject)?
     private let prepare: (@Sendable (AnyObject) throws -> Void)?
@@ -65,7 +65,7 @@ final class TypeBox: Sendable {
             return answering(box.core.table, error) {
                 guard let make = box.make else {
                     throw InvivoError(
-                        .unsupported, "the type \(box.name) does not say how an instance is made; give it a `make`")
+                        .unsupported, "the type \(box.name) has no factory; give it a `make`")
                 }
                 let object = try make(InvivoValue.array(arguments, count, box.core, .component))
                 if let key = build?.pointee.key, key.bits != 0 { box.core.remember(object, as: .key(key)) }
@@ -209,8 +209,8 @@ extension Core {
         }
     }
 
-    /// The type for values of a Swift type: as it was described, or without properties and methods. `isShared` says
-    /// whether any thread may use them; nil takes what has been said before, and otherwise leaves that to the compiler.
+    /// The registered type of a Swift type, as described or without properties and methods. `isShared` tells whether
+    /// any thread may use its values; nil keeps an earlier answer, or else lets the compiler decide.
     func type(of value: Any.Type, isShared: Bool?) throws(InvivoError) -> invivo_type {
         if let bits = registry.withLock({ $0.described[ObjectIdentifier(value)] }) { return invivo_type(bits: bits) }
         if let described = value as? any InvivoObject.Type { return try described.registered(with: self) }
@@ -222,7 +222,7 @@ extension Core {
             }
             let fitting = isShared.map { $0 ? known[0] : known[1] } ?? (known[0] ?? known[1])
             if let fitting { return invivo_type(bits: fitting) }
-            // The second of its name says how it differs, and that it is the same besides.
+            // A second type of the same name differs by a suffix, and is a subtype of the first name.
             let isShared = isShared ?? true
             let name = kindName(value)
             let isSecond = known[0] != nil || known[1] != nil

@@ -1,33 +1,33 @@
 internal import CInvivo
 
-/// What a registered type of any language says of itself. Read anew at each use, from any thread; empty once the runtime is
-/// closed.
+/// The description of a registered type of any language. Read again at each use, on any thread; empty once the runtime
+/// is closed.
 extension TypeReference {
-    /// What a type says of a property.
+    /// The description of a property.
     public struct Property {
         public let name: String
         public let kind: InvivoKind
         public let isReadOnly: Bool
-        /// What documents set takes effect when the next object is made.
+        /// Values of documents take effect when the next object is created.
         public let needsRestart: Bool
-        /// It lies in a block, and is read in views.
+        /// Whether it is a field of a block, and read in views.
         public let isInBlock: Bool
-        /// What is allowed, where that is less than the kind can hold.
+        /// The allowed range, where it is smaller than that of the kind.
         public let minimum: Double?
         public let maximum: Double?
         /// A hint for editors.
         public let step: Double?
-        /// "Hz"; documents may then say `1.2 kHz`.
+        /// The unit. With "Hz", documents may contain `1.2 kHz`.
         public let unit: String?
         /// One line for people.
         public let text: String?
-        /// Its value at the start; nil where the type says none.
+        /// Its initial value; nil if the type declares none.
         public let initial: InvivoValue?
-        /// Of an enumeration, in the type's order.
+        /// The names of an enumeration, in the type's order.
         public let choices: [Choice]
-        /// Former names, which documents may still say.
+        /// Former names, which documents may still contain.
         public let was: [String]
-        /// Those of a nested struct.
+        /// The fields of a nested struct.
         public let fields: [Property]
     }
 
@@ -37,18 +37,18 @@ extension TypeReference {
         public let number: Int64
     }
 
-    /// What is given when an object is made, or to a method.
+    /// A parameter of an initializer or of a method.
     public struct Parameter: Sendable, Hashable {
         public let name: String
-        /// `.any`: whatever comes.
+        /// The kind of the parameter. `.any`: any kind.
         public let kind: InvivoKind
         /// May be left out or null.
         public let isOptional: Bool
-        /// Of objects: what is wanted, by its registered name; nil: any.
+        /// For objects: the name of the required type; nil: any type.
         public let type: String?
     }
 
-    /// What a type says of a method.
+    /// The description of a method.
     public struct Method: Sendable, Hashable {
         public let name: String
         /// One line for people.
@@ -67,7 +67,7 @@ extension TypeReference {
         }
     }
 
-    /// What making an object of it takes.
+    /// The parameters of its initializer.
     public var parameters: [Parameter] {
         read(core.table.pointee.type_parameter_count(handle)) { index in
             var one = invivo_parameter()

@@ -1,7 +1,7 @@
 internal import CInvivo
 internal import Glibc
 
-/// How trees of instances are walked whose types say themselves what is below them (`ObjectType.children`, `key`).
+/// Visits trees of instances whose types declare their children and keys (`ObjectType.children`, `key`).
 extension TypeBox {
     func addTree(_ options: inout invivo_type_options) {
         if children != nil {
@@ -39,7 +39,7 @@ extension TypeBox {
     }
 }
 
-/// What is below the objects of the tree that the calling thread walks: asked for once for each, however many there are.
+/// The children in the tree that the calling thread visits. They are computed once for each object.
 final class ChildrenWalk {
     fileprivate var below: [ObjectIdentifier: [AnyObject]] = [:]
 
@@ -66,7 +66,7 @@ final class ChildrenWalk {
     }
 }
 
-/// A text that a callback answers, which its caller copies at once.
+/// A string that a callback returns, and that its caller copies immediately.
 enum LentText {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()

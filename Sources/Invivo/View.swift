@@ -23,17 +23,19 @@ public struct View: ~Copyable {
         return block.load(as: Content.self)
     }
 
-    /// Runs `body` with the built shared instance of a key, borrowed: no reference counting. nil when it is not built yet
-    /// (resolve it once beforehand), has no shared instance, may not be touched on this thread, or is registered under a type
-    /// whose instances are not known to be `Instance`s.
-    /// Where the instance is of another type than the key was found with, a lock is taken for its registered class.
+    /// Runs `body` with the built shared instance of a key, borrowed without reference counting.
+    ///
+    /// Returns nil in these cases: the instance is not built yet (resolve it once beforehand), the key has no shared
+    /// instance, this thread may not touch it, or it is registered under a type whose instances are not known to be
+    /// `Instance`s. An instance of another type than that of the key's lookup takes a lock, to find its registered
+    /// class.
     @inlinable @inline(__always)
     public func with<Instance: AnyObject, Result>(_ key: Key<Instance>, _ body: (Instance) -> Result) -> Result? {
         guard let instance = core.instance(raw, key.handle, key.type) ?? core.instance(raw, key) else { return nil }
         return Unmanaged<Instance>.fromOpaque(instance)._withUnsafeGuaranteedRef(body)
     }
 
-    /// The built shared instance of a key; nil where `with` answers nil.
+    /// The built shared instance of a key; nil in the cases in which `with` returns nil.
     @inlinable
     public subscript<Value>(key: Key<Value>) -> Value? {
         (core.instance(raw, key.handle, key.type) ?? core.instance(raw, key)).map { key.value(at: $0) }

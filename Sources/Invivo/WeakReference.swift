@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// A weak reference to a Swift instance, for singletons that live as long as somebody holds them.
+/// A weak reference to a Swift instance, for singletons that live as long as they are retained.
 final class WeakReference: Sendable {
     // Swift's weak references may be read by any thread.
     nonisolated(unsafe) private(set) weak var instance: AnyObject?

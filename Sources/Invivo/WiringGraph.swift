@@ -1,48 +1,48 @@
 internal import CInvivo
 
-/// The wiring as it stands: what there is, what holds what, what is alive. A copy, of a moment.
+/// The current wiring: definitions, dependencies and live objects. A copy of one moment.
 public struct WiringGraph: Sendable {
-    /// How what is needed comes.
+    /// The way in which a dependency is injected.
     public enum How: String, Sendable {
-        /// Through the initializer: who holds it is made anew with it.
+        /// Through the initializer: the dependent is rebuilt with it.
         case initializer
-        /// By property or method: it is injected again.
+        /// Through a property or method: it is injected again.
         case injection
-        /// By a provider or lazy.
+        /// Through a provider or lazy reference.
         case late
         /// Resolved while the shared instance was made.
         case asked
-        /// The key stands for it.
+        /// An alias of the key.
         case alias
     }
 
-    /// A key and what is behind it.
+    /// A key with its definition and state.
     public struct Node: Sendable {
         /// Its name.
         public let key: String
-        /// What it makes, a type's name.
+        /// The name of its object's type.
         public let type: String
         /// `singleton`, `lazy singleton`, ...; empty for an alias.
         public let scope: String
-        /// The key it stands for.
+        /// The target of an alias.
         public let alias: String?
         /// Whether it is for children only.
         public let isAbstract: Bool
-        /// Where it comes in lists and lookups by type.
+        /// The rank for lists and lookups by type.
         public let rank: Int
-        /// The generation that brought what the key has now.
+        /// The generation that introduced the current definition of the key.
         public let generation: Int
-        /// How many of its objects are alive.
+        /// The number of its live objects.
         public let live: Int
-        /// How long making its shared instance took, with all that was made for it first; nil where there is none.
+        /// The time of building its shared instance, including its dependencies; nil without an instance.
         public let buildTime: Duration?
-        /// Where it is declared: the file, or empty, and the line, or 0.
+        /// The source location of the declaration: the file, or empty, and the line, or 0.
         public let file: String, line: Int
-        /// What it needs.
+        /// The dependencies of the key.
         public let needs: [(key: String, how: How)]
     }
 
-    /// By key.
+    /// The nodes, sorted by key.
     public let nodes: [Node]
 
     init(_ facts: InvivoValue) throws(InvivoError) {
@@ -51,7 +51,7 @@ public struct WiringGraph: Sendable {
         self.nodes = nodes
     }
 
-    /// The texts in which tools read it.
+    /// The text formats of the graph.
     public enum Format: UInt32, Sendable, CaseIterable {
         /// The nodes as a list.
         case json = 1
@@ -61,9 +61,9 @@ public struct WiringGraph: Sendable {
         case mermaid = 3
         /// A C header with a function for each key.
         case keysC = 16
-        /// The same as a Swift file.
+        /// Key functions as a Swift file.
         case keysSwift = 17
-        /// The same as a Python module.
+        /// Key functions as a Python module.
         case keysPython = 18
         /// The values of the configuration that nothing reads, a line each; of `Application.check` alone.
         case unread = 32
@@ -104,7 +104,7 @@ extension Runtime {
         }
     }
 
-    /// The same as a text.
+    /// The wiring graph in a text format.
     public func wiring(as format: WiringGraph.Format) throws(InvivoError) -> String {
         var text = invivo_value()
         try core.call { $0.pointee.graph_describe(core.handle, format.rawValue, &text, $1) }
@@ -113,13 +113,13 @@ extension Runtime {
 }
 
 extension Application {
-    /// Throws all that starting a manifest would find wrong, and makes nothing: modules are loaded, no factory or
-    /// initializer is run. Answers the wiring that it describes, as a text.
+    /// Checks a manifest without creating an object: modules are loaded, but no factory or initializer is run. Returns
+    /// the described wiring in a text format. Throws all errors that a start would find.
     ///
     /// - Parameters:
-    ///   - waiting: Documents need not be good yet, and are not read.
-    ///   - withoutModules: No module is loaded, so that no code of the manifest's runs; the form of the manifest and of its
-    ///     documents alone is checked.
+    ///   - waiting: Accepts invalid documents, and does not read them.
+    ///   - withoutModules: Loads no module, so that no code of the manifest runs. Only the form of the manifest and of
+    ///     its documents is checked.
     @discardableResult
     public static func check(
         _ manifest: String, _ options: Runtime.Options = .application, waiting: Bool = false,

@@ -1,9 +1,9 @@
 internal import CInvivo
 internal import Synchronization
 
-/// A key as a function knows it that `invivo keys` has written: its name is looked up once for each runtime.
+/// A key of a function that `invivo keys` has generated: its name is looked up once for each runtime.
 ///
-/// Of several runtimes the one that was last asked is known; a key stays that of its name whatever reloads do.
+/// Only the runtime of the last use is cached. A key stays valid for its name across reloads.
 public final class WrittenKey: Sendable {
     /// `assembly.name`.
     public let name: String

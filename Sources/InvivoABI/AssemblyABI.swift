@@ -14,8 +14,8 @@ public func invivo_assembly_describe(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let container = try Container.find(runtime.bits, .runtime)
-        let read = try AssemblyReader.read(assembly, in: container)
-        do throws(Failure) { try container.assemblies.describe(read.all) } catch {
+        let read = try AssemblyReader.read(assembly, in: container.registry)
+        do throws(Failure) { try container.registry.assemblies.describe(read.all) } catch {
             read.disown()
             throw error
         }
@@ -27,7 +27,7 @@ public func invivo_assembly_forget(
     _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
-        try Container.find(runtime.bits, .runtime).assemblies.forget(try text(name, "name"))
+        try Container.find(runtime.bits, .runtime).registry.assemblies.forget(try text(name, "name"))
     }
 }
 
@@ -39,7 +39,7 @@ public func invivo_assembly_state(
     out?.pointee = 0
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let state = try Container.find(runtime.bits, .runtime).assemblies.state(of: try text(name, "name"))
+        let state = try Container.find(runtime.bits, .runtime).registry.assemblies.state(of: try text(name, "name"))
         out.pointee = UInt32(
             state.isActive
                 ? INVIVO_ASSEMBLY_ACTIVE : state.isDescribed ? INVIVO_ASSEMBLY_INACTIVE : INVIVO_ASSEMBLY_UNKNOWN)
@@ -135,7 +135,7 @@ extension OpenChanges {
         _ assembly: UnsafePointer<invivo_assembly>?, _ options: UnsafePointer<invivo_activate_options>?
     ) throws(Failure) -> [Definition] {
         let flags = try activationFlags(options)
-        let read = try AssemblyReader.read(assembly, in: engine.container)
+        let read = try AssemblyReader.read(assembly, in: engine.container.registry)
         set.assemblies.append(
             .activate(
                 AssemblyChange.Activation(
@@ -169,15 +169,16 @@ extension OpenChanges {
             }
             remaps.append(AssemblyRemap(from: from, to: try text(each.to, "remaps[\(index)].to")))
         }
-        let read = try AssemblyReader.read(assembly, in: engine.container)
+        let read = try AssemblyReader.read(assembly, in: engine.container.registry)
         guard !read.extends else {
             read.disown()
-            throw Failure(.argument, "what is mounted is a whole assembly, not what extends one", path: prefix)
+            throw Failure(
+                .argument, "an extension of an assembly cannot be mounted: mount the whole assembly", path: prefix)
         }
         var description = read.first
         if description == nil {
             let container = engine.container
-            description = container.assemblies.described[read.name]
+            description = container.registry.assemblies.described[read.name]
             guard description != nil else {
                 throw Failure(.notFound, "no assembly '\(read.name)' is described", path: prefix)
             }

@@ -12,7 +12,7 @@ internal import InvivoWiring
 final class OpenChanges: @unchecked Sendable {
     let engine: Engine
     var set: ChangeSet
-    /// The keys of `set.definitions`, and where they stand there: a set may hold a million.
+    /// The keys of `set.definitions` with their indices: a set may contain a million.
     private var defined: [UInt32: Int] = [:]
     private(set) var bits: UInt64 = 0
 
@@ -29,7 +29,7 @@ final class OpenChanges: @unchecked Sendable {
     func requireFree() throws(Failure) {
         guard let visited else { return }
         throw Failure(
-            .argument, "a processor that visits '\(visited.key)' can define that anew, and nothing else",
+            .argument, "a processor that visits '\(visited.key)' can replace its definition, and nothing else",
             path: visited.key)
     }
 
@@ -70,7 +70,7 @@ final class OpenChanges: @unchecked Sendable {
         var read: Definition?
         let definition: Definition
         do throws(Failure) {
-            definition = try DefinitionReader(engine.container, inlines).definition(pointer)
+            definition = try DefinitionReader(engine.container.registry, inlines).definition(pointer)
             read = definition
             if let visited, definition.id != visited.id || !inlines.definitions.isEmpty { try requireFree() }
             for each in [definition] + inlines.definitions {
@@ -99,7 +99,7 @@ final class OpenChanges: @unchecked Sendable {
     }
 }
 
-/// A set that may say anything.
+/// A change set that is not restricted to one key.
 func changes(_ handle: invivo_changes) throws(Failure) -> OpenChanges {
     let changes = try HandleTable.require(handle.bits, .changes, as: OpenChanges.self)
     try changes.requireFree()
@@ -241,7 +241,7 @@ public func invivo_override_begin(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
         let engine = try Engine.find(runtime.bits)
-        let definition = try DefinitionReader.override(definition, in: engine.container)
+        let definition = try DefinitionReader.override(definition, in: engine.container.registry)
         out.pointee.bits = try GivenDefinitions.keeping([definition]) { () throws(Failure) in
             try engine.override(definition)
         }
@@ -285,7 +285,7 @@ public func invivo_define_block(
     }
 }
 
-/// The type that is nothing but a block; registered when new, else it must say the same.
+/// The type of a block alone. Registered if it is new; otherwise it must be equal.
 private func blockType(_ given: invivo_block_options, _ name: String, _ container: Container) throws(Failure)
     -> ObjectType
 {
@@ -314,7 +314,7 @@ private func blockType(_ given: invivo_block_options, _ name: String, _ containe
         options.property_count = UInt64(properties.count)
         return try TypeTables.type(&options)
     }
-    if let known = try? container.type(named: name) {
+    if let known = try? container.registry.type(named: name) {
         let same =
             known.description.blockSize == description.blockSize
             && known.description.properties.map(\.name) == description.properties.map(\.name)

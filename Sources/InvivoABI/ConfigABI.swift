@@ -136,7 +136,7 @@ public func invivo_converter_register(
             (text, _) throws(Failure) in
             try called { () throws(Failure) in try host.value(text, name) }
         }
-        try container.converters.register(converter)
+        try container.registry.converters.register(converter)
         host.isTaken = true
     }
 }
@@ -193,7 +193,7 @@ public func invivo_converter_unregister(
     _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
-        try Container.find(runtime.bits, .runtime).converters.unregister(try text(name, "name"))
+        try Container.find(runtime.bits, .runtime).registry.converters.unregister(try text(name, "name"))
     }
 }
 
@@ -205,7 +205,8 @@ public func invivo_convert(
     out?.pointee = invivo_null()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        let found = try Container.find(runtime.bits, .runtime).converters.converter(try text(converter, "converter"))
+        let found = try Container.find(runtime.bits, .runtime).registry.converters.converter(
+            try text(converter, "converter"))
         guard case .string(let said) = try Value(borrowing: invivo_string_n(given, length)) else { return }
         out.pointee = try found.value(said, TextWish()).owned()
     }

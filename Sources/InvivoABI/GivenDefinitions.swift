@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoReload
 
-/// User data of definitions, which a call that fails leaves with the host.
+/// User data of definitions, whose ownership a failing call leaves with the host.
 enum GivenDefinitions {
     /// Runs `body`, which commits definitions. If it fails, the host keeps their user data.
     static func keeping<Result>(_ given: [Definition], _ body: () throws(Failure) -> Result) throws(Failure) -> Result {

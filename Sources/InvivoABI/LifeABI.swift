@@ -65,7 +65,7 @@ public func invivo_runtime_states(
     answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         out.pointee = invivo_value()
-        let states = try Container.find(runtime.bits, .runtime).states()
+        let states = RuntimeFacts(try Container.find(runtime.bits, .runtime)).states()
         out.pointee = Value.list(
             states.map { state in
                 .map([

@@ -19,7 +19,7 @@ struct HeldObject: ~Copyable {
         }
         // A lease is held, so there is a record.
         let record = ObjectTable.record(object.bits).unsafelyUnwrapped
-        guard isRead || Container.type(record).container.home.isHere else {
+        guard isRead || ObjectType.of(record).container.home.isHere else {
             _ = ObjectTable.release(object.bits)
             throw Failure.parents(.object)
         }
@@ -29,7 +29,7 @@ struct HeldObject: ~Copyable {
 
     deinit { _ = ObjectTable.release(bits) }
 
-    var type: ObjectType { Container.type(record) }
+    var type: ObjectType { ObjectType.of(record) }
 
     /// The instance, if the calling thread may touch it.
     func instance() throws(Failure) -> UnsafeMutableRawPointer? {
@@ -194,7 +194,7 @@ public func invivo_object_make(
         guard let out else { throw Failure(.argument, "out is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
         out.pointee.bits = try container.makeObject(
-            try container.type(of: type), try Value.borrowed(arguments, count))
+            try container.registry.type(of: type), try Value.borrowed(arguments, count))
     }
 }
 
@@ -208,7 +208,7 @@ public func invivo_object_wrap(
     return answering(error) { () throws(Failure) in
         guard let out, let instance else { throw Failure(.argument, "out or instance is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
-        out.pointee.bits = try container.wrap(try container.type(of: type), instance)
+        out.pointee.bits = try container.wrap(try container.registry.type(of: type), instance)
     }
 }
 
@@ -255,6 +255,6 @@ public func invivo_target_declare(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let engine = try Engine.find(runtime.bits)
-        try engine.declare(key: try text(key, "key"), type: try engine.container.type(of: type))
+        try engine.declare(key: try text(key, "key"), type: try engine.container.registry.type(of: type))
     }
 }

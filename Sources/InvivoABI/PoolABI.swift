@@ -105,7 +105,7 @@ private func getSlowly(
 }
 
 private func nothing(_ pool: Pool, _ key: UnsafePointer<invivo_value>) throws(Failure) -> Failure {
-    Failure(.notFound, "nothing lives in the pool '\(pool.name)' under \(try Value(borrowing: key.pointee))")
+    Failure(.notFound, "no live object in the pool '\(pool.name)' under \(try Value(borrowing: key.pointee))")
 }
 
 @c @implementation
@@ -145,7 +145,7 @@ public func invivo_pool_peek_instance(
     return answering(error) { () throws(Failure) in
         guard let out, let key else { throw Failure(.argument, "out or key is NULL") }
         let pool = try Pool.find(pool.bits)
-        guard let instance = try pool.peekInstance(key, try pool.container.type(of: type)) else {
+        guard let instance = try pool.peekInstance(key, try pool.container.registry.type(of: type)) else {
             throw try nothing(pool, key)
         }
         out.pointee = instance

@@ -15,11 +15,13 @@ public func invivo_scope_register(
         let least = MemoryLayout<invivo_scope_options>.offset(of: \.keep) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_scope_options.self)
         let name = try text(given.name, "options.name")
-        guard let find = given.find else { throw Failure(.argument, "a scope needs a function that finds the place") }
+        guard let find = given.find else {
+            throw Failure(.argument, "a scope needs a function that finds the scope instance")
+        }
         guard !name.isEmpty else { throw Failure(.argument, "a scope needs a name") }
         let host = PlacedScope.Host(find: find, keep: given.keep, drop: given.drop, userData: given.user_data)
         let scope = PlacedScope(name, host)
-        try container.scopes.register(scope)
+        try container.registry.scopes.register(scope)
         scope.destroy = given.destroy
     }
 }
@@ -31,6 +33,6 @@ public func invivo_scope_end(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let container = try Container.find(runtime.bits, .runtime)
-        container.scopes.end(try container.scopes.scope(named: try text(name, "name")), at: place)
+        container.registry.scopes.end(try container.registry.scopes.scope(named: try text(name, "name")), at: place)
     }
 }

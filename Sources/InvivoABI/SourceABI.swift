@@ -28,7 +28,7 @@ private func newDocument(
         throw Failure(
             .argument,
             isFile
-                ? "options.path is NULL: a file is watched; a text is a document of the change set"
+                ? "options.path is NULL: only a file is watched; add a string as a document of the change set"
                 : "a source needs options.path, or options.name and options.text")
     }
     guard let path else { return engine.newDocument(.bytes(try documentBytes(given.text, given.length)), name: name) }

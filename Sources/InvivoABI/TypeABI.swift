@@ -17,7 +17,8 @@ public func invivo_type_register(
         let container = try Container.find(runtime.bits, .runtime)
         let type = try TypeTables.type(options)
         do throws(Failure) {
-            try container.register(type, needs: try DefinitionReader.dependencies(of: options, type, in: container))
+            try container.register(
+                type, needs: try DefinitionReader.dependencies(of: options, type, in: container.registry))
         } catch {
             type.disown()
             throw error
@@ -53,7 +54,7 @@ public func invivo_type_extend(
         let container = try Container.find(runtime.bits, .runtime)
         let name = try text(supertype, "supertype")
         guard !name.isEmpty else { throw Failure(.argument, "supertype is empty") }
-        let described = try container.type(of: type)
+        let described = try container.registry.type(of: type)
         container.currentGraph().types.later.add(name, to: described.description.name)
     }
 }

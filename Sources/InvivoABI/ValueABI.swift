@@ -30,7 +30,7 @@ private func answer(
     _ error: UnsafeMutablePointer<OpaquePointer?>?, _ transform: (Value) throws(Failure) -> Value
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
-        // `out` may be the place of `value`.
+        // `out` and `value` may be the same address.
         let given = Result { () throws(Failure) in try transform(Value(borrowing: value, "value")) }
         out?.pointee = invivo_null()
         guard let out else { throw Failure(.argument, "out is NULL") }

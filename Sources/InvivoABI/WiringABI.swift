@@ -79,7 +79,7 @@ public func invivo_resolve(
     return 0
 }
 
-// Colder ways stand apart, so that the hot one needs no frame for them.
+// Cold paths are separate functions, so that the hot one needs no stack frame for them.
 @inline(never)
 private func resolveOtherwise(
     _ runtime: invivo_runtime, _ key: invivo_key, _ cell: UnsafeMutablePointer<iv_making_cell>?,
@@ -189,7 +189,7 @@ public func invivo_key_outline(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let (container, id) = try keyed(runtime, key)
-        out.pointee = try container.outline(id).owned()
+        out.pointee = try RuntimeFacts(container).outline(id).owned()
     }
 }
 
@@ -202,7 +202,7 @@ public func invivo_key_describe(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let (container, id) = try keyed(runtime, key)
-        let facts = try container.facts(id)
+        let facts = try RuntimeFacts(container).key(id)
         let parameters = facts.parameters.map { parameter -> Value in
             var fields: [(name: String, value: Value)] = [
                 ("name", .string(parameter.name)), ("kind", .uint32(parameter.kind.rawValue)),
@@ -235,7 +235,7 @@ public func invivo_resolve_optional(
         }
         let (container, id) = try keyed(runtime, key)
         let graph = container.visibleGraph
-        guard graph.isDefined(id) else { return try container.requireActive(id) }
+        guard graph.isDefined(id) else { return try container.registry.requireActive(id) }
         guard graph.ownRecipe(id)?.waits.isEmpty ?? true else { return }
         out.pointee.bits = try container.resolve(id, arguments: try Value.borrowed(arguments, count))
     }

@@ -16,7 +16,7 @@ public final class Application: @unchecked Sendable {
         public var loadLibrary: (Engine, String) throws(Failure) -> Void
         /// Loads modules of another language: name and path.
         public var loadOther: ((Engine, String, String) throws(Failure) -> Void)?
-        /// The assemblies of the start, in the place of the manifest's; asked when the modules are loaded.
+        /// Returns the assemblies of the start, which replace the manifest's. Called when the modules are loaded.
         public var assemblies: ((Engine) throws(Failure) -> ChangeSet)?
 
         public init(
@@ -62,7 +62,7 @@ public final class Application: @unchecked Sendable {
         return (manifest, modules, try manifest.specs.map { spec throws(Failure) in try path.beside(spec.specPath) })
     }
 
-    /// Any failure reports every error and leaves nothing running.
+    /// Opens an application. A failure reports every error and leaves nothing running.
     public static func open(_ options: Options) throws(Failure) -> Application {
         let (manifest, modules, specs) = try read(options)
         let engine = try Engine.open(options.engine)

@@ -13,7 +13,7 @@ extension ApplicationStart {
             failures.append(
                 Failure(
                     .exists,
-                    "the manifest lists assemblies, and the host gives others: only one of the two says what is active",
+                    "the manifest lists assemblies, and the host gives others: use only one of the two",
                     path: first.path, at: first.place))
             return
         }
@@ -30,7 +30,7 @@ extension ApplicationStart {
 
     private func activation(_ assembly: ManifestAssembly) throws(Failure) -> AssemblyChange.Activation {
         let container = engine.container
-        let known = container.assemblies.described
+        let known = container.registry.assemblies.described
         guard let description = known[assembly.name] else {
             let hint = suggestion(for: assembly.name, among: known.keys.sorted())
             throw Failure(

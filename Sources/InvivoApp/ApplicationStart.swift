@@ -23,7 +23,7 @@ struct ApplicationStart {
 
     init(_ engine: Engine, _ manifest: AppManifest, unloaded: [Failure], given: ChangeSet, waits: Bool) {
         self.engine = engine
-        reader = ManifestReader(manifest, in: engine.container)
+        reader = ManifestReader(manifest, in: engine.container.registry)
         self.unloaded = unloaded
         self.given = given
         self.waits = waits
@@ -76,7 +76,8 @@ struct ApplicationStart {
         for component in manifest.components {
             var type: ObjectType?
             do throws(Failure) {
-                type = try component.type.map { name throws(Failure) in try engine.container.type(named: name) }
+                type = try component.type.map { name throws(Failure) in try engine.container.registry.type(named: name)
+                }
             } catch {
                 if unloaded.isEmpty {
                     failures.append(Failure(error.code, error.message, path: component.path, at: component.typePlace))

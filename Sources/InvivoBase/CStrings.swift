@@ -59,7 +59,7 @@ public final class CStrings: @unchecked Sendable {
     }
 }
 
-/// A NUL-terminated name that came from C; `what` names the argument in the message.
+/// A NUL-terminated string from C; `what` names the argument in messages.
 public func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(Failure) -> String {
     guard let pointer else { throw Failure(.argument, "\(what) is NULL") }
     guard let text = String(validatingCString: pointer) else { throw Failure(.encoding, "\(what) is not UTF-8") }

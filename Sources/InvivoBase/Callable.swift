@@ -3,8 +3,8 @@ import Synchronization
 
 /// A function of any language that the others can call.
 ///
-/// Swift holds it by reference, C by a handle whose leases are counted here, so that C can never give back more than
-/// it took. Runs on the thread that calls.
+/// Swift retains it. C holds a handle, whose leases are counted here, so that C cannot release more than it has. Runs
+/// on the calling thread.
 public final class Callable: @unchecked Sendable {
     public typealias Body = @Sendable ([Value]) throws(Failure) -> Value
     public typealias Invoke =
@@ -30,7 +30,7 @@ public final class Callable: @unchecked Sendable {
     private let leases = Atomic<Int>(0)
     private static let live = Atomic<Int>(0)
 
-    /// How many callables there are in the process.
+    /// The number of callables in the process.
     public static var liveCount: Int { live.load(ordering: .relaxed) }
 
     public init(_ name: String, claims: AnyObject? = nil, _ body: @escaping Body) {
@@ -40,7 +40,7 @@ public final class Callable: @unchecked Sendable {
         enter()
     }
 
-    /// From C. When this throws, `destroy` is not called: the user data stays with the caller.
+    /// Creates a callable for C. When this throws, `destroy` is not called: the caller keeps the user data.
     public init(options pointer: UnsafePointer<invivo_callable_options>?) throws(Failure) {
         guard let pointer else { throw Failure(.argument, "options is NULL") }
         let options = try versioned(

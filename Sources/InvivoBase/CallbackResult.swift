@@ -1,6 +1,6 @@
 public import CInvivo
 
-/// Calls a C callback that answers a status, a value and an error, and turns the three into a value or a failure.
+/// Calls a C callback that returns a status, a value and an error. Converts the three to a value or a failure.
 public enum CallbackResult {
     /// Calls a host function and takes its result. `what` names the function in messages. The `result` and `error` of
     /// the callback are freed here, whether it succeeds or fails.

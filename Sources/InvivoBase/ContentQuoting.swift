@@ -1,6 +1,6 @@
 internal import CPlatform
 
-/// Whether errors that the calling thread makes may quote the text of documents.
+/// Whether errors that the calling thread creates may quote the text of documents.
 public enum ContentQuoting {
     public static var isAllowed: Bool { currentThread().pointee.without_content == 0 }
 

@@ -13,7 +13,7 @@ public final class ErrorBox: Sendable {
     private let madeParts = AtomicLazyReference<ErrorParts>()
     private static let live = Atomic<Int>(0)
 
-    /// How many errors are owned by hosts, their causes and parts not counted.
+    /// The number of errors that hosts own, without causes and parts.
     public static var liveCount: Int { live.load(ordering: .relaxed) }
 
     init(_ failure: Failure) { self.failure = failure }
@@ -101,7 +101,7 @@ private final class ErrorStrings: @unchecked Sendable {
     }
 }
 
-/// All that it says. Written in the initialiser only.
+/// The strings of an error. Written in the initializer only.
 private final class ErrorText: @unchecked Sendable {
     private let store = CStrings()
     let text: UnsafePointer<CChar>
@@ -127,7 +127,7 @@ public func cString(_ literal: StaticString) -> UnsafePointer<CChar> {
 
 // MARK: - The funnel
 
-/// Answers a failure to C: the status, and an owned error where one is wanted.
+/// Reports a failure to C: returns the status and, on request, an owned error.
 public func report(
     _ failure: Failure, _ error: UnsafeMutablePointer<OpaquePointer?>?
 ) -> invivo_status {
@@ -135,7 +135,7 @@ public func report(
     return failure.code == .ok ? Status.internalFault.rawValue : failure.code.rawValue
 }
 
-/// Runs the body of one function of the border and answers how it went.
+/// Runs the body of one ABI function and returns its status.
 public func answering(
     _ error: UnsafeMutablePointer<OpaquePointer?>?, _ body: () throws(Failure) -> Void
 ) -> invivo_status {
@@ -158,7 +158,8 @@ extension ErrorBox {
         return Unmanaged<ErrorBox>.fromOpaque(UnsafeRawPointer(error)).takeRetainedValue().failure
     }
 
-    /// An error that host code makes. A code that is none, or success, counts as a failure of the host's code.
+    /// The failure of an error that host code creates. An invalid code, or success, is treated as a failure of host
+    /// code.
     public static func failure(
         hostCode: invivo_status, message: UnsafePointer<CChar>?, path: UnsafePointer<CChar>?, cause: Failure?
     ) -> Failure {

@@ -54,7 +54,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public var description: String { "\(rawValue)" }
 }
 
-/// A place in a document: file, and line and column from 1 (0 = unknown). Columns count Unicode scalars.
+/// A source location in a document: file, and line and column from 1 (0 = unknown). Columns count Unicode scalars.
 public struct Place: Hashable, Sendable {
     public var file: String
     public var line: UInt32
@@ -74,11 +74,11 @@ public struct Failure: Error, Sendable {
     public var path: String
     public var place: Place
     public var cause: [Failure]
-    /// How many causes lie under it, one beneath the other; at most `mostCauses`.
+    /// The number of nested causes; at most `mostCauses`.
     private var depth = 0
     /// The other errors that the same call found. All errors are reported at once.
     public var others: [Failure]
-    /// How many more there were: a hostile document must not make the report larger than itself.
+    /// The number of omitted errors: the report of a hostile document must stay small.
     public private(set) var omitted = 0
 
     /// The largest number of errors that are reported one by one.
@@ -126,7 +126,7 @@ public struct Failure: Error, Sendable {
         return first
     }
 
-    /// Whether both say the same of the same place.
+    /// Whether both have the same content and source location.
     public func isSame(as other: Failure) -> Bool {
         code == other.code && message == other.message && path == other.path && place == other.place
     }
@@ -139,7 +139,7 @@ public struct Failure: Error, Sendable {
         return failure
     }
 
-    /// This one and the others, each alone; the last one may say how many more there were.
+    /// This failure and the others, each alone; the last one may state the number of omitted ones.
     public var all: [Failure] {
         guard omitted > 0 else { return told }
         let rest = "and \(omitted) more error\(omitted == 1 ? "" : "s")"

@@ -116,7 +116,7 @@ public enum HandleTable {
         return found as? T
     }
 
-    /// The same, with the failure that the border answers.
+    /// As above, and throws the failure for the caller in C.
     public static func require<T: AnyObject>(
         _ bits: UInt64, _ kind: HandleKind, as type: T.Type
     ) throws(Failure) -> T {
@@ -154,7 +154,7 @@ public enum HandleTable {
         }
     }
 
-    /// How many handles of a kind are live.
+    /// The number of live handles of a kind.
     public static func count(of kind: HandleKind) -> Int {
         monitor.locked { storage.live[kind] ?? 0 }
     }
@@ -172,7 +172,7 @@ extension Failure {
     public static func forked() -> Failure {
         Failure(
             .forked,
-            "the runtime was opened by the parent process: what was built before the fork can be read, "
+            "the runtime was opened by the parent process: only objects built before the fork can be read; "
                 + "nothing else; open a runtime of your own after fork")
     }
 

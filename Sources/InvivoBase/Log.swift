@@ -1,6 +1,6 @@
 internal import CPlatform
 
-/// Where messages go, until the runtime is closed.
+/// The receiver of messages, until the runtime is closed.
 public final class Log: @unchecked Sendable {
     public typealias Sink = @Sendable (UInt32, String, String, [(String, Value)]) -> Void
 
@@ -52,7 +52,7 @@ public final class Log: @unchecked Sendable {
         }
     }
 
-    /// From now on nothing is logged. A message on its way in another thread is awaited.
+    /// Ends logging, and waits until other threads have delivered their current messages.
     public func end() {
         let me = currentThread().identity
         let ended = monitor.locked { () -> (@Sendable () -> Void)? in

@@ -31,13 +31,13 @@ public struct Signature: Sendable {
         return result
     }
 
-    /// The arguments in the kinds wanted, one for each parameter: what was left out has its default, or is null.
+    /// The arguments in the declared kinds, one for each parameter. Omitted ones have their default, or are null.
     public func completed(_ arguments: [Value]) throws(Failure) -> [Value] {
         let given = try check(arguments)
         return given + parameters[given.count...].map { $0.defaultValue ?? .null }
     }
 
-    /// One argument in the kind its parameter wants.
+    /// Converts one argument to the kind of its parameter.
     public func checked(_ argument: Value, _ parameter: Signature.Parameter) throws(Failure) -> Value {
         if parameter.kind == .any { return argument }
         if argument.isNull {
@@ -75,7 +75,7 @@ extension Signature {
         public let kind: ValueKind
         /// May be left out or null.
         public let isOptional: Bool
-        /// For objects: the type wanted.
+        /// For objects: the required type.
         public let typeName: String?
         /// The value of an argument that is left out, in the parameter's kind; nil: null.
         public let defaultValue: Value?
@@ -128,7 +128,7 @@ public final class Method: @unchecked Sendable {
         cDescription = description
     }
 
-    /// Checks the arguments, calls, and answers the result in the kind that was declared.
+    /// Checks the arguments, calls the method, and returns the result in its declared kind.
     public func call(_ instance: UnsafeMutableRawPointer, _ arguments: [Value]) throws(Failure) -> Value {
         let arguments = try signature.check(arguments)
         let value = try CallbackResult.run("the method '\(name)'") { (result, error) in
@@ -160,7 +160,7 @@ extension TableReader {
             }
             let isOptional = entry.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0
             if !isOptional, let last = result.last, last.isOptional {
-                problem(path, "parameter '\(name)' is needed, but comes after the optional '\(last.name)'")
+                problem(path, "parameter '\(name)' is required, but follows the optional '\(last.name)'")
             }
             let typeName = optional(entry.type_name, "the type of parameter '\(name)'", path: path)
             if typeName != nil, kind != .object {

@@ -10,8 +10,8 @@ public final class Monitor: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    /// `isProcessWide`: for the few that belong to no runtime and that a forked child needs; they are leaves, taken while
-    /// none of the others is held.
+    /// `isProcessWide`: for the few monitors that belong to no runtime and that a forked child needs. They are leaves,
+    /// taken while no other one is held.
     public init(isProcessWide: Bool = false) {
         mutex = .allocate(capacity: 1)
         condition = .allocate(capacity: 1)

@@ -1,11 +1,11 @@
 extension ObjectLease {
-    /// The type of the object behind a handle; set once by the wiring room before the first object is made.
+    /// Returns the type of the object behind a handle; set once by InvivoWiring before the first object is created.
     nonisolated(unsafe) public static var typeOf: @Sendable (UInt64) -> TypeDescription? = { _ in nil }
 
     /// The type of the object, where it is known.
     public var type: TypeDescription? { Self.typeOf(bits) }
 
-    /// A lease for somebody who keeps the bare handle (C, in an owned value). False for a bad handle.
+    /// Adds a lease for a holder of the bare handle (C, in an owned value). Returns false for an invalid handle.
     static func addLease(_ bits: UInt64) -> Bool { ObjectTable.retain(bits) }
     /// Gives such a lease back.
     static func takeLease(_ bits: UInt64) { _ = ObjectTable.release(bits) }

@@ -1,4 +1,4 @@
-/// One lease on an object, given back when the last reference to it goes.
+/// One lease on an object, released with the last reference to it.
 public final class ObjectLease: Sendable {
     /// The object's handle.
     public let bits: UInt64
@@ -23,7 +23,7 @@ extension Failure {
     public static func exhausted(path: String = "") -> Failure {
         Failure(
             .tooLarge,
-            "the object has 2,147,483,648 leases and takes no more: somebody does not give back what he takes",
+            "the object has 2,147,483,648 leases and takes no more: a holder does not release its leases",
             path: path)
     }
 }

@@ -18,7 +18,7 @@ public enum ObjectTable {
     nonisolated(unsafe) private static var freeSlots: [UInt32] = []
     nonisolated(unsafe) private static var slotCount: UInt32 = 0
 
-    /// Disposes of a record whose last claim is gone; set once by the wiring room before the first object is made.
+    /// Disposes of a record without claims; set once by InvivoWiring before the first object is created.
     nonisolated(unsafe) public static var dispose: @Sendable (Record) -> Void = { _ in }
 
     @inlinable @inline(__always)
@@ -157,13 +157,14 @@ public enum ObjectTable {
 
     // MARK: claims
 
-    /// One lease more, for who may be sure that the object lives (inside a view that leads to it, or holding a lease). False
-    /// when it has as many as it takes.
+    /// Adds a lease, for a caller that is sure that the object lives (inside a view that leads to it, or with a lease).
+    /// Returns false when it has the maximum number.
     @inlinable @inline(__always)
     public static func leaseKnownAlive(_ bits: UInt64) -> Bool {
         guard let slot = iv_slot_at(UInt32(truncatingIfNeeded: bits)) else { return false }
         if iv_add_u64(iv_slot_state(slot), 1) & tooMany == 0 { return true }
-        // Threads that add at once find room: there is as much again before anything else is touched.
+        // The limit leaves room for threads that add at the same time: half of the range, before other bits are
+        // affected.
         _ = iv_sub_u64(iv_slot_state(slot), 1)
         return false
     }
@@ -174,7 +175,7 @@ public enum ObjectTable {
     /// Whether an object is refused for having as many leases as it takes.
     public static func isExhausted(_ bits: UInt64) -> Bool { (claims(bits)?.leases ?? 0) & tooMany != 0 }
 
-    /// The graph's hold on an object that somebody leases.
+    /// Adds the graph's hold to an object with a lease.
     public static func hold(_ bits: UInt64) {
         if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 32) }
     }
@@ -198,7 +199,7 @@ public enum ObjectTable {
         return (state & 0xffff_ffff, state & (1 << 32) != 0)
     }
 
-    /// Whether somebody holds the object.
+    /// Whether the object is held.
     @inlinable @inline(__always)
     public static func isClaimed(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
@@ -255,7 +256,7 @@ public enum ObjectTable {
         return false
     }
 
-    /// It lives on: ended or on trial, or as somebody called the trial off.
+    /// Ends the trial of an object that stays alive, whether it is still on trial or its trial was canceled.
     private static func acquit(_ bits: UInt64) {
         if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(trial | 1 << 33)) }
     }
@@ -276,7 +277,8 @@ public enum ObjectTable {
 
     // MARK: leases
 
-    /// One lease more; false when the handle is stale, nobody holds the object any more, or it has as many as it takes.
+    /// Adds a lease. Returns false when the handle is stale, the object is not held any more, or it has the maximum
+    /// number of leases.
     @inlinable @inline(__always)
     public static func retain(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
@@ -289,7 +291,7 @@ public enum ObjectTable {
         }
     }
 
-    /// One lease more on an object that is on trial, which calls that off.
+    /// Adds a lease to an object on trial, which cancels the trial.
     @usableFromInline @inline(never)
     static func retainOnTrial(_ slot: UnsafeMutablePointer<iv_slot>, _ bits: UInt64) -> Bool {
         var state = iv_load_u64(iv_slot_state(slot))
@@ -302,7 +304,8 @@ public enum ObjectTable {
         return false
     }
 
-    /// One lease less; the last claim disposes. False when the handle is stale or no lease is out.
+    /// Drops a lease; the last claim disposes of the object. Returns false when the handle is stale or there is no
+    /// lease.
     @inlinable @inline(__always)
     public static func release(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
@@ -324,7 +327,7 @@ public enum ObjectTable {
         }
     }
 
-    /// One lease less, for who disposes by itself: the record whose last claim that was.
+    /// Drops a lease, for a caller that disposes of the object itself. Returns the record if that was the last claim.
     @inlinable @inline(__always)
     public static func giveBack(_ bits: UInt64) -> Record? {
         guard let slot = slot(bits) else { return nil }
@@ -340,7 +343,7 @@ public enum ObjectTable {
         return nil
     }
 
-    /// The graph lets go. The last claim disposes.
+    /// Drops the graph's hold. If it was the last claim, disposes of the object.
     public static func dropHold(_ bits: UInt64) {
         guard let slot = slot(bits) else { return }
         var state = iv_load_u64(iv_slot_state(slot))
@@ -375,7 +378,7 @@ public enum ObjectTable {
             | UInt64(record.pointee.slot)
     }
 
-    /// How many objects live in the process.
+    /// The number of live objects in the process.
     public static func liveCount() -> UInt64 {
         let count = monitor.locked { slotCount }
         var live: UInt64 = 0
@@ -386,7 +389,7 @@ public enum ObjectTable {
         return live
     }
 
-    /// The live objects of one runtime, as handles: who goes on lays a lease on each.
+    /// The handles of one runtime's live objects; to use one, the caller takes a lease on it.
     public static func all(of owner: UInt64) -> [UInt64] {
         let count = monitor.locked { slotCount }
         var found: [UInt64] = []

@@ -14,7 +14,7 @@ public final class OwnThread: @unchecked Sendable {
         var attributes = pthread_attr_t()
         if pthread_attr_init(&attributes) == 0 {
             defer { pthread_attr_destroy(&attributes) }
-            // The mask goes into the attributes: the caller's own is not touched.
+            // The mask is set in the attributes, so that the caller's own mask is not changed.
             var mask = Self.blocked
             iv_attr_set_mask(&attributes, &mask)
             let work = Unmanaged.passRetained(Work(name, body))

@@ -1,7 +1,8 @@
-/// A list in which copies share what does not change.
+/// A list whose copies share unchanged elements.
 ///
-/// A copy takes constant time. A change of a copied vector copies one leaf of 64 elements, its page of 64 leaves, and the list of
-/// pages: 8 bytes for each 4,096 elements. An unshared vector is changed in place. Reading an element takes three loads.
+/// A copy takes constant time. A change of a copied vector copies one leaf of 64 elements, its page of 64 leaves, and
+/// the list of pages: 8 bytes for each 4,096 elements. An unshared vector is changed in place. Reading an element takes
+/// three loads.
 public struct PersistentVector<Element: Sendable>: Sendable {
     @usableFromInline static var leafSize: Int { 64 }
     @usableFromInline static var pageSize: Int { 64 }

@@ -7,8 +7,8 @@ extension Property {
         case single(Float, Float)
         case double(Double, Double)
 
-        /// The range `min...max` for a kind. Bounds that the kind cannot hold are a failure, except that INT64_MAX and
-        /// UINT64_MAX written as a double stand for themselves.
+        /// The range `min...max` for a kind. Bounds outside the kind's range are a failure. INT64_MAX and UINT64_MAX,
+        /// written as a double, are accepted as themselves.
         init(min: Double, max: Double, kind: ValueKind) throws(Failure) {
             guard !min.isNaN, !max.isNaN else { throw Failure(.argument, "min or max is not a number") }
             guard min <= max else { throw Failure(.argument, "min \(plain(min)) is greater than max \(plain(max))") }
@@ -43,7 +43,7 @@ extension Property {
             }
         }
 
-        /// A value outside is a range failure; `unit` goes into the message.
+        /// Throws a range failure for a value outside; the message contains `unit`.
         @inline(__always)
         func check(_ value: Value, unit: String?) throws(Failure) {
             let inside =

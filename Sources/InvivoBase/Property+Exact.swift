@@ -11,7 +11,8 @@ extension Property {
         return isField ? exactField(instance) : try get(instance)
     }
 
-    /// Whether the host keeps more of its values than a value can say; never of a nested struct, whose fields go one by one.
+    /// Whether the host captures more than a value can express; never for a nested struct, whose fields are captured
+    /// one by one.
     public var keepsMore: Bool { keeping != nil && !isNested }
 
     /// Neither a nested struct nor one of which the host keeps more: its value is all there is to it.
@@ -39,7 +40,7 @@ extension Property {
         }
     }
 
-    /// Of a host's own value: held until nobody can want it back.
+    /// A value that the host has captured: held until no restore can need it.
     public final class Kept: @unchecked Sendable {
         let keeping: Keeping
         let token: UnsafeMutableRawPointer?

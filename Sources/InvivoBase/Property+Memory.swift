@@ -12,7 +12,7 @@ extension Property {
         let place = base + offset
         let value: Value =
             switch kind {
-            // By its byte: memory of the host's may hold something else than 0 and 1.
+            // Read as a byte: memory of the host may contain other values than 0 and 1.
             case .bool: .bool(place.load(as: UInt8.self) != 0)
             case .int8: .int8(place.load(as: Int8.self))
             case .int16: .int16(place.loadUnaligned(as: Int16.self))
@@ -39,8 +39,8 @@ extension Property {
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// Writes a value that `check`, `read` or `capture` answered into the struct at `base`. A value of another kind writes
-    /// nothing: it cannot come from them.
+    /// Writes a value from `check`, `read` or `capture` into the struct at `base`. A value of another kind, which these
+    /// never return, writes nothing.
     @inline(__always)
     public func write(_ value: Value, to base: UnsafeMutableRawPointer) {
         if case .double(let number) = value, kind == .double, isField {
@@ -86,7 +86,7 @@ extension Property {
         }
     }
 
-    /// Fills the field, zeros after the content: the same value always leaves the same bytes.
+    /// Fills the field, with zeros after the content: equal values have equal bytes.
     private func fill(_ place: UnsafeMutableRawPointer, with bytes: [UInt8], reserving tail: Int) {
         let count = min(bytes.count, max(size - tail, 0))
         bytes.withUnsafeBytes { source in
@@ -95,7 +95,7 @@ extension Property {
         for index in count..<max(size, count) { place.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
     }
 
-    /// Whether both say the same of their initial values, or nothing.
+    /// Whether both have the same initial value of their own, or none.
     public func hasSameOwnInitial(as other: Property) -> Bool {
         let own = isInitialFromImage ? nil : initial
         let others = other.isInitialFromImage ? nil : other.initial

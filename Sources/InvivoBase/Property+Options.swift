@@ -9,7 +9,7 @@ struct PropertyTable {
         /// Whether the runtime writes the initial values: then they must be allowed ones.
         var setsInitial: Bool
         var name: String
-        /// Its bytes at the start, where somebody gave them; valid while the table is read.
+        /// The initial bytes, if they were given; valid while the table is read.
         var image: UnsafeRawPointer?
     }
 

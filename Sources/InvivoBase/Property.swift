@@ -27,7 +27,7 @@ public final class Property: @unchecked Sendable {
         case functions(get: Getter, set: Setter?, userData: UnsafeMutableRawPointer?)
     }
 
-    /// For hosts whose values say more than a `Value` does.
+    /// Functions for hosts whose values contain more than a `Value`.
     struct Keeping {
         let capture:
             @convention(c) (
@@ -52,7 +52,7 @@ public final class Property: @unchecked Sendable {
     public let takesRestart: Bool
     /// Lives in the block, not in the instance.
     public let isInBlock: Bool
-    /// Where the field is and how long; 0 for properties by function.
+    /// The offset of the field, followed by its size; 0 for properties by function.
     public let offset: Int
     public let size: Int
     /// Inclusive; nil where there is no range.
@@ -63,11 +63,11 @@ public final class Property: @unchecked Sendable {
     public let choices: [Choice]
     /// Former names.
     public let was: [String]
-    /// Of a nested struct; offsets count from its start.
+    /// The fields of a nested struct; their offsets are relative to its start.
     public let fields: [Property]
     /// The value at the start; nil for functions that declare none.
     public let initial: Value?
-    /// The initial bytes are those of the struct's image, of which `initial` only tells.
+    /// The initial bytes come from the struct's image; `initial` is only informative.
     let isInitialFromImage: Bool
     let bounds: Property.Bounds
     let access: Access

@@ -179,8 +179,8 @@ public enum Readers {
     /// Whether `membarrier` can be used; where not, a full fence on both sides would be needed, and open is refused.
     public static let canReclaim: Bool = iv_membarrier_register() == 0
 
-    /// Publishes a graph: every new reader sees it. The graph that it replaced may be freed when `inside`, after a later
-    /// `barrier`, says that no reader may read it.
+    /// Publishes a graph to every new reader. The replaced graph may be freed when `inside`, after a later `barrier`,
+    /// shows no reader of it.
     public static func publish(_ core: Core, graph: UnsafeRawPointer?, epoch: UInt64) {
         iv_core_publish(core, graph, epoch)
     }
@@ -200,7 +200,7 @@ public enum Readers {
 
         public init() {}
 
-        /// Whether somebody may read the generation with this graph and epoch.
+        /// Whether a reader may use the generation with this graph and epoch.
         public func mayRead(_ graph: UnsafeRawPointer, _ epoch: UInt64) -> Bool {
             epoch >= open || epoch >= oldest && graphs.contains(graph)
         }
@@ -280,7 +280,7 @@ public enum Readers {
 
     // MARK: closing
 
-    /// Whether the calling thread makes something for this core.
+    /// Whether the calling thread has a build for this core.
     public static func isBuilding(_ core: Core) -> Bool {
         guard let reader = seat(core, iv_thread()!) else { return false }
         return reader.pointee.building > 0
@@ -289,13 +289,13 @@ public enum Readers {
     /// Whether the calling thread has a view open.
     public static func isReading(_ core: Core) -> Bool { (seat(core, iv_thread()!)?.pointee.depth ?? 0) > 0 }
 
-    /// From here on no new outermost build begins; those under way are seen by `building`.
+    /// Refuses new outermost builds after this call; `building` shows the current ones.
     public static func refuseBuilds(_ core: Core) {
         iv_store_u64(iv_core_closing(core), UInt64(IV_CLOSING_BUILDS))
         barrier()
     }
 
-    /// From here on nobody enters; those inside are seen by `readers`.
+    /// No reader enters after this call; `readers` shows those that are inside.
     public static func shut(_ core: Core) {
         iv_store_u64(iv_core_tag(core), 0)
         barrier()

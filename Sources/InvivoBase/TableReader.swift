@@ -3,7 +3,7 @@ internal import CInvivo
 /// Reads the tables of a type's description and collects all their errors.
 struct TableReader {
     var problems: [Failure] = []
-    /// Where C copies of names and tables are kept.
+    /// The storage for C copies of names and tables.
     let store: CStrings
 
     /// More entries than this in one table are a mistake, not a table.
@@ -125,8 +125,8 @@ public func isTable<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ 
     return count > 0
 }
 
-/// Refuses a table of structs with sizes whose count was forgotten: its entries would be left out silently. Other tables may be
-/// empty without being NULL, as those are that a program fills in a loop.
+/// Refuses a table of sized structs whose count was forgotten, because its entries would be ignored silently. Other
+/// tables may be empty without being NULL, such as those that a program fills in a loop.
 public func requireCount<Entry>(_ pointer: UnsafePointer<Entry>?, _ count: UInt64, _ what: @autoclosure () -> String)
     throws(Failure)
 {

@@ -16,7 +16,7 @@ public struct ThreadBuild {
     /// The lowest bits of the word; the rest is a pointer.
     @usableFromInline
     enum Tag {
-        /// It points to the `iv_running` of a build plan.
+        /// Marks a pointer to the `iv_running` of a build plan.
         @usableFromInline static let plan: UInt = 1
         /// Host code runs detached from it.
         @usableFromInline static let detached: UInt = 2
@@ -114,7 +114,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         }
     }
 
-    /// Has this thread's end give back its reader slots and object slots.
+    /// Makes the end of this thread release its reader slots and object slots.
     public func prepareForExit() {
         guard pointee.prepared == 0 else { return }
         pointee.prepared = 1
@@ -140,7 +140,7 @@ public func asCallback(_ body: () -> Void) {
     let thread = currentThread()
     thread.assertUnlocked()
     let former = thread.pointee.engine
-    // The address of no engine: this is nobody's reload in particular.
+    // An address that is no engine: the thread is in a callback, but not in a reload of a known runtime.
     if former == nil { thread.pointee.engine = UnsafeMutableRawPointer(thread) }
     body()
     thread.pointee.engine = former
@@ -184,7 +184,7 @@ extension Failure {
 final class Postponed {
     fileprivate var work: [() -> Void] = []
 
-    /// By the thread that has just unlocked its last monitor.
+    /// Called by the thread that has just unlocked its last monitor.
     @inline(never)
     static func run(_ thread: ThreadState) {
         while let pointer = thread.pointee.postponed {

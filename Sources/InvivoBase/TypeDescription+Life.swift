@@ -20,7 +20,7 @@ extension TypeDescription {
         _ build: UnsafePointer<invivo_build>?, _ arguments: [Value]
     ) throws(Failure) -> UnsafeMutableRawPointer {
         guard let make = functions.make else {
-            throw Failure(.unsupported, "\(name) has no make function: there is nothing to make but its block")
+            throw Failure(.unsupported, "\(name) has no make function: it has only a block, and no instances")
         }
         var instance: UnsafeMutableRawPointer?
         try CallbackResult.run("the make function of \(name)") { error in
@@ -71,7 +71,7 @@ extension TypeDescription {
         }
     }
 
-    /// When everything that was made together with an instance is complete.
+    /// Called when all objects of the build that created an instance are complete.
     public func didInject(_ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let hook = functions.didInject else { return }
         try CallbackResult.run("the did_inject function of \(name)") { hook(instance, userData, $0) }
@@ -100,7 +100,7 @@ extension TypeDescription {
         return found.bits
     }
 
-    /// The key by which an instance wants to be injected.
+    /// The key by which an instance requests its injection.
     public func keyName(of instance: UnsafeMutableRawPointer) throws(Failure) -> String? {
         guard let keyName = functions.keyName else { return nil }
         var found: UnsafePointer<CChar>?
@@ -121,7 +121,7 @@ extension TypeDescription {
         return functions.weakMake?(instance, userData)
     }
 
-    /// The instance with one reference more, or nil when it is gone. Never with a lock held.
+    /// The instance with one more reference; nil when it has ended. Never with a lock held.
     public func loadWeak(_ weak: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         functions.weakLoad?(weak, userData)
     }

@@ -109,7 +109,7 @@ extension TypeDescription {
 
     public func method(named name: String) throws(Failure) -> Method { try members.method(named: name, of: self.name) }
 
-    /// Where a property stands among the type's.
+    /// The index of a property in the type.
     public func index(of property: Property) -> Int { properties.firstIndex { $0 === property } ?? 0 }
 
     /// Whether setting property number `index` moves no other.

@@ -16,7 +16,8 @@ public final class TypeDescription: @unchecked Sendable {
     public let isShared: Bool
     /// The domain of confined objects; zero = the runtime's default.
     public let domainBits: UInt64
-    /// Bytes that the runtime allocates for an instance; 0 = the type makes its own (or has only a block).
+    /// The bytes that the runtime allocates for an instance; 0 if the type allocates its instances itself (or has only
+    /// a block).
     public let size: Int
     public let alignment: Int
     /// Bytes of the block; 0 = none.
@@ -32,7 +33,7 @@ public final class TypeDescription: @unchecked Sendable {
     let borrowed: Borrowed
     private static let live = Atomic<Int>(0)
 
-    /// How many descriptions there are in the process.
+    /// The number of descriptions in the process.
     public static var liveCount: Int { live.load(ordering: .relaxed) }
 
     init(
@@ -73,7 +74,7 @@ public final class TypeDescription: @unchecked Sendable {
         try HandleTable.require(bits, .type, as: TypeDescription.self)
     }
 
-    /// Whether it is the type of this name, or says that it is one.
+    /// Whether this is the type of this name, or a subtype of it.
     public func isKind(of name: String) -> Bool {
         name.isSameName(as: self.name) || supertypes.contains { $0.isSameName(as: name) }
     }

@@ -4,13 +4,13 @@ public import CInvivo
 public protocol TypeRegistry: AnyObject {
     /// Enters a type; a taken name is an `exists` failure.
     func register(_ type: TypeDescription) throws(Failure)
-    /// By name; an unknown one is a `notFound` failure that names the nearest.
+    /// Finds a type by name. The failure for an unknown name (`notFound`) suggests the nearest one.
     func find(_ name: String) throws(Failure) -> TypeDescription
     /// Whether there is one; the nearest name is not looked for.
     func has(_ name: String) -> Bool
 }
 
-/// How the border finds the registry of a runtime handle; set once by the room that owns runtimes.
+/// Finds the registry of a runtime handle for the ABI; set once by the module that owns runtimes.
 public enum RuntimeLookup {
     nonisolated(unsafe) public static var lookup: @Sendable (UInt64) throws(Failure) -> any TypeRegistry = {
         (bits) throws(Failure) in throw Failure.badHandle(bits, .runtime)

@@ -2,7 +2,7 @@ public import CInvivo
 
 /// Makes types from the options of type.h.
 public enum TypeTables {
-    /// The alignment of a type that does not say: malloc's.
+    /// The alignment of a type that declares none: that of malloc.
     private static let usualAlignment: UInt64 = 16
     private static let largestAlignment: UInt64 = 4096
 
@@ -66,7 +66,8 @@ public enum TypeTables {
         }
         if options.size == 0, options.make == nil {
             if options.block_size == 0 {
-                reader.problem(path, "there is neither a size nor a make function nor a block: nothing to make")
+                reader.problem(
+                    path, "there is neither a size nor a make function nor a block, so no instance can be created")
             }
             if options.start != nil || options.stop != nil || options.method_count > 0 {
                 reader.problem(path, "start, stop and methods need an instance: give a size or a make function")
@@ -85,7 +86,7 @@ public enum TypeTables {
         if options.make != nil, options.release == nil {
             reader.problem(
                 path,
-                "make needs a release function, which ends an instance: for what ends otherwise one that does nothing")
+                "make needs a release function, which ends an instance; it may do nothing")
         }
         let weak = [options.weak_make != nil, options.weak_load != nil, options.weak_free != nil]
         if weak.contains(true), weak.contains(false) {

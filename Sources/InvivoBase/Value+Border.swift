@@ -2,7 +2,7 @@ public import CInvivo
 internal import Glibc
 
 extension Value {
-    /// How deep lists and maps may be nested in a value from C.
+    /// The maximum nesting of lists and maps in a value from C.
     static let deepest = 64
 
     /// Marks values that `owned()` allocated, in the `reserved` word. `free` touches nothing else, so that a callback
@@ -40,7 +40,7 @@ extension Value {
         let unsigned = value.as.unsigned_integer
         switch kind {
         case .null, .any: self = .null
-        // By its byte: a `bool` that C filled with something else than 0 or 1 must not be read as one.
+        // Read as a byte: a `bool` from C that is neither 0 nor 1 must not be read as a Swift Bool.
         case .bool: self = .bool(unsigned & 0xFF != 0)
         case .int8: self = .int8(try Self.narrowed(signed, kind))
         case .int16: self = .int16(try Self.narrowed(signed, kind))
@@ -197,7 +197,7 @@ extension Value {
         return value
     }
 
-    /// Takes apart what `cValue` made in the same mode.
+    /// Frees a value that `cValue` created in the same mode.
     private static func dispose(_ value: invivo_value, owned: Bool) {
         switch ValueKind(rawValue: value.kind) {
         case .string: Glibc.free(UnsafeMutableRawPointer(mutating: value.as.string.data))

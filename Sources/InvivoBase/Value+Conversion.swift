@@ -28,7 +28,7 @@ extension Value {
         }
     }
 
-    /// The same for a number of value.h.
+    /// Converts the value to a kind of value.h.
     public func converted(to number: invivo_kind) throws(Failure) -> Value {
         try converted(to: ValueKind(checking: number))
     }

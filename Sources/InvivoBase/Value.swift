@@ -77,7 +77,7 @@ public enum Value: Sendable {
         return signedInteger.flatMap { UInt64(exactly: $0) }
     }
 
-    /// A number as near as a double comes; nil for everything else.
+    /// The nearest double of a number; nil for other kinds.
     var approximateNumber: Double? {
         switch self {
         case .bool(let boolean): boolean ? 1 : 0

@@ -17,7 +17,7 @@ public enum ValueKind: UInt32, Sendable, CaseIterable {
     public var isInteger: Bool { Self.int8.rawValue...Self.uint64.rawValue ~= rawValue }
     public var isNumber: Bool { Self.int8.rawValue...Self.double.rawValue ~= rawValue }
 
-    /// Bytes of a field of this kind; nil where the kind alone does not say.
+    /// The size of a field of this kind; nil when the kind alone does not determine it.
     public var width: Int? {
         switch self {
         case .bool, .int8, .uint8: 1

@@ -4,9 +4,8 @@ public import InvivoBase
 /// The layers of the configuration (documents, then runtime settings) and their merged tree. A value: a plan edits a copy. The cost
 /// of an edit is proportional to the edit.
 public struct ConfigLayers: Sendable {
-    /// The content of each document and its order. Orders ascend; later documents win.
-    private var documents: [ConfigNode] = []
-    private var orders: [UInt64] = []
+    /// The content of each document at its order, and the runtime settings above them.
+    private var layers = LayerStack()
     private var settings = RuntimeSettings()
     public private(set) var tree = ConfigTree()
 
@@ -19,34 +18,24 @@ public struct ConfigLayers: Sendable {
         settings changedSettings: [(path: String, node: ConfigNode?)]
     ) throws(Failure) -> [ConfigTree.Change] {
         var changes: [ConfigMerge.Change] = []
-        for (order, node) in changed {
-            let place = orders.firstPlace { $0 >= order }
-            let isKnown = place < orders.count && orders[place] == order
-            let old = isKnown ? documents[place] : nil
-            switch (node, isKnown) {
-            case (let node?, true): documents[place] = node
-            case (let node?, false):
-                documents.insert(node, at: place)
-                orders.insert(order, at: place)
-            case (nil, true):
-                documents.remove(at: place)
-                orders.remove(at: place)
-            case (nil, false): break
+        func change(_ order: UInt64, _ node: ConfigNode?) {
+            let old = layers[order]
+            if old != nil || node != nil { changes.append(ConfigMerge.Change(order: order, old: old, new: node)) }
+        }
+        for (order, node) in changed { change(order, node) }
+        if !changedSettings.isEmpty {
+            let former = settings.layers
+            for (path, node) in changedSettings { settings.set(path, node) }
+            let next = settings.layers
+            for order in former.keys where next[order] == nil { change(order, nil) }
+            // A setting has an order of its own for each value.
+            for (order, node) in next where former[order] == nil || order == RuntimeSettings.mergedOrder {
+                change(order, node)
             }
-            if old != nil || node != nil { changes.append(ConfigMerge.Change(old: old, new: node)) }
         }
-        let former = settings
-        for (path, node) in changedSettings { settings.set(path, node) }
-        var layers = documents
+        for change in changes { layers.set(change.order, change.new) }
         var merge = ConfigMerge()
-        let root: ConfigNode?
-        if let old = former.merged, let new = settings.merged {
-            if old.node != nil || new.node != nil { changes.append(ConfigMerge.Change(old: old.node, new: new.node)) }
-            if let node = new.node { layers.append(node) }
-            root = try merge.merged(layers, changes, former: tree.root)
-        } else {
-            root = try merge.whole(layers + settings.each)
-        }
+        let root = try merge.merge(&layers, changes, former: tree.root)
         let next = ConfigTree(root: root ?? ConfigNode(.map(.empty)))
         defer { tree = next }
         return try next.changes(since: tree)
@@ -54,31 +43,22 @@ public struct ConfigLayers: Sendable {
 
     /// The source location of the last null at a path, even if a later layer sets the path again.
     public func placeOfNull(_ path: String) -> Place? {
-        (documents + settings.each).last { $0.find(path)?.isNull == true }?.find(path)?.place
-    }
-}
-
-extension Array {
-    /// The index of the first element that satisfies `isReached`, by binary search; `count` if there is none.
-    fileprivate func firstPlace(_ isReached: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isReached(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
+        layers.layers.last { $0.node.find(path)?.isNull == true }?.node.find(path)?.place
     }
 }
 
 /// Values that the running program set by path, in order.
 private struct RuntimeSettings: Sendable {
     private struct Setting: Sendable {
-        var order: Int
+        var order: UInt64
         var node: ConfigNode
     }
 
+    /// The order of the layer of all settings, and below the orders of separate settings.
+    static let mergedOrder = UInt64.max / 2
+
     private var settings: TreeDictionary<Name, Setting> = [:]
-    private var last = 0
+    private var last: UInt64 = 0
     /// All settings as one layer; nil if the path of one lies in another, because their order matters then.
     private(set) var merged: Merged? = Merged(node: nil)
 
@@ -86,11 +66,14 @@ private struct RuntimeSettings: Sendable {
         var node: ConfigNode?
     }
 
-    /// One layer for each setting, in order.
-    var each: [ConfigNode] {
-        settings.sorted { $0.value.order < $1.value.order }.map { path, setting in
-            Self.node(setting.node, at: ConfigPath.names(path.text)[...])
+    /// The layers of the settings by their order, which is above the orders of all documents.
+    var layers: [UInt64: ConfigNode] {
+        if let merged { return merged.node.map { [Self.mergedOrder: $0] } ?? [:] }
+        var layers: [UInt64: ConfigNode] = [:]
+        for (path, setting) in settings {
+            layers[Self.mergedOrder + setting.order] = Self.setting(nil, ConfigPath.names(path.text)[...], setting.node)
         }
+        return layers
     }
 
     mutating func set(_ path: String, _ node: ConfigNode?) {
@@ -140,9 +123,5 @@ private struct RuntimeSettings: Sendable {
         let inner = setting(place.flatMap { around?.map?.node(at: $0) }, names.dropFirst(), node)
         if let place { editor.replace(at: place, by: inner) } else { editor.append(name, inner) }
         return ConfigNode(.map(editor.map), at: node.place)
-    }
-
-    private static func node(_ node: ConfigNode, at names: ArraySlice<String>) -> ConfigNode {
-        setting(nil, names, node)
     }
 }

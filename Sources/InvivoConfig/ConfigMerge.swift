@@ -6,39 +6,37 @@ struct ConfigMerge {
 
     /// The former and the new content of one layer at a path.
     struct Change {
+        /// The order of the layer.
+        let order: UInt64
         let old: ConfigNode?
         let new: ConfigNode?
     }
 
-    /// Merges the content of `layers` at a path; nil if it is empty. `former` is the result before the changes. Parts that the
-    /// changes do not affect are shared with it and not visited.
-    mutating func merged(
-        _ layers: [ConfigNode], _ changes: [Change], former: ConfigNode?
+    /// Merges the layers at a path; nil if the result is empty. `former` is the result before the changes, which `stack` contains
+    /// already. Parts that the changes do not affect are shared with it and not visited.
+    mutating func merge(
+        _ stack: inout LayerStack, _ changes: [Change], former: ConfigNode?
     ) throws(Failure) -> ConfigNode? {
         try steps.step()
         guard !changes.isEmpty else { return former }
+        let merged: ConfigNode?
         // A single layer without null is the result itself.
-        if layers.count == 1, layers[0].isPlain { return layers[0] }
-        let wereMaps = changes.allSatisfy { $0.old.map { $0.map != nil } ?? true }
-        guard wereMaps, let map = former?.map, let last = layers.last, let maps = Self.maps(layers) else {
-            return try whole(layers)
+        if stack.count == 1, let only = stack.last?.node, only.isPlain {
+            merged = only
+        } else if stack.areMaps, let last = stack.last?.node, let map = former?.map,
+            changes.allSatisfy({ $0.old.map { $0.map != nil } ?? true })
+        {
+            merged = ConfigNode(.map(try mergeMaps(&stack, changes, map)), at: last.place)
+        } else {
+            stack.dropIndex()
+            merged = try whole(stack.visible)
         }
-        return ConfigNode(.map(try merged(maps, changes, map)), at: last.place)
+        try stack.updateIndex(&steps)
+        return merged
     }
 
-    /// The maps of all layers; nil if one layer is not a map.
-    private static func maps(_ layers: [ConfigNode]) -> [ConfigMap]? {
-        var maps: [ConfigMap] = []
-        maps.reserveCapacity(layers.count)
-        for layer in layers {
-            guard case .map(let map) = layer.content else { return nil }
-            maps.append(map)
-        }
-        return maps
-    }
-
-    /// Merges all layers from scratch.
-    mutating func whole(_ layers: [ConfigNode]) throws(Failure) -> ConfigNode? {
+    /// Merges layers from scratch.
+    private mutating func whole(_ layers: [ConfigNode]) throws(Failure) -> ConfigNode? {
         try steps.step()
         guard let last = layers.last else { return nil }
         guard last.map != nil else { return last.isNull ? nil : last }
@@ -62,8 +60,8 @@ struct ConfigMerge {
     // MARK: incremental
 
     /// Merges layers that are all maps and were all maps before.
-    private mutating func merged(
-        _ layers: [ConfigMap], _ changes: [Change], _ former: ConfigMap
+    private mutating func mergeMaps(
+        _ stack: inout LayerStack, _ changes: [Change], _ former: ConfigMap
     ) throws(Failure) -> ConfigMap {
         var inner: [(name: String, changes: [Change])] = []
         var places: NameTable<Int> = [:]
@@ -73,16 +71,17 @@ struct ConfigMerge {
             keepsOrder = keepsOrder && difference.keepsOrder
             for (name, old, new) in difference.entries {
                 let isFirst = changes.count == 1
+                let below = Change(order: change.order, old: old, new: new)
                 if !isFirst, let place = places[name] {
-                    inner[place].changes.append(Change(old: old, new: new))
+                    inner[place].changes.append(below)
                 } else {
                     if !isFirst { places[name] = inner.count }
-                    inner.append((name, [Change(old: old, new: new)]))
+                    inner.append((name, [below]))
                 }
                 // Adding or removing a name may change the order, except an addition at the end of the last layer.
                 keepsOrder = keepsOrder && old?.isNull != true && new?.isNull != true && new != nil
-                if old == nil && layers.count > 1 {
-                    keepsOrder = keepsOrder && changes.count == 1 && isLast(change, of: layers)
+                if old == nil && stack.count > 1 {
+                    keepsOrder = keepsOrder && changes.count == 1 && change.order == stack.last?.order
                 }
             }
         }
@@ -90,7 +89,9 @@ struct ConfigMerge {
         var nodes: NameTable<ConfigNode?> = [:]
         for (name, changes) in inner {
             let place = former.place(of: name)
-            let node = try merged(Self.nodes(name, in: layers), changes, former: place.map(former.node(at:)))
+            var below = stack.inner(name, after: changes)
+            let node = try merge(&below, changes, former: place.map(former.node(at:)))
+            stack.setInner(name, below)
             if !keepsOrder { nodes[name] = .some(node) }
             switch (node, place) {
             case (let node?, let place?): if keepsOrder { editor.replace(at: place, by: node) }
@@ -100,26 +101,13 @@ struct ConfigMerge {
         }
         guard !keepsOrder else { return editor.isChanged ? editor.map : former }
         var order = Order()
-        for layer in layers {
-            for (name, node) in layer {
+        for layer in stack.layers {
+            for (name, node) in layer.node.map ?? .empty {
                 try steps.step()
                 order.add(name, node)
             }
         }
         return order.map(like: former) { nodes[$0] ?? former[$0] }
-    }
-
-    private static func nodes(_ name: String, in layers: [ConfigMap]) -> [ConfigNode] {
-        var nodes: [ConfigNode] = []
-        for layer in layers {
-            if let place = layer.place(of: name) { nodes.append(layer.node(at: place)) }
-        }
-        return nodes
-    }
-
-    private func isLast(_ change: Change, of layers: [ConfigMap]) -> Bool {
-        guard let said = change.new?.map, let last = layers.last else { return false }
-        return said === last
     }
 
     /// The order of names in a merged map: the order in which layers first add them.

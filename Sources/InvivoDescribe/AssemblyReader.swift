@@ -12,8 +12,8 @@ public struct AssemblyReader {
         /// The assembly and all collaborators that have a table.
         public let all: [AssemblyDescription]
         public let extends: Bool
-        /// The definitions that were read. The runtime owns their user data.
-        public var definitions: [Definition] { all.flatMap(\.definitions) }
+        /// The definitions that were read and may have user data, which the runtime owns.
+        public var definitions: [Definition] { all.flatMap(\.definitions.unpacked) }
 
         /// Leaves all user data with the host, because the call that received the assembly fails.
         public func disown() {
@@ -51,7 +51,7 @@ public struct AssemblyReader {
         do throws(Failure) {
             while let next = reader.pending.popLast() { reader.descriptions.append(try reader.description(next)) }
         } catch {
-            for each in reader.descriptions.flatMap(\.definitions) { each.disown() }
+            for each in reader.descriptions.flatMap(\.definitions.unpacked) { each.disown() }
             throw error
         }
         return Result(
@@ -77,7 +77,7 @@ public struct AssemblyReader {
         var found: [invivo_assembly] = []
         var next: UnsafePointer<invivo_assembly>? = pointer
         while let one = next {
-            guard found.count < 64 else { throw Failure(.cycle, "the bases of an assembly go round in a circle") }
+            guard found.count < 64 else { throw Failure(.cycle, "the bases of an assembly form a cycle") }
             found.append(try given(one))
             next = found[found.count - 1].base
         }
@@ -121,7 +121,8 @@ public struct AssemblyReader {
         // Last: nothing throws after the definitions have been taken over.
         let definitions = try definitions(line, name, names)
         return AssemblyDescription(
-            name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, place: place)
+            name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, place: place,
+            keys: registry.names)
     }
 
     private mutating func collaborator(_ given: invivo_collaborator, _ index: Int, _ name: String) throws(Failure)
@@ -190,7 +191,7 @@ public struct AssemblyReader {
 
     private static func whole(_ key: String, _ name: String, _ names: [String]) -> String {
         guard key.contains(".") else { return "\(name).\(key)" }
-        // The name of a base stands for the name of the derived assembly.
+        // The name of a base is replaced by the name of the derived assembly.
         for other in names where !other.isSameName(as: name) {
             if let rest = key.rest(after: other + ".") { return "\(name).\(rest)" }
         }

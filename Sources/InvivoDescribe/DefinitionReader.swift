@@ -10,6 +10,7 @@ internal import InvivoWiring
 public struct DefinitionReader {
     private let registry: any DefinitionRegistry
     private let inlines: InlineDefinitions
+    private let files = SharedString()
 
     /// `inlines` receives the inline definitions of all definitions that are read.
     public init(_ registry: any DefinitionRegistry, _ inlines: InlineDefinitions) {
@@ -51,7 +52,8 @@ public struct DefinitionReader {
             let dependencies = try reader.injections(given.needs, given.need_count, "needs", path: type.name)
             guard inlines.definitions.isEmpty else {
                 throw Failure(
-                    .argument, "a type's needs name keys and types; definitions stand elsewhere", path: type.name)
+                    .argument, "a declared dependency of a type is a key or a type, not an inline definition",
+                    path: type.name)
             }
             return dependencies
         } catch {
@@ -80,7 +82,8 @@ public struct DefinitionReader {
             key = named?(written) ?? written
         }
         let location = Place(
-            file: try optionalText(given.file, "definition.file") ?? "", line: given.line, column: given.column)
+            file: files.shared(try optionalText(given.file, "definition.file") ?? ""), line: given.line,
+            column: given.column)
         func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: key, at: location) }
         var reader = SourceReader(self, key: key)
         var body = Definition.Body()
@@ -132,7 +135,7 @@ public struct DefinitionReader {
         else {
             throw fail(
                 .argument,
-                "definition.type is zero: only an alias, a constant, a choice, or what has a parent, needs none")
+                "definition.type is zero: only an alias, a constant, a choice or a child may omit it")
         }
         // An override takes effect with the key's own type; a block must be checked against its type.
         if let name = body.typeName, isOverride || given.block_initial != nil {
@@ -142,7 +145,7 @@ public struct DefinitionReader {
         if given.type.bits != 0 {
             body.type = try registry.type(of: given.type)
         } else if let constant = body.constant, let record = ObjectTable.record(constant.bits) {
-            body.type = Container.type(record)
+            body.type = ObjectType.of(record)
         }
         if let image = given.block_initial {
             guard let description = body.type?.description, description.blockSize > 0 else {
@@ -224,6 +227,17 @@ public struct DefinitionReader {
         }
         return inlines.add(
             try definition(pointer, at: path), owner: owner.key, parameters: owner.parameters, isOptional: isOptional)
+    }
+}
+
+/// One copy of a string that many definitions have.
+private final class SharedString {
+    private var last = ""
+
+    /// Returns the former string if it is the same.
+    func shared(_ string: String) -> String {
+        if !last.isSameName(as: string) { last = string }
+        return last
     }
 }
 
@@ -343,7 +357,7 @@ private struct SourceReader {
         if kind == .reference, let definition = given.definition {
             guard given.reference == nil, items.isEmpty else {
                 throw fail(
-                    "definition stands in the place of a reference and its arguments: only one of the two is given")
+                    "definition replaces a reference and its arguments: give only one of the two")
             }
             return try definitions.inline(definition, in: self, path: path, depth: depth, isOptional: form.isOptional)
         }

@@ -5,6 +5,7 @@ public import InvivoWiring
 
 /// The part of a runtime that readers of definitions use: ids of keys, registered types and scopes.
 public protocol DefinitionRegistry: AnyObject {
+    var names: KeyNames { get }
     /// The id of a key; a new one where the key has none.
     func intern(_ name: String) throws(Failure) -> UInt32
     func type(named name: String) throws(Failure) -> ObjectType
@@ -24,6 +25,6 @@ extension DefinitionRegistry {
     }
 }
 
-extension Container: DefinitionRegistry {
+extension Registry: DefinitionRegistry {
     public func requireScope(named name: String) throws(Failure) { _ = try scopes.scope(named: name) }
 }

@@ -8,10 +8,10 @@ public final class InlineDefinitions {
 
     public init() {}
 
-    /// Adds a definition that stands inside the definition of `owner`. Returns the source by which the owner refers to it.
+    /// Adds an inline definition of `owner`. Returns the source by which the owner refers to it.
     ///
-    /// It is removed with its owner and is not found by type. Where it declares no runtime arguments, it may use `parameters`,
-    /// those of its owner, which then passes them on.
+    /// It is removed with its owner and is not found by type. If it declares no runtime arguments, it may use
+    /// `parameters`, those of its owner, which then passes them on.
     func add(
         _ definition: Definition, owner: String, parameters: Signature?, isOptional: Bool
     ) -> Injection.Source {

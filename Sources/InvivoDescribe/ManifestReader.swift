@@ -383,28 +383,3 @@ private struct ComponentReader {
         return try neutral.source()
     }
 }
-
-extension SourceForm.Kind {
-    /// Nil for an inline component.
-    fileprivate init?(manifest kind: ManifestForm.Kind) {
-        switch kind {
-        case .new: return nil
-        case .config: self = .config
-        case .key: self = .reference
-        case .type: self = .type
-        case .all: self = .all
-        case .path: self = .path
-        case .provider: self = .provider
-        case .lazy: self = .lazy
-        case .weak: self = .weak
-        case .argument: self = .argument
-        case .arguments: self = .arguments
-        case .text: self = .text
-        case .set: self = .set
-        case .entry: self = .entry
-        case .entryName: self = .entryName
-        case .resolver: self = .resolver
-        case .asker: self = .asker
-        }
-    }
-}

@@ -5,7 +5,7 @@ struct SignatureBuilder {
     enum Problem {
         /// The default is no value of the parameter.
         case defaultValue(Failure)
-        /// A required parameter comes after one that may be left out.
+        /// A required parameter follows an optional one.
         case order
         case repeatedName
     }
@@ -36,6 +36,6 @@ struct SignatureBuilder {
     }
 
     static func orderMessage(_ name: String) -> String {
-        "the parameter '\(name)' is needed, but comes after one that may be left out"
+        "the parameter '\(name)' is required, but follows an optional one"
     }
 }

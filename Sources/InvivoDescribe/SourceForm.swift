@@ -1,12 +1,13 @@
 internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoGraph
+internal import InvivoSpec
 internal import InvivoWiring
 
-/// A source in neutral form: what a C table or a manifest spells, without its spelling.
+/// A source in neutral form, independent of its notation in a C table or a manifest.
 ///
-/// `source()` checks the parts and puts them together; `init(_:)` takes a source apart. Each kind of source stands once here, and
-/// once in each spelling.
+/// `source()` checks the parts and combines them; `init(_:)` splits a source into its parts. Each kind of source occurs
+/// once here, and once in each notation.
 struct SourceForm {
     /// Numbered as `INVIVO_INJECT_...` of wiring.h.
     enum Kind: UInt32, CaseIterable {
@@ -35,7 +36,7 @@ struct SourceForm {
     var value: Value?
     /// The number of a runtime argument.
     var index = 0
-    /// Of a value of the configuration.
+    /// The kind of a configuration value.
     var valueKind = ValueKind.any
     var isOptional = false
     var isExact = false
@@ -116,7 +117,7 @@ struct SourceForm {
         return pairs
     }
 
-    // MARK: taking apart
+    // MARK: splitting
 
     init(of source: Injection.Source) {
         switch source.kind {
@@ -171,5 +172,30 @@ struct SourceForm {
     private init(_ kind: Kind, _ query: Injection.TypeWish) {
         self.init(kind, name: query.name)
         (isExact, isOptional, isGreedy, orDefault) = (query.isExact, query.isOptional, query.isGreedy, query.orDefault)
+    }
+}
+
+extension SourceForm.Kind {
+    /// The kind that a manifest spells. Nil for an inline component.
+    init?(manifest kind: ManifestForm.Kind) {
+        switch kind {
+        case .new: return nil
+        case .config: self = .config
+        case .key: self = .reference
+        case .type: self = .type
+        case .all: self = .all
+        case .path: self = .path
+        case .provider: self = .provider
+        case .lazy: self = .lazy
+        case .weak: self = .weak
+        case .argument: self = .argument
+        case .arguments: self = .arguments
+        case .text: self = .text
+        case .set: self = .set
+        case .entry: self = .entry
+        case .entryName: self = .entryName
+        case .resolver: self = .resolver
+        case .asker: self = .asker
+        }
     }
 }

@@ -1,8 +1,8 @@
 public import InvivoBase
 
-/// A named set of definitions as it was described. Immutable; says nothing of whether it is active.
+/// A named set of definitions as described. Immutable; independent of its activation.
 public final class AssemblyDescription: Sendable {
-    /// Another assembly that references of this one lead to.
+    /// Another assembly to which references of this one lead.
     public struct Collaborator: Equatable, Sendable {
         /// The first part of references to a member of the collaborator.
         public let prefix: String
@@ -22,33 +22,39 @@ public final class AssemblyDescription: Sendable {
 
     public let name: String
     /// With whole keys, as they are when it is active under its own name; in declared order.
-    public let definitions: [Definition]
+    public let definitions: DefinitionList
     public let collaborators: [Collaborator]
     /// The names of this assembly's kinds: its own, those of its base assemblies, and interfaces.
     public let kinds: [String]
     public let place: Place
-    /// The keys of its definitions.
-    public let members: NameSet
+    private let keys: KeyNames
+    private let members: Set<UInt32>
 
+    /// `keys` has the keys of the definitions. Must not be called with its lock held.
     public init(
-        name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], place: Place
+        name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], place: Place,
+        keys: KeyNames
     ) {
         self.name = name
-        self.definitions = definitions
+        self.definitions = DefinitionList(definitions)
         self.collaborators = collaborators
         self.kinds = kinds
         self.place = place
-        members = NameSet(definitions.map(\.key))
+        self.keys = keys
+        members = self.definitions.ids
     }
 
-    /// Whether the two say the same; places do not count.
+    /// Whether one of its definitions has the key.
+    public func defines(_ key: String) -> Bool { keys.id(of: key).map(members.contains) ?? false }
+
+    /// Whether both are equal; source locations are ignored.
     public func isSame(as other: AssemblyDescription) -> Bool {
         self === other
             || name.isSameName(as: other.name) && kinds == other.kinds && collaborators == other.collaborators
                 && definitions.elementsEqual(other.definitions) { $0.isSame(as: $1) }
     }
 
-    /// One of two that say the same: what belongs to both ends with the last of them.
+    /// Joins two equal descriptions: their common data ends with the last of them.
     public func join(_ other: AssemblyDescription) {
         guard self !== other else { return }
         for (own, kept) in zip(definitions, other.definitions) { own.join(kept) }
@@ -68,7 +74,7 @@ public final class AssemblyDescription: Sendable {
         return AssemblyDescription(
             name: name, definitions: definitions + added,
             collaborators: collaborators + more.collaborators.filter { !collaborators.contains($0) },
-            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, place: place)
+            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, place: place, keys: keys)
     }
 
     public func isKind(of name: String) -> Bool { kinds.contains(where: name.isSameName(as:)) }

@@ -7,7 +7,8 @@ public import InvivoConfig
 /// made when it is first read: an edit of a value costs nothing for the maps around it.
 public final class ConfigValue: @unchecked Sendable {
     public let node: ConfigNode
-    /// Where the value is; nil until it is made. Freed with this; the chunk that leads here holds it.
+    /// The storage of the value; nil until it is created. Freed with this object, which the chunk that points to it
+    /// retains.
     private let made: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let isLate: Bool
 
@@ -33,7 +34,7 @@ public final class ConfigValue: @unchecked Sendable {
     /// The block of the entry in the graph: a pointer to the value, or to the pointer to a deferred one.
     var block: UnsafeRawPointer { isLate ? UnsafeRawPointer(made) : UnsafeRawPointer(made.pointee!) }
 
-    /// The value, made if nobody has read it before. Any thread; waits for nobody.
+    /// The value, created by the first reader. Any thread; never waits.
     public var raw: UnsafePointer<invivo_value> {
         var there = iv_load_pointer(made)
         if there == nil {

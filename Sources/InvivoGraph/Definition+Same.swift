@@ -28,7 +28,7 @@ extension Definition {
             && Self.areSame(a.after, b.after) && Self.areSame(a.afterAll, b.afterAll)
     }
 
-    /// One of two that say the same, and are not both known yet: their user data is owned once.
+    /// Joins two equal definitions, of which one is not shared yet: their user data is owned once.
     public func join(_ other: Definition) {
         if let own = body.keepAlive, let kept = other.body.keepAlive { own.join(kept) }
     }

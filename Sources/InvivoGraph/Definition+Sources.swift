@@ -45,7 +45,7 @@ extension Definition {
         if key != self.key { body.origin = body.origin ?? self.key }
         body.parent = body.parent.map(rename)
         body.owner = body.owner.map(rename)
-        return Definition(id: id, key: key, body)
+        return Definition(id: id, key: key, body, details: details)
     }
 
     /// Every key in it, in the order in which `renamed` visits them.

@@ -2,7 +2,7 @@ public import CInvivo
 internal import CPlatform
 public import InvivoBase
 
-/// How long an instance is shared, and among whom.
+/// Determines the lifetime of an instance, and which dependents share it.
 public enum Scope: UInt32, Sendable {
     case prototype = 1
     case graph = 2
@@ -13,12 +13,12 @@ public enum Scope: UInt32, Sendable {
     case context = 6
     /// One for each thread.
     case thread = 7
-    /// One for each place of a scope of the host's.
+    /// One for each instance of a host scope.
     case host = 8
 
     /// One instance that lives beyond the resolve that made it.
     public var isShared: Bool { self != .prototype && self != .graph }
-    /// One for each of several places.
+    /// Whether there is one object for each scope instance.
     public var isPlaced: Bool { self == .context || self == .thread || self == .host }
 
     public var name: String {
@@ -48,7 +48,7 @@ public final class Factory: @unchecked Sendable {
     public let userData: UnsafeMutableRawPointer?
     /// The owner of the user data, for a copy. Set before the copy is shared.
     public nonisolated(unsafe) var kept: Factory?
-    /// Shared by all that were described with the same user data. Changed only while nobody else knows this one.
+    /// Shared by all factories with the same user data. Changed only before this one is shared.
     private var ownership: Ownership
 
     private final class Ownership {
@@ -103,7 +103,7 @@ public final class Factory: @unchecked Sendable {
         return (UInt64(UInt(bitPattern: code)), UInt64(UInt(bitPattern: userData)))
     }
 
-    /// Calls it; the instance it answers, or the place it was given.
+    /// Calls the factory. Returns the created instance, or the given memory.
     public func run(
         _ what: @autoclosure () -> String, _ place: UnsafeMutableRawPointer?, _ build: UnsafePointer<invivo_build>,
         _ arguments: [Value]
@@ -117,7 +117,7 @@ public final class Factory: @unchecked Sendable {
     }
 }
 
-/// The recipe for a key, as it was described. Immutable.
+/// The definition of a key, as described. Immutable.
 public final class Definition: Sendable {
     public struct Flags: OptionSet, Sendable {
         public let rawValue: UInt32
@@ -136,13 +136,16 @@ public final class Definition: Sendable {
 
     public let id: UInt32
     public let key: String
-    /// Everything else that was said. Replaced whole in copies.
+    /// The rest of the definition. Copies replace it as a whole.
     public let body: Body
+    /// The details of the packed definition from which this one is derived. An equal packed copy shares them.
+    // Unchecked: immutable.
+    nonisolated(unsafe) let details: DefinitionDetails?
 
     public struct Body: Sendable {
         /// Nil takes the parent's, or graph.
         public var scope: Scope?
-        /// Of a scope of the host's: which.
+        /// The name of a host scope.
         public var scopeName: String?
         public var flags: Flags = []
         public var type: ObjectType?
@@ -179,7 +182,7 @@ public final class Definition: Sendable {
         public var isPartial = false
         public var parent: String?
         public var rank: Int32 = 0
-        /// Nanoseconds; 0 = as the runtime's options say.
+        /// In nanoseconds; 0 = the value of the runtime's options.
         public var startTimeout: UInt64 = 0
         public var stopTimeout: UInt64 = 0
         public var place = Place()
@@ -193,17 +196,20 @@ public final class Definition: Sendable {
         public var each: String?
         /// The entry for which it is.
         public var entry: String?
-        /// It stands in a pattern.
+        /// Whether it is inside a pattern.
         public var isPattern = false
-        /// The key of the definition in which it stands.
+        /// The key of the definition that contains it.
         public var owner: String?
         public init() {}
     }
 
-    public init(id: UInt32, key: String, _ body: Body) {
+    public convenience init(id: UInt32, key: String, _ body: Body) { self.init(id: id, key: key, body, details: nil) }
+
+    init(id: UInt32, key: String, _ body: Body, details: DefinitionDetails?) {
         self.id = id
         self.key = key
         self.body = body
+        self.details = details
     }
 
     public convenience init(
@@ -223,12 +229,12 @@ public final class Definition: Sendable {
     public func with(_ change: (inout Body) -> Void) -> Definition {
         var body = body
         change(&body)
-        return Definition(id: id, key: key, body)
+        return Definition(id: id, key: key, body, details: details)
     }
 
     public var type: ObjectType? { body.type }
     public var alias: String? { body.alias }
-    /// Whether it is another name and nothing more: it says nothing of the runtime arguments, which go on as they come.
+    /// Whether it is an alias and nothing more: it declares no runtime arguments, and passes them on unchanged.
     public var isPlainAlias: Bool { body.alias != nil && body.initializer.isEmpty && body.parameters == nil }
     public var place: Place { body.place }
     public var base: [Int: Value] { body.base }

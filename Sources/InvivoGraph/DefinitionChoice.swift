@@ -6,7 +6,7 @@ public struct DefinitionChoice: Sendable {
         case equal(Value)
         /// An object of this very type.
         case exact(String)
-        /// An object whose type is it, or says that it is.
+        /// An object of this type or of a subtype.
         case kind(String)
         /// A text that is the name of a definition: that definition.
         case named
@@ -61,7 +61,7 @@ extension DefinitionChoice.When {
         }
     }
 
-    /// As an error says it.
+    /// The condition, for messages.
     var text: String {
         switch self {
         case .equal(let value): "\(value)"
@@ -74,7 +74,7 @@ extension DefinitionChoice.When {
 }
 
 extension Value {
-    /// Of an object, or the type that it is.
+    /// The type of an object, or the type that is the value.
     fileprivate var describedType: TypeDescription? {
         switch self {
         case .object(let lease): lease.type

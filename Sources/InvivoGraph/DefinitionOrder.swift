@@ -62,7 +62,7 @@ public enum EntryPositions {
         return positions.map { $0 ?? 0 }
     }
 
-    /// The longest ascending selection of positions, with nil in the place of the others (patience sorting).
+    /// The longest ascending selection of positions, with nil for all others (patience sorting).
     private static func ascending(_ known: [Int?]) -> [Int?] {
         // For each length the selection with the lowest end; for each index its predecessor.
         var ends: [(index: Int, position: Int)] = []

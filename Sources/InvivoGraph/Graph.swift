@@ -52,7 +52,7 @@ let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)
 public final class Chunk: @unchecked Sendable {
     let entries: UnsafeMutablePointer<invivo_entry>
     private(set) var slots: [GraphSlot?]
-    /// Where they are others than those of the slots.
+    /// The compiled definitions that differ from those of the slots.
     private var recipes: [Int: Recipe] = [:]
     /// Few have any.
     private(set) var blocks: [Int: Block] = [:]
@@ -84,7 +84,7 @@ public final class Chunk: @unchecked Sendable {
 
     deinit { entries.deallocate() }
 
-    /// Where an entry has its cell: the first word.
+    /// The cell of an entry: its first word.
     @inlinable @inline(__always)
     public static func shown(_ entry: UnsafeMutablePointer<invivo_entry>) -> UnsafeMutablePointer<
         UnsafeMutableRawPointer?
@@ -116,7 +116,7 @@ public final class Chunk: @unchecked Sendable {
         entries[index].type = slot?.type?.description.handleBits ?? 0
     }
 
-    /// Under the monitor: readers see the slot from now on, if it stands here.
+    /// Under the monitor: publishes the slot to readers, if it is at this index.
     func show(_ slot: GraphSlot, at index: Int) {
         guard slots[index] === slot, let raw = slot.shown else { return }
         let type = slot.shownType?.description.handleBits ?? 0
@@ -124,14 +124,14 @@ public final class Chunk: @unchecked Sendable {
         iv_store_pointer(Self.shown(entries + index), UnsafeMutableRawPointer(raw))
     }
 
-    /// Under the monitor: everything that came to be shown while the chunk was copied.
+    /// Under the monitor: publishes the slots that were published elsewhere while the chunk was copied.
     func showAll() {
         for index in 0..<chunkSize { if let slot = slots[index] { show(slot, at: index) } }
     }
 
     func recipe(_ index: Int) -> Recipe? { recipes[index] ?? slots[index]?.recipe }
 
-    /// A recipe that is not said by the slot.
+    /// The compiled definition that is not in the slot.
     func ownRecipe(_ index: Int) -> Recipe? { recipes[index] }
 
     func set(_ recipe: Recipe?, at index: Int) {
@@ -149,7 +149,7 @@ public final class Chunk: @unchecked Sendable {
         entries[index].layers = configuration.map { Unmanaged.passUnretained($0 as AnyObject).toOpaque() }
     }
 
-    /// Of a path of the configuration: views read it where keys have their block.
+    /// Stores a configuration value. Views read it where keys have their block.
     func set(_ setting: ConfigValue?, at index: Int) {
         settings[index] = setting
         entries[index].block = setting?.block
@@ -234,7 +234,7 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.slots[Int(id) % chunkSize]
     }
 
-    /// How the objects of a key are made; of an alias without arguments, that of the key it names.
+    /// The compiled definition of a key; for an alias without arguments, that of its target.
     public func recipe(_ id: UInt32) -> Recipe? {
         chunk(id)?.recipe(Int(id) % chunkSize)
     }
@@ -254,10 +254,13 @@ public final class Graph: @unchecked Sendable {
         return chunk.slots[index]?.isMade(by: recipe) ?? false
     }
 
-    /// Whether the slot of a key has no other recipe than its own in this graph.
+    /// Whether the key of a slot has no other compiled definition than the slot's in this graph.
     public func isOwn(_ recipe: Recipe, _ slot: GraphSlot) -> Bool {
         chunk(recipe.id)?.ownRecipe(Int(recipe.id) % chunkSize) == nil && slot.isMade(by: recipe)
     }
+
+    /// Whether the recipe of a key is packed in the key's own slot.
+    public func isPacked(_ id: UInt32) -> Bool { ownRecipe(id) == nil && slot(id)?.id == id }
 
     /// The recipe of a key that is not packed in its slot.
     public func ownRecipe(_ id: UInt32) -> Recipe? {
@@ -272,7 +275,8 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.show(slot, at: Int(id) % chunkSize)
     }
 
-    /// Under the monitor, when it is published: what came to be shown in the former graph meanwhile.
+    /// Under the monitor, when the graph is published: publishes the slots that were published in the former graph
+    /// meanwhile.
     public func showAll() {
         for index in changed { pages[index / Page.size].chunks[index % Page.size].showAll() }
     }
@@ -296,7 +300,7 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.settings[Int(id) % chunkSize]
     }
 
-    /// Every slot, once each, with the key it stands under first.
+    /// Calls `body` with every slot once, and with its first key.
     public func forEachSlot(_ body: (UInt32, GraphSlot) -> Void) {
         for (index, chunk) in pages.flatMap(\.chunks).enumerated() {
             for (offset, slot) in chunk.slots.enumerated() {
@@ -351,7 +355,7 @@ public struct GraphEditor {
     }
 
     public mutating func set(_ slot: GraphSlot?, at id: UInt32) { chunk(id).set(slot, at: Int(id) % chunkSize) }
-    /// A slot whose objects are made as it says itself: nothing has to be compared for that.
+    /// Sets a slot with its own compiled definition, which makes a comparison unnecessary.
     public mutating func setWithItsRecipe(_ slot: GraphSlot, at id: UInt32) {
         chunk(id).setWithItsRecipe(slot, at: Int(id) % chunkSize)
     }

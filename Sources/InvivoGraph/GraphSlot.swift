@@ -6,49 +6,36 @@ internal import InvivoBase
 /// The subclass adds the instance. The graph sees only the part of it that readers see. Unchecked because it has
 /// subclasses.
 open class GraphSlot: @unchecked Sendable {
-    /// A `Recipe`, or the type of a packed one.
-    private let basis: AnyObject
-    private let packed: PackedRecipe
-    /// For a packed recipe: the offset of the key's name in the table of names.
-    private let name: UInt32
+    private let packed: PackedDefinition
 
     /// Must not be called with the lock of the key table held.
-    public init(_ recipe: Recipe) {
-        if let type = recipe.type, let packed = PackedRecipe(recipe, type), let name = type.keys.offset(of: recipe.id) {
-            (basis, self.packed, self.name) = (type, packed, name)
-        } else {
-            (basis, packed, name) = (recipe, .none, 0)
-        }
-    }
+    public init(_ recipe: Recipe) { packed = PackedDefinition(recipe) ?? PackedDefinition(unpacked: recipe) }
 
     /// Creates a slot that keeps the recipe as it is.
-    public init(unpacked recipe: Recipe) { (basis, packed, name) = (recipe, .none, 0) }
+    public init(unpacked recipe: Recipe) { packed = PackedDefinition(unpacked: recipe) }
 
     /// The type of a packed recipe; nil for all others.
-    public final var packedType: ObjectType? {
-        packed.isPacked ? unsafeDowncast(basis, to: ObjectType.self) : nil
-    }
+    public final var packedType: ObjectType? { packed.type }
+
+    private var unpacked: Recipe? { packed.unpacked.map { unsafeDowncast($0, to: Recipe.self) } }
 
     /// The recipe of the slot's instance. An instance that is kept keeps its slot, though the next generation may have another
     /// recipe for the key.
-    public final var recipe: Recipe {
-        packedType.map { packed.recipe(name, $0) } ?? unsafeDowncast(basis, to: Recipe.self)
-    }
+    public final var recipe: Recipe { unpacked ?? packed.recipe }
 
-    /// Whether `other` is equal to the slot's recipe.
+    /// Whether `other` is equal to the slot's compiled definition.
     public final func isMade(by other: Recipe) -> Bool {
-        guard let type = packedType else { return basis === other }
-        guard other.type === type, other.id == id, let packed = PackedRecipe(other, type) else { return false }
-        return packed.bits == self.packed.bits && packed.operands == self.packed.operands
+        if let unpacked { return unpacked === other }
+        return other.type === type && PackedDefinition(other)?.isSame(as: packed) == true
     }
 
-    public final var definition: Definition { packedType.map { packed.definition(name, $0) } ?? recipe.definition }
+    public final var definition: Definition { unpacked?.definition ?? packed.definition }
     public final var isPacked: Bool { packed.isPacked }
     /// The missing dependencies of a blocked definition.
-    public final var waits: [String] { packed.isPacked ? [] : recipe.waits }
-    public final var id: UInt32 { packedType.map { $0.keys.table.id(at: name) } ?? recipe.id }
-    public final var scope: Scope { packed.isPacked ? packed.saidScope ?? .graph : recipe.scope }
-    public final var type: ObjectType? { packedType ?? recipe.type }
+    public final var waits: [String] { unpacked?.waits ?? [] }
+    public final var id: UInt32 { packed.id ?? recipe.id }
+    public final var scope: Scope { unpacked?.scope ?? packed.declaredScope ?? .graph }
+    public final var type: ObjectType? { packed.type ?? recipe.type }
 
     // MARK: the instance
 

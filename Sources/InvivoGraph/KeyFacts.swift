@@ -5,7 +5,7 @@ public struct KeyFacts {
     /// The type of its objects, or one of their supertypes; nil for a choice that declares none.
     public let type: ObjectType?
     public let scope: Scope
-    /// Of a scope of the host's: its own name.
+    /// The name of a host scope.
     public let scopeName: String?
     /// "initializer", "factory", "method", "constant", "choice", "block", "abstract" or "dormant".
     public let making: String

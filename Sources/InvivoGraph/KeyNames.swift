@@ -23,10 +23,8 @@ public struct KeyNames: Sendable {
     /// Returns the offset of the name of an id, or nil for an unknown id. Names never move.
     func offset(of id: UInt32) -> UInt32? { monitor.locked { table.place(of: id) } }
 
-    /// Returns the offset of a key's name if that is the name of `id`.
-    func offset(of id: UInt32, named key: String) -> UInt32? {
-        monitor.locked { table.name(id) == key ? table.place(of: id) : nil }
-    }
+    /// Returns the offset of a key's name, or nil if nothing has named it yet.
+    func offset(of key: String) -> UInt32? { monitor.locked { table.id(of: key).flatMap(table.place(of:)) } }
 
     /// Returns the id of a key, which it adds if necessary.
     public func intern(_ key: String) throws(Failure) -> UInt32 {

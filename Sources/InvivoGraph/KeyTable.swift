@@ -9,14 +9,14 @@ public import InvivoBase
 /// is inside a view (or otherwise sure that the table lives): names are written before their slot is published, and stay
 /// where they are. An outgrown table ends with the generation in which it was outgrown.
 public final class KeyTable: @unchecked Sendable {
-    /// In place of an id: objects without a definition have no key.
+    /// The id of objects without a definition, which have no key.
     public static let noKey = UInt32.max
 
     public let raw: UnsafeMutablePointer<iv_keys>
     /// The upper half of every key of this runtime.
     public let owner: UInt32
     public private(set) var count = 0
-    /// Where the name of each id begins, in pages that stay where they are.
+    /// The offset of each id's name, in pages that are never moved.
     private var places: [UnsafeMutablePointer<UInt32>] = []
     /// The used size of the chunks, the chunks, and the kind of each allocation.
     private var used = 16
@@ -88,14 +88,14 @@ public final class KeyTable: @unchecked Sendable {
     /// Borrowed while the runtime lives.
     public func text(_ id: UInt32) -> UnsafePointer<CChar>? { entry(id).flatMap { iv_text_name($0) } }
 
-    /// Where the name of an id stands.
+    /// The offset of an id's name.
     func place(of id: UInt32) -> UInt32? {
         Int(id) < count ? places[Int(id) / Self.pageSize][Int(id) % Self.pageSize] : nil
     }
 
     /// The id of a name, made when new.
     public func intern(_ name: String) throws(Failure) -> UInt32 {
-        // Names are what C can say: they end with the first NUL.
+        // Names must be C strings: they end at the first NUL.
         var name = name.utf8.contains(0) ? String(decoding: name.utf8.prefix { $0 != 0 }, as: UTF8.self) : name
         if let id = id(of: name) { return id }
         let id = UInt32(truncatingIfNeeded: count)
@@ -110,7 +110,7 @@ public final class KeyTable: @unchecked Sendable {
         return id
     }
 
-    /// Where it was put; nil when the names have no room any more.
+    /// Appends a name. Returns its offset; nil when the names have no storage left.
     private func append(_ bytes: UnsafeBufferPointer<UInt8>, _ id: UInt32) -> UInt32? {
         let needed = 5 + bytes.count + 1
         if used + needed > chunkRoom {
@@ -131,7 +131,7 @@ public final class KeyTable: @unchecked Sendable {
         return UInt32(used)
     }
 
-    /// Room for names, known by `count` places that follow each other.
+    /// Adds a chunk of storage for names, at `count` consecutive offsets.
     private func add(_ chunk: UnsafeMutablePointer<CChar>, _ count: Int) {
         allocations.append(chunk)
         // A list of them is as long as the next power of two.
@@ -167,7 +167,7 @@ public final class KeyTable: @unchecked Sendable {
         outgrown.append(Outgrown(table))
     }
 
-    /// The tables that no reader finds any more, to be let go with the current generation.
+    /// Takes the tables that new readers do not find any more; they are freed with the current generation.
     public func takeOutgrown() -> [Outgrown] {
         defer { outgrown = [] }
         return outgrown
@@ -198,7 +198,7 @@ public final class KeyTable: @unchecked Sendable {
 
     // MARK: wait-free
 
-    /// The key whose name stands at a place that `place(of:)` answered. Any thread, while the table lives.
+    /// The key whose name has the offset that `place(of:)` returned. Any thread, while the table lives.
     func entry(at place: UInt32) -> (id: UInt32, name: String) {
         guard let entry = iv_keys_text(raw, place), let text = iv_text_name(entry) else { return (.max, "?") }
         let bytes = UnsafeRawBufferPointer(start: text, count: iv_text_length(entry))
@@ -208,7 +208,7 @@ public final class KeyTable: @unchecked Sendable {
     /// The id alone.
     func id(at place: UInt32) -> UInt32 { iv_keys_text(raw, place).map { iv_text_id($0) } ?? .max }
 
-    /// The name of a key, or nil. Looks at every name: for forked children, where the pages of places may be half-written.
+    /// The name of a key, or nil. Searches every name: in a forked child the pages of offsets may be half-written.
     public static func text(_ keys: UnsafePointer<iv_keys>, _ id: UInt32) -> UnsafePointer<CChar>? {
         guard let table = iv_keys_names(keys), let slots = table.pointee.slots else { return nil }
         for index in 0...Int(truncatingIfNeeded: table.pointee.mask) {
@@ -269,8 +269,10 @@ public final class KeyTable: @unchecked Sendable {
     }
 }
 
-/// Words that say a key's version. Never freed, so that a cache may read one at any time; a word given back is counted
-/// up before it serves another key, so no version comes twice.
+/// Words with the versions of keys.
+///
+/// They are never freed, so that a cache may read one at any time. A returned word is incremented before it serves
+/// another key, so that no version is used twice.
 enum VersionWords {
     private static let monitor = Monitor(isProcessWide: true)
     nonisolated(unsafe) private static var free: [UnsafeMutablePointer<UInt64>] = []

@@ -29,7 +29,7 @@ public final class LaterSupertypes: @unchecked Sendable {
         }
     }
 
-    /// Also in a forked child.
+    /// The types of a supertype; also in a forked child.
     func types(that supertype: String) -> [String] {
         home.isHere ? monitor.locked { types.list[supertype] ?? [] } : types.list[supertype] ?? []
     }

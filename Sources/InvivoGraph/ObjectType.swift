@@ -73,7 +73,8 @@ public final class ObjectType: @unchecked Sendable {
         raw.pointee.thread = access?.thread ?? 0
         raw.pointee.handle = description.handleBits
         let needsNothing = description.signature.parameters.allSatisfy(\.isOptional)
-        // If the domain is not one thread, only asking it tells who may touch a prototype: the general path does that.
+        // If the domain is not one thread, only the domain can tell which code may touch a prototype. The general path
+        // asks it.
         let isSimple =
             (access?.isKnownByThread ?? true) && description.size > 0 && alignment == 16 && functions.start == nil
             && functions.stop == nil && functions.prepare == nil

@@ -9,7 +9,7 @@ public final class Processor: @unchecked Sendable {
             invivo_object, UnsafePointer<invivo_build>?, UnsafeMutablePointer<invivo_object>?, UnsafeMutableRawPointer?,
             UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
-    /// Answers the definition, or another in its place.
+    /// Returns the definition, or its replacement.
     public typealias Process = @Sendable (Definition) throws(Failure) -> Definition
 
     /// A function that replaces objects.
@@ -20,13 +20,13 @@ public final class Processor: @unchecked Sendable {
     }
 
     public let name: String
-    /// Of this key alone, or (nil) of any.
+    /// The only key that it applies to; nil for all keys.
     public let key: (id: UInt32, name: String)?
     public let type: String?
     public let priority: Int32
     public let process: Process?
     public let decorator: Decorator?
-    /// Where it is written, for messages.
+    /// The source location, for messages.
     public let place: Place
     /// Holds the host's data.
     private let owner: Factory
@@ -61,7 +61,7 @@ public final class Processor: @unchecked Sendable {
         return type?.description.isKind(of: wanted) ?? false
     }
 
-    /// Whether the objects of a recipe are decorated by it; those of its own component's graph are left out elsewhere.
+    /// Whether it decorates the objects of a compiled definition. The graph of its own component is excluded elsewhere.
     public func decorates(_ recipe: Recipe) -> Bool {
         guard decorator != nil, recipe.isDecorable else { return false }
         return concerns(recipe.id, recipe.type)
@@ -81,7 +81,7 @@ public final class Processor: @unchecked Sendable {
 }
 
 extension Recipe {
-    /// Whether it makes objects: others have nothing to decorate.
+    /// Whether it creates objects, which can be decorated.
     var isDecorable: Bool {
         guard !isAbstract else { return false }
         switch maker {

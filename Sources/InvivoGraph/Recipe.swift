@@ -4,10 +4,10 @@ public import InvivoBase
 /// checked and converted. Immutable; shared by all generations in which it stays the same.
 public final class Recipe: Sendable {
     public struct Slot: Sendable {
-        /// Where it goes among the parameters.
+        /// The position among the parameters.
         public let position: Int
         public let source: Source
-        /// For messages: what the place takes.
+        /// The parameter, for messages.
         public let parameter: Signature.Parameter?
     }
 
@@ -42,9 +42,9 @@ public final class Recipe: Sendable {
 
     /// How a dependent is updated when its dependency changes.
     public enum Edge: UInt8, Sendable, Comparable {
-        /// It asks each time: nothing is to be done.
+        /// The dependent resolves at each use and is not affected.
         case late = 0
-        /// It is injected again and keeps its identity.
+        /// The dependency is injected again into the same dependent.
         case injection = 1
         /// The dependent is rebuilt.
         case initializer = 2
@@ -69,17 +69,17 @@ public final class Recipe: Sendable {
     public let wishes: Set<String>
     /// The keys that it would take and that nothing has.
     public let missing: Set<String>
-    /// It asks for whom it is made, so it is never shared.
+    /// Whether the object depends on its requester, and so is never shared.
     public let asks: Bool
     /// Keys that must be defined before it can make anything.
     public let awaits: Set<String>
     // Unchecked: the compiler and the planner set these before other threads have the recipe.
     /// The keys that its lazy references resolve and then hold. They are no dependencies, but can be part of a cycle.
-    public internal(set) nonisolated(unsafe) var keeps: Set<UInt32> = []
+    public let keeps: Set<UInt32>
     /// Whether something leads from it back to it: its objects may hold each other.
     public nonisolated(unsafe) var isInCircle = false
     /// The lists whose holder is notified when a candidate is added or removed.
-    public internal(set) nonisolated(unsafe) var hearing: NameSet = []
+    public let hearing: NameSet
     /// The number of first steps that come from the needs of its type.
     public internal(set) nonisolated(unsafe) var needCount = 0
     /// The decorators of its objects, in the order in which they are applied.
@@ -91,7 +91,7 @@ public final class Recipe: Sendable {
         _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step],
         afterAll: [Step],
         edges: [(id: UInt32, edge: Edge)], bindings: NameTable<[UInt32]>, wishes: Set<String>,
-        missing: Set<String> = [], asks: Bool, awaits: Set<String>
+        missing: Set<String> = [], asks: Bool, awaits: Set<String>, keeps: Set<UInt32> = [], hearing: NameSet = []
     ) {
         self.definition = definition
         type = definition.type
@@ -108,6 +108,8 @@ public final class Recipe: Sendable {
         self.missing = missing
         self.asks = asks
         self.awaits = awaits
+        self.keeps = keeps
+        self.hearing = hearing
     }
 
     /// The name under which an object records the result of a step, independent of its current definition. For a
@@ -152,7 +154,7 @@ public final class Recipe: Sendable {
             }
     }
 
-    /// The lookups by type whose holder does not hear of changes.
+    /// The lookups by type whose holder is not notified of changes.
     public var deafBindings: NameTable<[UInt32]> { bindings.filter { !hearing.contains($0.key) } }
 
     public var isExclusive: Bool { definition.body.flags.contains(.exclusive) }
@@ -178,7 +180,7 @@ public final class Recipe: Sendable {
 
     private var parameters: [Signature.Parameter] { definition.body.parameters?.parameters ?? [] }
 
-    /// Whether nobody gets an instance without giving arguments.
+    /// Whether every resolve must give arguments.
     public var needsArguments: Bool { (definition.body.parameters?.leastCount ?? 0) > 0 }
 
     /// Whether arguments of one of them can be passed to the other.
@@ -198,10 +200,9 @@ public final class Recipe: Sendable {
     private func copied(_ edges: [(id: UInt32, edge: Edge)]) -> Recipe {
         let copy = Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits)
+            edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits,
+            keeps: keeps, hearing: hearing)
         copy.isInCircle = isInCircle
-        copy.keeps = keeps
-        copy.hearing = hearing
         copy.needCount = needCount
         copy.decorators = decorators
         copy.undecorated = undecorated
@@ -240,7 +241,7 @@ public final class Recipe: Sendable {
         edges.elementsEqual(other.edges) { $0.id == $1.id && $0.edge == $1.edge }
     }
 
-    /// Whether the two say the same of the initializer.
+    /// Whether both have the same initializer arguments.
     public func hasSameInitializer(as other: Recipe) -> Bool {
         func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.edges.filter { $0.edge == .initializer }.map(\.id)) }
         // Lists have an order. A provider of nothing is null, and becomes one when its key is there.

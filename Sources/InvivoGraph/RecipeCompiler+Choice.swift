@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// Choices: what is known when they are planned is decided there; the rest when somebody asks.
+/// Compiles choices. Conditions on known values are evaluated here, the others at each resolve.
 extension RecipeCompiler {
     mutating func compile(_ choice: DefinitionChoice) -> Recipe? {
         refuseMaking()
@@ -42,9 +42,9 @@ extension RecipeCompiler {
         switch compiled {
         case .object(let id, _, _):
             if let type = definition.type { checkType(compiled, type.name, what) }
-            if id == definition.id { fail(.cycle, "\(what) is the choice itself") }
+            if id == definition.id { fail(.cycle, "\(what) refers to the choice itself") }
         case .value(.null), .arguments: if wrong == before { fail(.argument, "\(what) gives nothing") }
-        default: fail(.argument, "\(what) must be a key or a type: a choice is one of other definitions")
+        default: fail(.argument, "\(what) must be a key or a type: a choice selects another definition")
         }
         return compiled
     }
@@ -73,7 +73,9 @@ extension RecipeCompiler {
                     : !(body.before + body.after + body.afterAll).isEmpty
                         ? "hooks" : body.parent != nil ? "a parent" : nil
         if let makes {
-            fail(.argument, "a choice makes nothing itself, and has \(makes); say it in what it chooses")
+            fail(
+                .argument,
+                "a choice creates no object itself, so it cannot have \(makes); move this to the selected definitions")
         }
     }
 }

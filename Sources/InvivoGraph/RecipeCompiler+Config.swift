@@ -6,7 +6,7 @@ internal import InvivoConfig
 /// The paths of the values are edges of the compiled definition. A changed value therefore updates its dependents in
 /// the same way as a changed key.
 extension RecipeCompiler {
-    /// Where a path leads from the definition being compiled.
+    /// The result of a search for a path.
     private struct Found {
         /// The paths that were searched. A value that is added or removed at one of them causes a new search.
         var ids: [UInt32] = []
@@ -76,7 +76,7 @@ extension RecipeCompiler {
         let whole = path.hasPrefix("/") ? String(path.dropFirst()) : path
         lack(
             "config.\(whole)", isKey: false, as: .notConfigured,
-            "\(place) needs the configuration '\(path)', which is not there: looked for \(list(found.candidates))\(hint)"
+            "\(place) needs the configuration '\(path)', which is not set: looked for \(list(found.candidates))\(hint)"
         )
     }
 
@@ -147,7 +147,7 @@ extension RecipeCompiler {
         return .setting(ConfigSetting(path: path, ids: ids, otherwise: otherwise))
     }
 
-    /// A text, read by the converter that is named or that the place has.
+    /// A string, read by the named converter or by that of the receiver.
     mutating func text(
         _ given: Injection.Source, _ name: String?, _ edge: Recipe.Edge, _ place: String, _ taker: Taker
     ) -> Recipe.Source {
@@ -170,7 +170,7 @@ extension RecipeCompiler {
                 return setting(path, given.parts.first, isOptional, edge, place, taker.orKind(kind))
             }
         } else {
-            fail(.argument, "\(place): only a text, or one of the configuration, is read by a converter")
+            fail(.argument, "\(place): a converter reads only a string, or one of the configuration")
             return .arguments
         }
         let isPlaces = name == nil
@@ -210,7 +210,7 @@ extension RecipeCompiler {
         }
     }
 
-    /// A string where an object goes, and that is a key.
+    /// Advice for a string whose receiver expects an object, and which is a key.
     private func keyHint(_ given: Injection.Source) -> String {
         guard let text = given.constantString, let id = identify(text), described(id) != nil else { return "" }
         return "; '\(text)' is a string here: a manifest says '$\(text)' for the object"

@@ -4,10 +4,10 @@ extension RecipeCompiler {
     /// Reports a source whose kind does not match its receiver, as far as the kind is known before an object is
     /// created.
     mutating func checkKind(_ source: Recipe.Source, _ wanted: ValueKind, _ what: String) {
-        // In a pattern this stands for an entry, of which nothing is known before it is there.
+        // In a pattern, this source stands for an entry, which is unknown until it exists.
         if case .arguments = source, definition.isAbstract { return }
         guard wanted != .any, let given = source.kind, given != wanted else { return }
-        fail(.type, "\(what) is of the kind \(wanted.name), and what goes there is of the kind \(given.name)")
+        fail(.type, "\(what) is of the kind \(wanted.name); expected the kind \(given.name)")
     }
 
     /// Reports the default of a runtime argument that does not match the receiver of the argument. `check` throws the
@@ -44,11 +44,11 @@ extension RecipeCompiler {
         guard let target = final(id), let reason = neverKept(target, []) else { return }
         fail(
             .argument,
-            "\(what) is a weak reference to '\(described(id)?.key ?? target.key)', \(reason): there is never an instance "
-                + "to find; use a provider, which makes one, or give it a scope that keeps one")
+            "\(what) is a weak reference to '\(described(id)?.key ?? target.key)', \(reason): it never finds an instance"
+                + "; use a provider, which creates one, or give it a scope that keeps one")
     }
 
-    /// Why nobody ever finds an instance of it that somebody else was given; nil where that may be.
+    /// The reason why a weak reference never finds an instance of `target`; nil if it may find one.
     private func neverKept(_ target: Definition, _ seen: Set<UInt32>) -> String? {
         let body = target.body
         if let choice = body.choice {
@@ -58,12 +58,12 @@ extension RecipeCompiler {
                 else { return false }
                 return neverKept(chosen, seen.union([target.id, id])) != nil
             }
-            return ends && !choice.options.isEmpty ? "a choice of what is made anew each time" : nil
+            return ends && !choice.options.isEmpty ? "a choice of prototypes" : nil
         }
         // Constants have an instance. Dependencies on abstract definitions are reported elsewhere.
         if body.constant != nil || target.isAbstract { return nil }
         guard target.scope.isShared else { return "which has the scope '\(target.scope.name)'" }
-        return target.usesAsker ? "which asks for whom it is made and so is never shared" : nil
+        return target.usesAsker ? "which depends on its requester and so is never shared" : nil
     }
 
     /// Checks that a path begins with a property of its source, where the type of the source is known. The result of a

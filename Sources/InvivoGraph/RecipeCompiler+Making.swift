@@ -2,7 +2,7 @@ internal import InvivoBase
 
 /// Compiles the arguments of initializers, and the injections after them.
 extension RecipeCompiler {
-    /// By name or by position: what has no name fills the first gap.
+    /// Matches arguments by name or position: an argument without a name fills the first free position.
     mutating func initializer(_ type: ObjectType) -> [Recipe.Slot] {
         let body = definition.body
         let parameters = type.description.signature.parameters
@@ -46,7 +46,7 @@ extension RecipeCompiler {
             for (index, parameter) in parameters.enumerated() where !parameter.isOptional && !taken.contains(index) {
                 fail(
                     .arity,
-                    "nothing gives the initializer parameter '\(parameter.name)' (\(parameter.wanted)) of "
+                    "no argument for the initializer parameter '\(parameter.name)' (\(parameter.wanted)) of "
                         + "'\(type.name)': inject a value, or declare a runtime argument (parameters) and inject that")
             }
         }
@@ -59,7 +59,7 @@ extension RecipeCompiler {
         return (try? type.description.method(named: name))?.signature
     }
 
-    /// The arguments of the method that answers the instance. None may be missing.
+    /// The arguments of the method that creates the instance. All are required.
     mutating func makerSlots(_ call: Invocation, _ signature: Signature?) -> [Recipe.Slot] {
         var slots: [Recipe.Slot] = []
         for (index, injection) in call.arguments.enumerated() {
@@ -74,7 +74,7 @@ extension RecipeCompiler {
         for parameter in signature.parameters.dropFirst(slots.count) where !parameter.isOptional {
             fail(
                 .arity,
-                "nothing gives the parameter '\(parameter.name)' (\(parameter.wanted)) of the maker's method "
+                "no argument for the parameter '\(parameter.name)' (\(parameter.wanted)) of the maker's method "
                     + "'\(signature.name)': inject a value, or declare a runtime argument (parameters) and inject that")
         }
         return slots
@@ -136,7 +136,7 @@ extension RecipeCompiler {
             }
             compiled = try compiled.constant { value throws(Failure) in
                 do throws(Failure) { return try property.check(value) } catch {
-                    // A field of a nested struct says its own way.
+                    // A field of a nested struct has its own path.
                     let place = error.path.isEmpty ? name : error.path
                     throw Failure(error.code, "the property '\(place)': \(error.message)")
                 }
@@ -161,7 +161,8 @@ extension RecipeCompiler {
     func hearer(_ name: String, _ type: ObjectType) throws(Failure) -> Int {
         let method = try type.description.method(named: name)
         guard method.signature.parameters.count == 1 else {
-            throw Failure(.arity, "'\(name)' must take one object, to be told of candidates: \(method.signature.text)")
+            throw Failure(
+                .arity, "'\(name)' must take one object, to be notified of candidates: \(method.signature.text)")
         }
         return type.description.methods.firstIndex { $0 === method } ?? 0
     }

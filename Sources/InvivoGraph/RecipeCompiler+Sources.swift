@@ -45,7 +45,7 @@ extension RecipeCompiler {
             if index >= count {
                 fail(
                     .arity,
-                    "\(place) wants runtime argument \(index), and the definition declares \(count == 0 ? "none" : "\(count)")"
+                    "\(place) needs runtime argument \(index), and the definition declares \(count == 0 ? "none" : "\(count)")"
                 )
             }
             return .argument(index)
@@ -68,7 +68,7 @@ extension RecipeCompiler {
         case .document(let value): return document(value.node, place, taker)
         case .entry, .entryName:
             if !definition.isAbstract {
-                fail(.argument, "\(place) wants an entry, and '\(definition.key)' is not one for each of them")
+                fail(.argument, "\(place) needs an entry, and '\(definition.key)' is not one for each of them")
             }
             return .arguments
         case .resolver: return .resolver
@@ -78,7 +78,7 @@ extension RecipeCompiler {
         }
     }
 
-    /// It asks when it is called; what it is given for that it has from the beginning, as its holder would.
+    /// Compiles a deferred reference. It resolves when it is called, but its arguments are evaluated at the injection.
     mutating func late(
         _ kind: Recipe.Late, _ target: Injection.Source, _ edge: Recipe.Edge, _ place: String
     ) -> Recipe.Source {

@@ -1,7 +1,7 @@
 public import InvivoBase
 internal import InvivoConfig
 
-/// Turns definitions into recipes, and finds all that is wrong with them without running anything.
+/// Compiles definitions, and finds all their errors without creating objects.
 public struct RecipeCompiler {
     /// The next generation's definition of an id, as described.
     let described: (UInt32) -> Definition?
@@ -32,7 +32,7 @@ public struct RecipeCompiler {
     }
     private let lineage = Lineage()
 
-    // Of the definition being compiled.
+    // State of the definition being compiled.
     var definition: Definition
     /// The configuration of the next generation.
     public var config = ConfigLookup.none
@@ -46,10 +46,10 @@ public struct RecipeCompiler {
     var bindings: NameTable<[UInt32]> = [:]
     var wishes: Set<String> = []
     var missed: Set<String> = []
-    /// How many lookups by type there were at each place: a method that is called twice has each place twice.
+    /// The number of lookups by type at each index. A method that is called twice has each of its lookups twice.
     var lookups: NameTable<Int> = [:]
     var asks = false
-    /// Nothing has the type that was looked for last, and its place is left out.
+    /// The last lookup found no object of the type, and its element is omitted.
     var isLeftOut = false
     /// The missing dependencies of a definition that may be blocked on them, and those among them that are keys.
     private var lacks: [String] = []
@@ -122,7 +122,7 @@ public struct RecipeCompiler {
     /// "'a.clock', which is not defined", for a missing key.
     func missing(_ key: String) -> String {
         if let id = identify(key), let needs = asleep(id), described(id) != nil {
-            return "'\(key)', which lies dormant: it waits for \(Recipe.list(needs))"
+            return "'\(key)', which is blocked on missing dependencies: \(Recipe.list(needs))"
         }
         return "'\(key)', which is not defined\(hint(for: key))"
     }
@@ -183,12 +183,12 @@ public struct RecipeCompiler {
         }.map(\.1)
     }
 
-    /// How much is wrong or missing so far.
+    /// The number of errors and missing dependencies so far.
     var wrong: Int { failures.count + lacks.count }
 
     // MARK: compiling
 
-    /// The recipe of one definition; nil when something is wrong, which is added to `failures`.
+    /// The compiled definition; nil after an error, which is added to `failures`.
     public mutating func compile(_ described: Definition, former: Recipe?) -> Recipe? {
         let before = failures.count
         definition = described
@@ -233,13 +233,13 @@ public struct RecipeCompiler {
             if takesArguments || (definition.scope != .singleton && definition.scope != .lazySingleton) {
                 fail(
                     .argument,
-                    "what is exclusive is a singleton or lazy singleton without runtime arguments, not "
+                    "exclusive is for singletons and lazy singletons without runtime arguments, not "
                         + (takesArguments ? "one for each of them" : "of scope \(definition.scope.name)"))
             }
             if !type.canBeExclusive {
                 fail(
                     .argument,
-                    "what is exclusive is taken by start and given back by stop, and '\(type.name)' has not both")
+                    "exclusive needs a type with start and stop functions, and '\(type.name)' does not have both")
             }
         }
         if flags.contains(.tracked) {
@@ -273,7 +273,7 @@ public struct RecipeCompiler {
                 // One definition of the cycle reports it.
                 if id == definition.id, id == line.min() {
                     let way = (line + [id]).map { described($0)?.key ?? definition.key }
-                    fail(.cycle, "the parents go round in a circle: \(way.joined(separator: " -> "))")
+                    fail(.cycle, "the parents form a cycle: \(way.joined(separator: " -> "))")
                 }
                 return false
             }
@@ -285,7 +285,7 @@ public struct RecipeCompiler {
         return true
     }
 
-    /// A child says each property once; the second would be lost where the parent has it too.
+    /// A child sets each property once. The second one would be lost if the parent sets it, too.
     private mutating func checkProperties() {
         var seen: NameSet = []
         for name in definition.body.properties.compactMap(\.name) where !seen.insert(name).inserted {
@@ -325,7 +325,7 @@ public struct RecipeCompiler {
         if let choice = definition.body.choice { return compile(choice) }
         guard let type = definition.type else {
             guard let name = definition.body.typeName else {
-                fail(.argument, "a definition needs a type, or a parent that has one")
+                fail(.argument, "a definition needs a type, or a parent with a type")
                 return nil
             }
             lack(name, isKey: false, "no type '\(name)' is registered")
@@ -348,7 +348,7 @@ public struct RecipeCompiler {
             if !body.initializer.isEmpty || !body.properties.isEmpty || !body.methods.isEmpty || body.factory != nil
                 || body.maker != nil
             {
-                fail(.argument, "an object that is there already is neither made nor injected into")
+                fail(.argument, "a constant object is neither created nor injected")
             }
             return recipe(.constant(constant), slots: [])
         }
@@ -372,7 +372,7 @@ public struct RecipeCompiler {
             if let step = property(injection, type, &set) { steps.append(step) }
         }
         steps += invocations(body.methods, type)
-        // Beforehand: what they name is an edge of the recipe.
+        // Compiled before the recipe is created, because their references are edges of the recipe.
         let before = invocations(body.before, type)
         let after = invocations(body.after, type)
         let afterAll = invocations(body.afterAll, type)
@@ -395,13 +395,10 @@ public struct RecipeCompiler {
         _ maker: Recipe.Maker, slots: [Recipe.Slot], steps: [Recipe.Step] = [], before: [Recipe.Step] = [],
         after: [Recipe.Step] = [], afterAll: [Recipe.Step] = []
     ) -> Recipe {
-        let recipe = Recipe(
+        Recipe(
             definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
             edges: edgeOrder.map { ($0, edges[$0] ?? .late) }, bindings: bindings, wishes: wishes, missing: missed,
-            asks: asks, awaits: [])
-        recipe.hearing = hearing
-        recipe.keeps = keeps
-        return recipe
+            asks: asks, awaits: [], keeps: keeps, hearing: hearing)
     }
 
     mutating func note(_ id: UInt32, _ edge: Recipe.Edge) {

@@ -4,23 +4,23 @@ public import InvivoConfig
 /// The paths of the configuration that were ever looked for. Some are looked for no more: `Dependents` knows of which that holds.
 public struct SoughtPaths: Sendable {
     private var ids: Set<UInt32> = []
-    /// In the order in which they came; the first `held` are in the trie.
+    /// In the order in which they were added; the first `held` are in the trie.
     private var order: [UInt32] = []
     private var held = 0
     private var trie = PathTrie()
-    /// Those that hosts read, or types of which there need be no definition.
+    /// The paths that hosts read, and those of types without a definition.
     public private(set) var others: Set<UInt32> = []
 
     public init() {}
 
     public var isEmpty: Bool { order.isEmpty }
 
-    /// By a definition.
+    /// Notes a path that a definition requests.
     public mutating func note(_ id: UInt32) {
         if id != .max, ids.insert(id).inserted { order.append(id) }
     }
 
-    /// By somebody else.
+    /// Notes a path that a reader other than a definition requests.
     public mutating func noteOther(_ id: UInt32) {
         note(id)
         others.insert(id)

@@ -17,9 +17,9 @@ public struct TypeIndex: Sendable {
         }
 
         var order: DefinitionOrder { DefinitionOrder(packed: packed >> 3) }
-        /// Of this very type, not one that says it is it.
+        /// Whether the entry has this very type, not a subtype.
         var isOwn: Bool { packed & 1 != 0 }
-        /// By this name.
+        /// Whether lookups of this name find it.
         var isFound: Bool { packed & 2 != 0 }
         /// Whether supertypes that are declared later apply.
         var isExtensible: Bool { packed & 4 != 0 }
@@ -38,7 +38,7 @@ public struct TypeIndex: Sendable {
             return entry
         }
 
-        /// Whether it comes before another.
+        /// Whether it precedes another entry.
         func precedes(_ other: Entry) -> Bool {
             rank != other.rank ? rank > other.rank : order < other.order
         }
@@ -56,7 +56,7 @@ public struct TypeIndex: Sendable {
 
     /// The definitions and subtypes of each type.
     private var entries: NameTable<EntryList> = [:]
-    /// Of generic types the names with arguments that definitions had at any time: "Repository[User]" of "Repository".
+    /// The names of generic types with the arguments that definitions have had: "Repository[User]" of "Repository".
     private var generics: NameTable<Set<String>> = [:]
     /// Supertypes that were declared after the registration of a type; the same for all generations.
     public let later = LaterSupertypes()
@@ -171,7 +171,7 @@ public struct TypeIndex: Sendable {
 
     private func list(_ name: String) -> EntryList { entries[name] ?? EntryList() }
 
-    /// All candidates, the best first. A definition with other generic arguments than those that are wanted is none.
+    /// All candidates, the best first. Definitions with other generic arguments than those of the query are excluded.
     public func all(_ wanted: String, isExact: Bool) -> [Entry] {
         let name = plain(wanted)
         let list = all(of: name, isExact: isExact)
@@ -205,7 +205,7 @@ public struct TypeIndex: Sendable {
     public enum Choice {
         case one(UInt32)
         case none
-        /// Of equal rank at the top, and all of the exact type or none.
+        /// Several candidates of the same highest rank, either all or none of the exact type.
         case several([UInt32])
     }
 
@@ -237,7 +237,7 @@ extension TypeIndex {
         /// Rebuilding the list is faster than to change as large a share of it one by one.
         private static let smallShare = 16
 
-        /// None is empty.
+        /// No leaf is empty.
         private var leaves: [ContiguousArray<Entry>] = []
         private var count = 0
 

@@ -12,19 +12,19 @@ public struct FileBurst: Sendable {
     public let size: Int64
 }
 
-/// How a file is followed.
+/// The way in which a file is followed.
 public enum FollowMode: Sendable, Equatable {
     /// All directories on the path are watched.
     case watching
-    /// It is looked at again and again.
+    /// The file is checked at intervals.
     case polling(milliseconds: UInt64, reason: String)
 }
 
 /// Counts of changes that were found without an event, since following began.
 public struct FollowCounts: Sendable, Equatable {
-    /// How often the kernel's queue of events overflowed.
+    /// The number of overflows of the kernel's event queue.
     public var overflows: UInt64 = 0
-    /// How often files were looked at without an event: after an overflow, and at times.
+    /// The number of checks of all files without an event: after an overflow, and at intervals.
     public var rescans: UInt64 = 0
     /// Changes that were found so in files whose directories are watched.
     public var unannounced: UInt64 = 0
@@ -37,7 +37,7 @@ extension FileFollower {
         /// The quiet time after the last event of a burst. 0: a burst is reported as soon as the file is closed or
         /// renamed.
         public var quiet: UInt64 = 10
-        /// Endless events are cut off after this; so long may a file be away before it counts as gone.
+        /// The longest time that a burst lasts, and the time after which a missing file is treated as removed.
         public var maximum: UInt64 = 250
         /// The time after which a file that is still open for writing is reported, with a warning.
         public var openForWriteCap: UInt64 = 2_000

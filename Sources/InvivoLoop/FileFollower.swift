@@ -79,7 +79,7 @@ public final class FileFollower: @unchecked Sendable {
         wake()
     }
 
-    /// Files that could not be read for want of descriptors or memory: the next look at all files tells them again.
+    /// Reports files again at the next check of all files, after a failure for lack of descriptors or memory.
     public func readAgain(_ ids: [FollowID]) {
         guard home.isHere else { return }
         monitor.locked { for id in ids { engine.readAgain(id) } }
@@ -91,7 +91,7 @@ public final class FileFollower: @unchecked Sendable {
         guard home.isHere else { return }
         monitor.locked {
             isStopped = true
-            // At once, because the kernel makes the close wait for watches that have just been removed.
+            // Immediately, because the kernel makes the close wait for watches that have just been removed.
             engine.removeAll()
         }
         if loop.isCurrent { return tearDown() }
@@ -100,7 +100,7 @@ public final class FileFollower: @unchecked Sendable {
         monitor.locked { while !isTornDown { monitor.wait() } }
     }
 
-    /// How a file is followed; nil when it is not.
+    /// The way in which a file is followed; nil when it is not.
     public func following(_ id: FollowID) -> FollowMode? { home.isHere ? monitor.locked { engine.following(id) } : nil }
 
     public var counts: FollowCounts { home.isHere ? monitor.locked { engine.counts } : FollowCounts() }
@@ -141,7 +141,7 @@ public final class FileFollower: @unchecked Sendable {
         waitForEvents()
         for trouble in outcome.troubles where !monitor.locked({ isStopped }) { onTrouble(trouble) }
         if !outcome.bursts.isEmpty && !monitor.locked({ isStopped }) { onBurst(outcome.bursts) }
-        // Last, because nobody waits for it. Most often nothing is to be done: the next sweep stays where it is.
+        // Last, because no other thread waits for it. Usually the time of the next check stays the same.
         guard outcome.next != alarmDue else { return }
         alarmDue = outcome.next
         if let next = outcome.next {

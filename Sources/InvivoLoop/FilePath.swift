@@ -36,7 +36,7 @@ public struct FilePath: Sendable {
     private static func workingDirectory(for path: String) throws(Failure) -> String {
         guard let current = getcwd(nil, 0) else {
             throw Failure(
-                .system, "the working directory cannot be told: \(systemText(errno)); give an absolute path",
+                .system, "the working directory is unknown: \(systemText(errno)); give an absolute path",
                 at: Place(file: path))
         }
         defer { free(current) }

@@ -14,11 +14,14 @@ public struct FileContent: Sendable {
 
 /// The staging side of files: any thread, no loop, no waiting for a writer.
 public enum FileReader {
-    /// Reads the whole file through one descriptor. Anything but a readable regular file of at most `limit` bytes is
-    /// refused at once, with the path as it was given. A file that is written to meanwhile is read again, a few times; what the last reading found then
-    /// stands, and the follower tells of the rest.
-    /// - Parameter thread: a thread of this process that lives on and is not its first one, for `iv_is_open_for_writing`; 0
-    ///   for the calling thread.
+    /// Reads the whole file through one descriptor. Refuses anything but a readable regular file of at most `limit`
+    /// bytes, with the given path in the error.
+    ///
+    /// A file that is written meanwhile is read again, a few times. Then the content of the last read is used, and the
+    /// follower reports later changes.
+    ///
+    /// - Parameter thread: a thread of this process that stays alive and is not its first one, for
+    ///   `iv_is_open_for_writing`; 0 for the calling thread.
     public static func read(_ path: FilePath, limit: Int, thread: Int32 = 0) throws(Failure) -> FileContent {
         // Asked before the file is opened: opening a FIFO lets its writer go on, opening a device may move it.
         var facts = stat()
@@ -91,7 +94,7 @@ public enum FileReader {
             return Failure(.notFound, "no such file", at: place)
         case EACCES, EPERM: return Failure(.file, "the file cannot be read: permission denied", at: place)
         case ENXIO: return Failure(.file, "expected a regular file, this is a socket", at: place)
-        case ELOOP: return Failure(.file, "the symbolic links go round in a circle", at: place)
+        case ELOOP: return Failure(.file, "the symbolic links form a cycle", at: place)
         case EMFILE, ENFILE, ENOMEM:
             return Failure(.system, "the file cannot be opened: \(systemText(error))", at: place)
         default: return Failure(.file, "the file cannot be read: \(systemText(error))", at: place)

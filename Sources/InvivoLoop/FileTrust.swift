@@ -36,7 +36,8 @@ public enum FileTrust {
         return "\(what) can be written by \(facts.st_mode & 0o002 != 0 ? "everybody" : "its group") (mode \(mode))"
     }
 
-    /// Refuses such a file where this process runs as root; elsewhere answers a warning, or nil.
+    /// Refuses a file that other users can change, if this process runs as root. Otherwise returns a warning, or nil.
+    ///
     /// - Parameter what: "module" or "manifest".
     public static func check(_ path: FilePath, _ what: String) throws(Failure) -> Failure? {
         guard let weakness = weakness(of: path) else { return nil }

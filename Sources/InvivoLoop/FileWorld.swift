@@ -22,7 +22,7 @@ protocol FileWorld: AnyObject {
 }
 
 enum WatchAnswer {
-    /// Of a `remote` directory other machines change the files too, and their changes come without events.
+    /// Other machines also change the files of a `remote` directory, without events.
     case watch(Int32, isRemote: Bool)
     case refused(Int32)
 }
@@ -74,7 +74,7 @@ struct FileSignature: Equatable {
     var mode: UInt32 = 0
     var modified: Int64 = 0
     var changed: Int64 = 0
-    /// The path itself is a symbolic link; says nothing about the file.
+    /// Whether the path itself is a symbolic link, independent of its target.
     var isLink = false
     /// The file was changed so shortly before it was looked at that another change might show the same times: the
     /// kernel's clock for files ticks every 1 to 10 ms. Then an equal signature proves nothing.

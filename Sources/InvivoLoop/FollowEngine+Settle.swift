@@ -71,7 +71,7 @@ extension FollowEngine {
         return waitsForWriter && quiet > 0 ? first + maximum : min(quietEnds, first + maximum)
     }
 
-    /// False when the file has gone just now: it is given the time to come back.
+    /// Returns false when the file was just removed: it may still be created again.
     private func tell(_ file: Followed, _ now: UInt64, _ outcome: inout Outcome) -> Bool {
         guard var change = pending[file.id] else { return true }
         let signature = change.seenIn == round ? change.seen : world.signature(file.path)
@@ -96,7 +96,7 @@ extension FollowEngine {
             if file.told.kind != .missing {
                 outcome.troubles.append(
                     Failure(
-                        .notFound, "the file is gone; what it said last stays until it is back",
+                        .notFound, "the file was removed; its last content stays in effect until it is back",
                         at: Place(file: file.shown)))
             }
         } else if change.isForced || !file.isUnchanged(signature) {

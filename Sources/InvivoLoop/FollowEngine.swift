@@ -70,7 +70,7 @@ final class FollowEngine {
         pending[id] = change
     }
 
-    /// The file could not be read for want of descriptors or memory: the next look at all files tells it again.
+    /// Reports the file again at the next check of all files, after a failure for lack of descriptors or memory.
     func readAgain(_ id: FollowID) { followed[id]?.isUnread = true }
 
     func unfollow(_ id: FollowID) {
@@ -85,7 +85,7 @@ final class FollowEngine {
         pending = [:]
     }
 
-    /// How a file is followed at the moment.
+    /// The way in which a file is currently followed.
     func following(_ id: FollowID) -> FollowMode? { watches.mode(id) }
 
     // MARK: - Events
@@ -173,7 +173,7 @@ final class FollowEngine {
 
     // MARK: - Checks without events
 
-    /// Looks at the files whose time has come; says when the next time is.
+    /// Checks the files that are due; returns the time of the next check.
     func sweep() -> UInt64? {
         guard !followed.isEmpty else { return nil }
         let now = world.now()

@@ -10,7 +10,7 @@ final class Followed {
     var putOffSince: UInt64 = 0
     /// The reported content could not be read for lack of descriptors or memory: the next check reports it again.
     var isUnread = false
-    /// It was reported as kept open, and has not been closed since.
+    /// Whether it was reported as open for writing, and has not been closed since.
     var isOpenReported = false
 
     init(_ id: FollowID, _ path: String, shown: String) {
@@ -28,9 +28,10 @@ final class Followed {
 /// A change of a followed file that is not reported yet. Times are monotonic nanoseconds.
 struct PendingChange {
     enum State: Equatable {
-        /// Nothing says that the content is whole: it is given a little time even when the quiet time is 0.
+        /// No event shows that the content is complete: the file gets a short time to settle, even if the quiet time is
+        /// 0.
         case uncertain
-        /// Closed after writing, or moved into its place.
+        /// Closed after writing, or renamed to the path.
         case whole
         /// Made, still empty and not closed: about to be written.
         case begun(since: UInt64)

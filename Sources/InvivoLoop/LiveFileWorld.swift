@@ -18,9 +18,9 @@ final class LiveFileWorld: FileWorld {
     private static let forEntries =
         UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
         | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD)
-    /// Not of files that have been unlinked: who still writes to the former file has nothing to say about the new one.
+    /// Not for unlinked files: writes to the former file do not affect the new one.
     private static let forFiles = forEntries | UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_EXCL_UNLINK)
-    /// With less room than this the kernel may have kept an event back.
+    /// With less free space than this, the kernel may have held back an event.
     private static let largestEvent = MemoryLayout<inotify_event>.size + Int(NAME_MAX) + 1
     /// A file changed less than this before it was looked at is fresh.
     private static let fresh: Int64 = 20_000_000
@@ -81,7 +81,7 @@ final class LiveFileWorld: FileWorld {
                         name: String(decoding: name, as: UTF8.self)))
                 offset = end
             }
-            // There was room for more, so there was no more; what has come since makes the descriptor readable again.
+            // The buffer had free space, so there are no more events; later ones make the descriptor readable again.
             if buffer.count - count >= Self.largestEvent { return true }
         }
         return false

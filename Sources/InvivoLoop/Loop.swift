@@ -38,14 +38,14 @@ public final class Loop: @unchecked Sendable {
         guard code == 0 else {
             uv.deallocate()
             wake.deallocate()
-            throw Failure(.system, "the loop cannot be made: \(systemText(-code)); expected some free descriptors")
+            throw Failure(.system, "the loop cannot be created: \(systemText(-code)); expected some free descriptors")
         }
         uv.pointee.data = Unmanaged.passUnretained(self).toOpaque()
         code = uv_async_init(uv, wake) { handle in
             guard let handle, let data = handle.pointee.loop.pointee.data else { return }
             Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue().runJobs()
         }
-        var failure = Failure(.system, "the loop cannot be made: \(systemText(-code))")
+        var failure = Failure(.system, "the loop cannot be created: \(systemText(-code))")
         if code == 0 {
             do throws(Failure) {
                 // The thread's first act is to take the monitor, so it finds `thread` stored.

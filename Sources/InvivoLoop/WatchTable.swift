@@ -10,11 +10,11 @@ final class WatchTable {
         let name: String
     }
 
-    /// How the path of one file is watched.
+    /// The watches on the path of one file.
     private struct Trail {
         let path: String
         var hops: Set<Hop> = []
-        /// Its own entry, when that was no link when the trail was last walked: what happens there leaves the trail as it is.
+        /// Its own entry, if that was no link at the last walk: its events do not change the path.
         var end: Hop?
         /// Every directory of the trail is watched. If not, the file is looked at often.
         var isWatched = false
@@ -23,11 +23,11 @@ final class WatchTable {
     }
 
     private let world: any FileWorld
-    /// How often a file is looked at whose directories cannot be watched (nanoseconds).
+    /// The interval of checks of files whose directories cannot be watched (nanoseconds).
     let pollInterval: UInt64
     private var trails: [FollowID: Trail] = [:]
     private var files: [Int32: [String: [FollowID]]] = [:]
-    /// How many files have a directory on their way that cannot be watched.
+    /// The number of files with a directory that cannot be watched.
     private(set) var unwatched = 0
     private var reported: Set<Int32> = []
     private var troubles: [Failure] = []
@@ -61,7 +61,7 @@ final class WatchTable {
     /// Whether the file's own entry was no link.
     func endsWithoutLink(_ id: FollowID) -> Bool { trails[id]?.end != nil }
 
-    /// How a file is followed at the moment.
+    /// The way in which a file is currently followed.
     func mode(_ id: FollowID) -> FollowMode? {
         guard let trail = trails[id] else { return nil }
         if trail.isWatched { return .watching }

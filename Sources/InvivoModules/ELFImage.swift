@@ -129,7 +129,7 @@ struct ELFImage {
         needed = names.compactMap { $0 < size ? bytes.text(at: strings + $0) : nil }
     }
 
-    /// Where in the file an address of the loaded image lies.
+    /// The file offset of an address of the loaded image.
     private func place(of address: Int) -> Int? {
         segments.first {
             $0.kind == Layout.load && address >= $0.address && address - $0.address < $0.fileSize
@@ -190,7 +190,7 @@ private struct Bytes {
     private func load<Number: FixedWidthInteger>(_ at: Int, _: Number.Type) -> Int? {
         guard at >= 0, holds(at, MemoryLayout<Number>.size) else { return nil }
         let number = content.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: at, as: Number.self) }
-        // A quarter of the range leaves room for sums of a few of them.
+        // A quarter of the range, so that sums of a few such numbers do not overflow.
         return number.magnitude <= UInt64(Int.max / 4) ? Int(number) : nil
     }
 

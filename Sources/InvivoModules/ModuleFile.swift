@@ -4,7 +4,7 @@ import InvivoBase
 
 /// Reads the file of a module whole, through one descriptor, without ever waiting for it.
 enum ModuleFile {
-    /// More than any module; keeps a wrong path (a disk image, say) from filling the memory.
+    /// More than the size of any module. Keeps a wrong path (such as a disk image) from exhausting the memory.
     static let limit = 1 << 30
 
     static func read(_ path: String) throws(Failure) -> [UInt8] {

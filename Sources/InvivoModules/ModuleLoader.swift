@@ -17,10 +17,10 @@ public struct LoadedModule: Sendable {
         invivo_status
 }
 
-/// Loads modules: checks a file, copies it to a private place, and only then lets the dynamic linker have it.
+/// Loads modules: checks a file, copies it to a private directory, and passes the copy to the dynamic linker.
 ///
-/// Any thread may use it, and several at once. Loading runs the library's own initializers: call it without a lock held.
-/// The private copies go with the loader.
+/// Any thread may use it, and several at once. Loading runs the library's own initializers: call it without a lock
+/// held. The private copies are removed with the loader.
 public final class ModuleLoader: Sendable {
     private let state = Protected()
 
@@ -99,7 +99,7 @@ public final class ModuleLoader: Sendable {
     }
 }
 
-/// The private directory, made when the first module comes, and the number of the next copy.
+/// The private directory, created with the first module, and the number of the next copy.
 private final class Protected: @unchecked Sendable {
     private let monitor = Monitor()
     private var directory: PrivateDirectory?

@@ -14,7 +14,7 @@ import InvivoBase
 final class PrivateDirectory: Sendable {
     private static let prefix = "invivo-modules-"
     let path: String
-    /// Of the directory, with the lock.
+    /// The descriptor of the directory, with the lock.
     private let descriptor: Int32
 
     init() throws(Failure) {
@@ -24,7 +24,7 @@ final class PrivateDirectory: Sendable {
         // Between its creation and its lock another process may take a directory for an abandoned one.
         for _ in 0..<100 {
             var name = Array("\(base)/\(Self.prefix)\(getpid())-XXXXXX".utf8CString)
-            // mkdtemp makes it 0700 and with a name that nobody could foresee.
+            // mkdtemp creates it with mode 0700 and an unpredictable name.
             guard mkdtemp(&name) != nil else {
                 throw Failure(
                     .system,
@@ -34,7 +34,7 @@ final class PrivateDirectory: Sendable {
             let path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } } ?? ""
             let descriptor = Self.open(path)
             var facts = stat()
-            // A file system without locks: then nobody sweeps there.
+            // On a file system without locks, directories are not cleaned up.
             if descriptor < 0 || flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK {
                 guard descriptor < 0 || (fstat(descriptor, &facts) == 0 && facts.st_nlink > 0) else {
                     close(descriptor)
@@ -93,7 +93,7 @@ final class PrivateDirectory: Sendable {
         }
     }
 
-    /// Writes a new file into it and answers its path.
+    /// Writes a new file into it and returns its path.
     func write(_ content: [UInt8], as name: String) throws(Failure) -> String {
         let target = "\(path)/\(name)"
         let descriptor = iv_open_create(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o700)

@@ -1,7 +1,7 @@
 internal import InvivoBase
 
-/// Work that a commit leaves to the jobs that domains have begun and not finished: nothing that these use may be touched before
-/// the last of them returns. Any thread may use it.
+/// Work that a commit leaves to unfinished jobs of domains. The objects of these jobs must not be touched before the
+/// last job returns. Any thread may use it.
 public final class Abandonment: Sendable {
     private struct State {
         var jobs = 0
@@ -32,7 +32,7 @@ public final class Abandonment: Sendable {
         }
     }
 
-    /// By a job that was left to its domain, when it has returned.
+    /// Called by a job that was left to its domain, when it has returned.
     func finishJob() {
         let rest = state.locked { state -> (@Sendable () -> Void)? in
             state.jobs -= 1

@@ -4,7 +4,7 @@ public import InvivoBase
 public struct Deadline: Sendable {
     private enum State {
         case open
-        /// The job has passed its deadline in time: the thread that waits goes on waiting.
+        /// The job had passed its own deadline in time: the waiting thread continues to wait.
         case kept
         /// No thread waits for the job any more.
         case abandoned
@@ -14,7 +14,7 @@ public struct Deadline: Sendable {
     private let time: UInt64
     private let state: Guarded<State>?
 
-    /// Of work that no other thread waits for.
+    /// The deadline of work without a waiting thread.
     public static let none = Deadline()
 
     private init() { (domain, time, state) = ("", .max, nil) }
@@ -38,7 +38,7 @@ public struct Deadline: Sendable {
         guard isLate else { return }
         throw Failure(
             .timeout,
-            "the domain '\(domain)' began its job in time and finished it after the deadline: what it did is undone")
+            "the domain '\(domain)' began its job in time and finished it after the deadline: its effects are undone")
     }
 
     /// With the monitor held: no thread waits any longer. False when the job has passed its deadline before.

@@ -64,7 +64,7 @@ public final class Domain: Sendable {
         }
     }
 
-    /// Whether nothing can tell if the calling code is where its jobs run.
+    /// Whether the domain cannot tell if the calling code runs where its jobs run.
     var isBlind: Bool {
         if case .posted = kind { isHere == nil && fixedThread == 0 } else { false }
     }

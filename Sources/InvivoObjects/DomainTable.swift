@@ -273,7 +273,7 @@ public final class DomainTable: Sendable {
                 return (failure, false)
             case (.withdrawn(let abandonment, let leases), false):
                 guard let abandonment, deadline.abandon() else {
-                    // It has done its work, or nothing receives the rest.
+                    // The job has done its work, or nothing receives the rest.
                     monitor.wait()
                     continue
                 }

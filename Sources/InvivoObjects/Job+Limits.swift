@@ -1,10 +1,10 @@
 extension Job {
-    /// How long jobs are awaited, in nanoseconds.
+    /// The limits for waiting for jobs, in nanoseconds.
     public struct Patience: Sendable {
         /// The least time for which a job that has begun is awaited: a short limit is for jobs that have not.
         public var withBegunJobs: UInt64 = 5_000_000_000
-        /// The time that a posted domain which cannot tell where the calling code is has for taking a job without a limit: the
-        /// waiting thread may be the one that would have to run it.
+        /// The time in which a posted domain of this kind must take a job without a limit. The domain cannot tell where
+        /// the calling code is, so the waiting thread may be the one that would have to run the job.
         public var withBlindDomains: UInt64 = 5_000_000_000
 
         public init() {}
@@ -13,9 +13,9 @@ extension Job {
     /// The times of a job that a thread waits for.
     struct Limits {
         let begun: UInt64
-        /// By when its domain must begin it.
+        /// The deadline for its domain to begin it.
         let takenBy: UInt64
-        /// By when it must be done.
+        /// The deadline for its end.
         let doneBy: UInt64
 
         init(_ begun: UInt64, _ limit: UInt64, _ domain: Domain, isUnlimited: Bool, _ patience: Patience) {

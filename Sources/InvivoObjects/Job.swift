@@ -13,7 +13,7 @@ public final class Job: Sendable {
         var state = State.waiting
         /// Whether a thread waits for it.
         var isAwaited: Bool
-        /// Of a job that has begun and that no thread waits for any more: receives the rest of the work.
+        /// For a running job without a waiting thread: receives the rest of the work.
         var abandonment: Abandonment?
         /// Nil once it has begun.
         var body: (() throws(Failure) -> Void)?
@@ -66,10 +66,10 @@ public final class Job: Sendable {
 
     /// Runs it on this thread. False when it was run, dropped or withdrawn before.
     public func run() -> Bool {
-        // A build further up on this thread goes on only when the job has returned.
+        // A build further up on this thread continues only when the job has returned.
         let beneath = runtime.buildBeneath.flatMap { $0.rootBuild === build?.rootBuild ? nil : $0.rootBuild }
         let me = currentThread().identity
-        // A job that runs inside another one leaves `runningThread` as it is.
+        // A job that runs inside another one does not change `runningThread`.
         let isWithin = domain.runningThread == me
         var body = domains.monitor.locked { () -> (() throws(Failure) -> Void)? in
             guard isWaiting else { return nil }
@@ -106,13 +106,14 @@ public final class Job: Sendable {
         return true
     }
 
-    /// Returns it to the runtime unrun, by the host. Where no thread waits for it, only the log says so.
+    /// Called by the host: returns the job to the runtime without running it. If no thread waits for the job, only the
+    /// log reports it.
     public func dropByHost() -> Bool {
         guard drop() else { return false }
         if !status.locked({ $0.isAwaited }) {
             domains.log(
                 .warning,
-                "the domain '\(domain.name)' dropped a job that nobody waits for: what it was to do is not done")
+                "the domain '\(domain.name)' dropped a job without a waiting thread: its work is not done")
         }
         return true
     }
@@ -156,7 +157,7 @@ public final class Job: Sendable {
     /// No thread waits for it any more.
     func stopAwaiting() { status.held { $0.isAwaited = false } }
 
-    /// It has begun, and its domain finishes it without a thread that waits.
+    /// Marks a running job whose domain finishes it without a waiting thread.
     func abandon(to abandonment: Abandonment) {
         abandonment.addJob()
         status.held { $0.abandonment = abandonment }
@@ -169,7 +170,7 @@ extension Job {
         /// A job that has not begun is withdrawn. One that has begun is left to its domain, if there is an abandonment to receive
         /// the rest; the leases are kept until then.
         case withdrawn(Abandonment?, [ObjectLease] = [])
-        /// It is done whenever the domain takes it, and the leases are kept until then.
+        /// The domain runs it at any later time, and the leases are kept until then.
         case left([ObjectLease], Abandonment)
     }
 
@@ -178,10 +179,10 @@ extension Job {
         var name: String
         /// The consequence when no thread waits for it any longer.
         var whenLeft: String
-        /// It runs on a thread of its own and in no domain.
+        /// Whether it runs on its own thread and in no domain.
         var hasOwnThread = false
 
-        public init(name: String = "its job", whenLeft: String = "what it does is undone when it returns") {
+        public init(name: String = "its job", whenLeft: String = "its effects are undone when it returns") {
             (self.name, self.whenLeft) = (name, whenLeft)
         }
 

@@ -25,7 +25,7 @@ public final class JobThreads: Sendable {
                 let thread = try OwnThread("\(name.prefix(8))-life") { _ = job.run() }
                 running.locked { $0.append((thread, job)) }
             })
-        // It is no thread that exists now: a thread that waits may not run the job.
+        // No existing thread: a waiting thread must not run the job.
         domain.fixedThread = .max
         defer { joinFinished() }
         var label = label

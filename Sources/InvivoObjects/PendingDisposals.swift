@@ -29,7 +29,7 @@ public final class PendingDisposals: Sendable {
     /// Takes no lock.
     public var isDetached: Bool { detached.load(ordering: .acquiring) }
 
-    /// From now on nothing is left to domains.
+    /// Leaves no further disposals to domains.
     public func detach() { records.locked { _ in detached.store(true, ordering: .releasing) } }
 
     public func takeAll() -> Set<Record> {

@@ -22,7 +22,7 @@ public protocol WaitingBuild: AnyObject, Sendable {
 public protocol JobRuntime: AnyObject, Sendable {
     /// The build on whose behalf the calling thread runs.
     var currentBuild: (any WaitingBuild)? { get }
-    /// The build that goes on only when the code that the calling thread runs next has returned.
+    /// The build that continues only when the code that the calling thread runs next has returned.
     var buildBeneath: (any WaitingBuild)? { get }
     /// Whether the calling thread is in the middle of a build. Takes no lock.
     var isBuildingHere: Bool { get }

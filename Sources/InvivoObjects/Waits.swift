@@ -1,7 +1,8 @@
 public import InvivoBase
 
-/// The waits of one runtime's builds: builds that wait for objects that others create, and builds that lie beneath a job of their
-/// thread's domain and go on when it has returned. All functions are called with the monitor held.
+/// The waits of one runtime's builds. Some builds wait for objects that others create. Others are below a job of their
+/// thread's domain on the stack, and continue when the job has returned. All functions are called with the monitor
+/// held.
 public final class Waits: Sendable {
     private typealias Wait = (build: any WaitingBuild, thread: UInt64)
 
@@ -57,8 +58,8 @@ public final class Waits: Sendable {
         }
     }
 
-    /// The way from `other` back to `build`, which runs on `thread`; nil when there is none. A build beneath a job goes on when the
-    /// job has returned and the object that it waits for is there.
+    /// The chain of waits from `other` back to `build`, which runs on `thread`; nil without one. A build below a job
+    /// continues when the job has returned and its awaited object exists.
     public func cycle(
         from other: any WaitingBuild, to build: any WaitingBuild, on thread: UInt64, _ key: String
     ) -> Cycle? {

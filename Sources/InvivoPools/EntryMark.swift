@@ -8,7 +8,7 @@ struct EntryMark {
         self.shard = shard
     }
 
-    /// Of the owner word of an object's slot: the runtime's tag in the low 28 bits, above it the mark.
+    /// Reads the owner word of an object's slot: the runtime's tag in the low 28 bits, above it the mark.
     init(owner: UInt64) {
         let bits = owner >> 28 & 0x7_ffff_ffff
         pool = UInt32(bits >> 6)

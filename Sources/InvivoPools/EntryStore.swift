@@ -27,7 +27,7 @@ struct EntryStore: ~Copyable {
         raw.initialize(to: iv_pool())
         raw.pointee.shards = shards.assumingMemoryBound(to: iv_pool_shard.self)
         for index in 0..<Self.shardCount { iv_pool_shard_begin(raw.pointee.shards + Int(index)) }
-        // Nobody who chooses keys must know their slots.
+        // A host that chooses keys must not be able to predict their slots.
         var generator = SystemRandomNumberGenerator()
         raw.pointee.seed = generator.next()
         self.retired = retired
@@ -265,7 +265,7 @@ struct EntryStore: ~Copyable {
         check(held)
     }
 
-    /// Replaces a table by one without the entries that are over, and with room. False without memory.
+    /// Replaces a table by one without ended entries and with free slots. False without memory.
     private func rebuild(_ table: EntryTable, in index: UInt64, _ dropped: inout [RawWeak]) -> Bool {
         guard let fresh = table.rebuilt(dropped: &dropped) else { return false }
         publish(fresh, in: index, after: table)

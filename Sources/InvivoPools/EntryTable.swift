@@ -27,7 +27,7 @@ extension RawSlot {
         }
     }
 
-    /// How many bytes of the key are outside of the slot.
+    /// The number of the key's bytes outside of the slot.
     fileprivate var bytesOutside: Int {
         let length = Int(pointee.head >> 32 & 0x7ff_ffff)
         return length > 8 ? length : 0
@@ -88,7 +88,7 @@ struct EntryTable {
     @inline(__always)
     var isFull: Bool { raw.pointee.used >= raw.pointee.limit }
 
-    /// How many entries hold weak references.
+    /// The number of entries with weak references.
     var weakCount: Int { Int(raw.pointee.weak) }
 
     // MARK: writing
@@ -149,7 +149,7 @@ struct EntryTable {
 
     // MARK: life
 
-    /// An empty table with room for `count` entries and a third more, and for `bytes` of their keys; nil without memory.
+    /// Creates an empty table for `count` entries and a third more, and for `bytes` of their keys; nil without memory.
     static func make(for count: Int, bytes: Int = 0) -> EntryTable? {
         let capacity = max(5, (count + 1) * 5 / 3)
         guard
@@ -214,6 +214,6 @@ struct EntryTable {
         body(UnsafeMutableRawPointer(raw), Int(raw.pointee.capacity) * MemoryLayout<iv_pool_slot>.stride)
     }
 
-    /// When no other thread can reach the table.
+    /// Called when no other thread can reach the table.
     func free() { forEachBlock { block, _ in Glibc.free(block) } }
 }

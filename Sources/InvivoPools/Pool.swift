@@ -195,7 +195,8 @@ public final class Pool: @unchecked Sendable {
         do throws(Failure) {
             if status != 0 {
                 if object.bits != 0 { _ = ObjectTable.release(object.bits) }
-                throw ErrorBox.failure(status: status, error: error, from: "what makes an entry of the pool '\(name)'")
+                throw ErrorBox.failure(
+                    status: status, error: error, from: "the factory of an entry of the pool '\(name)'")
             }
             ErrorBox.release(error)
             let word = try checked(object.bits)
@@ -214,14 +215,15 @@ public final class Pool: @unchecked Sendable {
     /// Returns the entry's content for the object that a factory returned. Releases the object if it cannot be used.
     private func checked(_ object: UInt64) throws(Failure) -> EntryWord {
         guard object != 0 else {
-            throw Failure(.null, "what makes an entry of the pool '\(name)' answered success without an object")
+            throw Failure(.null, "the factory of an entry of the pool '\(name)' returned success without an object")
         }
         guard let record = ObjectTable.record(object) else {
-            throw Failure(.handle, "what makes an entry of the pool '\(name)' answered a stale object")
+            throw Failure(.handle, "the factory of an entry of the pool '\(name)' returned a stale object")
         }
         guard record.pointee.type.pointee.container == Unmanaged.passUnretained(container).toOpaque() else {
             _ = ObjectTable.release(object)
-            throw Failure(.handle, "what makes an entry of the pool '\(name)' answered an object of another runtime")
+            throw Failure(
+                .handle, "the factory of an entry of the pool '\(name)' answered an object of another runtime")
         }
         if record.pointee.type.pointee.has_weak == 0 { return EntryWord(object: object) }
         do throws(Failure) { return try weak.word(for: object) } catch {
@@ -266,7 +268,7 @@ public final class Pool: @unchecked Sendable {
     public func put(_ value: UnsafePointer<invivo_value>, _ object: UInt64) throws(Failure) {
         try withKey(value) { (key) throws(Failure) in
             let lease = try ObjectLease.retaining(object)
-            guard let record = ObjectTable.record(lease.bits), Container.type(record).container === self.container
+            guard let record = ObjectTable.record(lease.bits), ObjectType.of(record).container === self.container
             else {
                 throw Failure(.handle, "the object belongs to another runtime than the pool '\(self.name)'")
             }
@@ -346,7 +348,7 @@ public final class Pool: @unchecked Sendable {
         return found
     }
 
-    /// How many entries have a living object.
+    /// The number of entries with a live object.
     public func count() -> UInt64 {
         var count: UInt64 = 0
         for index in 0..<EntryStore.shardCount {

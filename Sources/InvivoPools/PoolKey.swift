@@ -78,7 +78,7 @@ struct PoolKey {
     @inline(__always)
     private static func other(_ seed: UInt64) -> UInt64 { (seed << 29 | seed >> 35) ^ 0xa076_1d64_78bd_642f }
 
-    /// Of more than 8 bytes.
+    /// Creates a key of more than 8 bytes.
     @inline(__always)
     private static func hash(_ bytes: UnsafeRawPointer, _ length: Int, _ seed: UInt64) -> UInt64 {
         let other = other(seed)

@@ -94,7 +94,7 @@ extension PoolKey.Kind {
         case .fraction: .double(Double(bitPattern: number))
         case .enumeration: .enumeration(number: Int64(bitPattern: number), name: nil)
         case .object:
-            // The key is the identity of an object; one that is gone cannot be shown.
+            // The key is the identity of an object; an object that has ended cannot be shown.
             ObjectTable.retain(number) ? .object(ObjectLease(owning: number)) : .null
         case .type: (try? TypeDescription.find(number)).map { .type($0) } ?? .null
         case .callable: (try? Callable.find(number)).map { .callable($0) } ?? .null

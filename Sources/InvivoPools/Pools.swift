@@ -9,7 +9,7 @@ public import InvivoWiring
 public final class Pools: @unchecked Sendable {
     private let container: Container
     private let monitor = Monitor()
-    /// By the index in their handles; nil for closed ones.
+    /// The pools by the index in their handles; nil for closed ones.
     private var pools: [Pool?] = []
     /// Former lists that readers may have seen.
     private var outgrown: [UnsafeMutablePointer<iv_pool_list>] = []

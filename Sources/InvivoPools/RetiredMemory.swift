@@ -2,7 +2,7 @@ internal import CPlatform
 internal import Glibc
 internal import InvivoBase
 
-/// When the reading sections of a runtime began. Counted up with each removal of memory that they may see.
+/// The start times of a runtime's read sections. Incremented with each removal of memory that a section may see.
 struct ReadEpochs {
     /// Ends the current epoch, and returns it.
     let advance: () -> UInt64

@@ -10,7 +10,7 @@ internal import InvivoWiring
 final class WeakReferences {
     private let container: Container
     private let retired: RetiredMemory
-    /// Of the pool, for messages.
+    /// The name of the pool, for messages.
     private let poolName: String
 
     init(_ container: Container, _ retired: RetiredMemory, poolName: String) {
@@ -21,7 +21,7 @@ final class WeakReferences {
 
     // MARK: claims
 
-    /// Adds a claim to a reference that a reader sees; false when its last claim is gone.
+    /// Adds a claim to a reference that a reader sees. Returns false when its last claim was dropped.
     @inline(__always)
     static func hold(_ weak: RawWeak) -> Bool {
         var references = iv_load_u64(iv_pool_weak_references(weak))
@@ -50,7 +50,7 @@ final class WeakReferences {
     func word(for object: UInt64) throws(Failure) -> EntryWord {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         guard record.pointee.type.pointee.has_weak != 0 else { return EntryWord(object: object) }
-        let type = Container.type(record)
+        let type = ObjectType.of(record)
         guard let instance = record.pointee.instance, let reference = type.description.makeWeak(instance) else {
             return EntryWord(object: object)
         }
@@ -66,7 +66,7 @@ final class WeakReferences {
         return EntryWord(weak: weak)
     }
 
-    /// False when the instance was found gone. Runs no host code.
+    /// Returns false when the instance is known to have ended. Runs no host code.
     @inline(__always)
     static func mayLive(_ weak: RawWeak) -> Bool { iv_load_u64(iv_pool_weak_ended(weak)) == 0 }
 
@@ -79,14 +79,14 @@ final class WeakReferences {
         return true
     }
 
-    /// The object of the instance, with a lease: the known one, or a new one when its handles are gone. Nil when the instance is
-    /// gone too.
+    /// The object of the instance, with a lease: the known one, or a new one when its handles have ended. Nil when the
+    /// instance has ended, too.
     func object(of weak: RawWeak) throws(Failure) -> UInt64? {
         let known = iv_load_u64(iv_pool_weak_object(weak))
         return ObjectTable.retain(known) ? known : try revive(weak)
     }
 
-    /// The same when the known object is gone.
+    /// The object of the instance, when the known object has ended.
     func revive(_ weak: RawWeak) throws(Failure) -> UInt64? {
         guard let instance = load(weak) else { return nil }
         let type = type(of: weak)
@@ -101,7 +101,7 @@ final class WeakReferences {
         ObjectTable.record(object)?.pointee.thread = weak.pointee.thread
         var known = iv_load_u64(iv_pool_weak_object(weak))
         while true {
-            // Another thread was first: an instance has one handle at a time.
+            // Another thread was first: an instance has only one handle at a time.
             if ObjectTable.retain(known) {
                 _ = ObjectTable.release(object)
                 return known
@@ -110,7 +110,7 @@ final class WeakReferences {
         }
     }
 
-    /// The instance, with a reference of its type's own; nil when it is gone.
+    /// The instance, with a reference of its type's own; nil when it has ended.
     func instance(of weak: RawWeak, as type: ObjectType) throws(Failure) -> UnsafeMutableRawPointer? {
         let own = self.type(of: weak)
         guard own === type else { throw Failure(.type, "the object is a '\(own.name)', not a '\(type.name)'") }

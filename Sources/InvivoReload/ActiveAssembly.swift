@@ -54,7 +54,7 @@ struct ActiveAssembly: Sendable {
 
     /// Where a reference leads.
     private func rename(_ key: String, _ used: inout NameSet) -> String {
-        if description.members.contains(key) { return inside(key) ?? key }
+        if description.defines(key) { return inside(key) ?? key }
         let fitting = remaps.filter { key.isSameName(as: $0.from) || key.rest(after: $0.from + ".") != nil }
         if let best = fitting.max(by: { $0.from.utf8.count < $1.from.utf8.count }) {
             used.insert(best.from)
@@ -69,11 +69,11 @@ struct ActiveAssembly: Sendable {
     /// The keys outside of it that it names, as they are described.
     var outerReferences: [String] {
         let all = description.definitions.flatMap(\.names)
-        return Set(all.filter { !description.members.contains($0) }).sorted()
+        return Set(all.filter { !description.defines($0) }).sorted()
     }
 }
 
-/// What an outer reference of a mounted assembly becomes.
+/// The new target of an outer reference of a mounted assembly.
 public struct AssemblyRemap: Equatable, Sendable {
     public let from: String
     public let to: String

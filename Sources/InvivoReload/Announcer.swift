@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoObjects
 internal import InvivoWiring
 
-/// Tells of reloads: the observers, the log, the counts, and the last error.
+/// Reports reloads: to the observers and the log, with counts and the last error.
 ///
 /// Any thread may call. Observers are called without the monitor.
 final class Announcer: Sendable {
@@ -125,7 +125,7 @@ final class Announcer: Sendable {
         keep(failure)
     }
 
-    /// The same for what is no error of the program.
+    /// Logs and keeps a failure that is not an error of the program, as a warning.
     func noteWarning(_ failure: Failure) {
         container.log(.warning, failure.text)
         keep(failure)

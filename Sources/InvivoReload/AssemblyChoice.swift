@@ -25,7 +25,7 @@ struct AssemblyChoice {
 
     func isChanged(_ name: String) -> Bool { changed.contains(name) }
 
-    // MARK: what was asked for
+    // MARK: requested changes
 
     mutating func take(_ change: AssemblyChange) {
         switch change {
@@ -47,7 +47,7 @@ struct AssemblyChoice {
         let name = activation.name
         for companion in activation.companions { companions[companion.name] = companion }
         guard var description = activation.description ?? described[name] else {
-            // Described, activated, forgotten: activating it again is nothing.
+            // The description was dropped after it was activated: activating it again is a no-op.
             if next[name] != nil { return }
             failures.append(
                 Failure(
@@ -96,8 +96,8 @@ struct AssemblyChoice {
         changed.insert(name)
     }
 
-    /// What a table adds and is not there any more, though one that says the same was activated: it comes back.
-    private func missing(_ added: [Definition]) -> [UInt32] {
+    /// Returns the added definitions that were removed alone since an assembly with the same content was activated. They come back.
+    private func missing(_ added: DefinitionList) -> [UInt32] {
         added.map(\.id).filter { before.definitions[$0] == nil }
     }
 
@@ -154,7 +154,7 @@ struct AssemblyChoice {
         return nil
     }
 
-    /// One that is known and not active: described, or in the tables that came along.
+    /// Returns an inactive assembly that fits: a described one, or a companion of the change.
     private func dormant(_ wish: AssemblyDescription.Collaborator) -> AssemblyDescription? {
         let known = described.filter {
             !gone.contains($0.key) && next[$0.key] == nil

@@ -3,40 +3,39 @@ public import InvivoConfig
 public import InvivoGraph
 internal import InvivoWiring
 
-/// What one reload is to change. Everything that changes the graph becomes one of these: there is no second way.
+/// The changes of one reload. Every change of a runtime is a change set: there is no second way.
 public struct ChangeSet: Sendable {
     public enum Content: Sendable {
         case bytes([UInt8])
         /// Read when the set is staged.
         case file
-        /// What a document says of the configuration, read by somebody else, and nothing else.
+        /// The configuration of a document that the caller has read. Such a document has no traits.
         case config(ConfigNode)
-        /// The document goes, with all its layers.
+        /// The document is removed, with all its layers.
         case none
     }
 
-    /// What set it off, for the report.
+    /// The cause of the reload, for the report.
     public var cause: String
-    /// A call waits for it and answers its failure: nobody else need be told of that.
+    /// Whether a call waits for it and returns its failure, which is then not logged as an error.
     var isAnswered = false
-    /// Files of which something was heard; whether they say anything new is found out when the set is staged.
+    /// Files with events. Whether their content differs is found out when the set is staged.
     var heard: [Document] = []
     public var definitions: [Definition] = []
     public var removed: [(id: UInt32, key: String)] = []
-    /// Keys among `removed` that this set had defined before: they may be undefined otherwise.
+    /// Keys among `removed` that this set had defined before. They need not be defined in the runtime.
     public private(set) var withdrawn: Set<UInt32> = []
     public var documents: [(document: Document, content: Content)] = []
-    /// Documents that the set alone knows so far, in the order in which later ones win.
+    /// The documents that the set opens or names, in the order in which later ones win.
     enum Entry: Sendable {
-        /// A document in memory by name. Which one it is is found out when the set is staged: nobody hears of a set that is
-        /// discarded.
+        /// A document in memory by name. It is looked up or created when the set is staged, so a discarded set has no effect.
         case named(String, Content)
         case new(NewDocument)
     }
     private(set) var entries: [Entry] = []
-    /// How many of them `openBelow` has put before the others.
+    /// The number of entries that `openBelow` has put before the others.
     private var belowCount = 0
-    /// Whether nothing is to be done besides what its documents say.
+    /// Whether the set changes nothing besides its documents.
     var saysNothing: Bool {
         definitions.isEmpty && removed.isEmpty && bases.isEmpty && processors.isEmpty && removedProcessors.isEmpty
             && resets.isEmpty && resetScopes.isEmpty && assemblies.isEmpty && overrides.isEmpty
@@ -50,22 +49,22 @@ public struct ChangeSet: Sendable {
     var opened: [NewDocument] { entries.compactMap { if case .new(let document) = $0 { document } else { nil } } }
     /// New base values: key, property, value.
     public var bases: [(id: UInt32, property: String, value: Value)] = []
-    /// Keys whose shared objects a commit has overtaken while they were built.
+    /// Keys with shared objects that a commit overtook while they were built.
     var late: [UInt32: LateBuild] = [:]
-    /// Assemblies that come and go, in this order.
+    /// Assemblies to activate and deactivate, in this order.
     public var assemblies: [AssemblyChange] = []
-    /// What operators say of paths of the configuration, in order; nil takes back what they said.
+    /// Runtime settings of configuration paths, in order; nil removes the setting.
     public var configured: [(path: String, node: ConfigNode?)] = []
     public var overrides: [Override] = []
     public var endedOverrides: [Override] = []
     public var processors: [Processor] = []
     public var removedProcessors: [String] = []
-    /// Keys whose shared instances are let go; with all that they got, or alone.
+    /// Keys whose shared instances are released, alone or with all their dependencies.
     public var resets: [(id: UInt32, key: String, withDependencies: Bool)] = []
     public var resetScopes: Set<Scope> = []
-    /// Pools whose entries are forgotten.
+    /// Pools whose entries are removed.
     var cleared: [PoolClearing] = []
-    /// Whether definitions that wait for types are looked at again: one was registered.
+    /// Whether definitions that are blocked on types are planned again, because a type was registered.
     var looksForTypes = false
     public var attached: [Target] = []
     public var detached: [Target] = []
@@ -79,35 +78,35 @@ public struct ChangeSet: Sendable {
         lastEvent = firstEvent
     }
 
-    /// A set that was written over a while counts its time from its commit.
+    /// Counts the time of a set that was written over a while from its commit.
     public mutating func started() {
         firstEvent = monotonicNow()
         lastEvent = firstEvent
     }
 
-    /// What the document in memory of that name is to say; the last word holds.
+    /// Sets the content of the document in memory with this name. The last call wins.
     public mutating func say(_ content: Content, in name: String) {
         entries.removeAll { if case .named(let other, _) = $0 { other.isSameName(as: name) } else { false } }
         entries.append(.named(name, content))
     }
 
-    /// Opens a document with the set: what it says is part of the same reload.
+    /// Opens a document with the set: its content is part of the same reload.
     public mutating func open(_ document: NewDocument) { entries.append(.new(document)) }
 
-    /// The same, under the documents of the set that were not opened so, and over those that were.
+    /// Opens a document below the documents of `open`, and above those that were opened below before.
     public mutating func openBelow(_ document: NewDocument) {
         entries.insert(.new(document), at: belowCount)
         belowCount += 1
     }
 
-    /// The set without the documents that need not be good yet.
+    /// Returns the set without the documents that may be invalid for now.
     func withoutWaiting() -> ChangeSet {
         var rest = self
         rest.entries.removeAll { if case .new(let document) = $0 { document.waits } else { false } }
         return rest
     }
 
-    /// What set it off, where the documents of `unchanged` had nothing to do with it.
+    /// Returns the cause without the documents of `unchanged`.
     func cause(besides unchanged: [Document]) -> String {
         let files = heard.filter { document in !unchanged.contains { $0 === document } }
         let names = (files.isEmpty && cause.isEmpty ? heard : files).map(\.name).filter { $0 != cause }
@@ -124,7 +123,7 @@ public struct ChangeSet: Sendable {
         bases.removeAll { ids.contains($0.id) }
     }
 
-    /// Drops what this set says of keys that are defined again later, with the definitions that are inline in them.
+    /// Drops the changes of keys that are defined again later, with the definitions that are inline in them.
     private mutating func replace(_ later: [Definition]) {
         guard !later.isEmpty else { return }
         let ids = Set(later.map(\.id))
@@ -134,7 +133,7 @@ public struct ChangeSet: Sendable {
         bases.removeAll { ids.contains($0.id) }
     }
 
-    /// Definitions that are inline in the holders, and in these.
+    /// Drops definitions that are inline in the holders, at any depth.
     private mutating func dropInlines(of holders: [String]) {
         var names = NameSet(holders)
         var count = -1
@@ -148,7 +147,7 @@ public struct ChangeSet: Sendable {
         }
     }
 
-    /// Takes in what a later set wants, as if that were committed after this one: of what both say the later holds.
+    /// Adds the changes of a later set, as if it were committed after this one. Where both change the same, the later one wins.
     mutating func join(_ later: ChangeSet) {
         if cause.isEmpty {
             cause = later.cause

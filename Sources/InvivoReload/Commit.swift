@@ -21,13 +21,13 @@ final class Commit {
         var leases: [ObjectLease] = []
         /// Keys of objects that still refuse what an earlier commit could not undo.
         var refused: Set<UInt32> = []
-        /// Whether the commit is over, and with it what its build has made.
+        /// Whether the commit is over, and its new objects with it.
         var isOver = false
         /// Whether something could not be undone.
         var isStuck = false
     }
 
-    /// What a commit that succeeded has found.
+    /// The findings of a commit that succeeded.
     struct Findings {
         let warnings: [(String, Place)]
         /// Keys that the warnings are about.
@@ -68,12 +68,14 @@ final class Commit {
                 }
                 try outage.begin(id, former, next)
             }
-            // What was made before is found too when only the circle still holds it.
-            if !plan.circled.isEmpty { container.markCircles(of: plan.circled) }
+            // Objects that only the cycle still holds are found, too.
+            if !plan.wiring.compiled.circled.isEmpty {
+                ObjectCycles.markAll(of: plan.wiring.compiled.circled, owner: container.tag)
+            }
             try createInstances(plan)
             try build.startAll()
             try visitDomains(plan)
-            // What objects that are kept got of their own.
+            // Objects that were built for kept objects alone.
             try build.startAll()
         } catch {
             throw takeBack(error, plan, restores)
@@ -92,12 +94,12 @@ final class Commit {
     private func takeBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
         var failure = error
         failure.others += undoAll()
-        // A domain still works on what this commit made: nobody else touches that before it returns.
+        // A domain still works on objects of this commit: no other thread touches them before it returns.
         let isAbandoned = progress.abandonment.isBegun
         if isAbandoned || state.locked({ $0.isStuck }) { restores.add(plan.tuned.map(\.id)) }
         if isAbandoned { build.releaseBuilds(in: former) }
         failure.others += build.stopStarted(isApart: isAbandoned)
-        let cells = plan.created
+        let cells = plan.steps.created
         state.locked { $0.isOver = true }
         progress.abandonment.whenOver { [container, build, state] in
             build.abandonCommit()
@@ -144,7 +146,7 @@ final class Commit {
     private func coldForKept(_ plan: Plan) -> [(id: UInt32, cell: Cell)] {
         let graph = build.graph
         var keys: Set<UInt32> = []
-        for id in plan.reinjected.map(\.0) + plan.followed.map(\.0) {
+        for id in plan.steps.reinjected.map(\.0) + plan.steps.followed.map(\.0) {
             if let recipe = graph.recipe(id) { keys.formUnion(recipe.injectedKeys) }
         }
         return keys.sorted().compactMap { id in
@@ -222,9 +224,9 @@ final class Commit {
             }
         }
         let container = container
-        for (id, cell) in plan.reinjected {
+        for (id, cell) in plan.steps.reinjected {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
-            let changed = plan.rebound.contains(id) ? nil : plan.remade
+            let changed = plan.steps.rebound.contains(id) ? nil : plan.steps.rebuilt
             for (object, arguments, instance) in container.monitor.locked({ cell.inOrder() }) {
                 guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
                 keep(lease)
@@ -236,17 +238,19 @@ final class Commit {
                 }
             }
         }
-        for (id, objects, changed) in plan.followed {
+        for (id, objects, changed) in plan.steps.followed {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
-            let scopes = container.scopes(of: recipe, changed: changed, in: build.graph)
+            let scopes = container.registry.scopes.scopes(of: recipe, changed: changed, in: build.graph)
             for tracked in objects {
-                guard let injection = try container.injection(of: tracked, by: recipe, scopes: scopes) else { continue }
-                let object = try container.lease(tracked, recipe)
+                guard let injection = try tracked.injection(by: recipe, scopes: scopes, container.monitor) else {
+                    continue
+                }
+                let object = try tracked.lease(for: recipe)
                 guard object != 0 else { continue }
                 keep(ObjectLease(owning: object))
-                // One of another type is not what this definition makes, and follows again when that has its type.
+                // An object of another type does not follow this definition until the definition has its type again.
                 guard let record = ObjectTable.record(object), let type = recipe.type,
-                    Container.type(record).description.isKind(of: type.name)
+                    ObjectType.of(record).description.isKind(of: type.name)
                 else { continue }
                 add(domain(of: record)) { [self] undo throws(Failure) in
                     let again = Reinjection(
@@ -256,7 +260,7 @@ final class Commit {
             }
         }
         var bases: [UInt64: [Tuning.Base]] = [:]
-        for (object, index, value) in plan.based { bases[object, default: []].append((index, value)) }
+        for (object, index, value) in plan.steps.based { bases[object, default: []].append((index, value)) }
         for (id, object, layers) in plan.tuned {
             // A target may be on its way out: it is kept while it is worked on, or left alone.
             guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
@@ -300,11 +304,11 @@ final class Commit {
         }
     }
 
-    private func domain(of record: Record) -> Domain? { Container.type(record).domain }
+    private func domain(of record: Record) -> Domain? { ObjectType.of(record).domain }
 
     /// Objects that have no layers and get none are not visited.
     private func needsTuning(_ record: Record, _ layers: TargetLayers?) -> Bool {
         if let layers, !layers.live.isEmpty { return true }
-        return Container.knownExtra(of: record)?.tuning != nil
+        return ObjectExtra.known(of: record)?.tuning != nil
     }
 }

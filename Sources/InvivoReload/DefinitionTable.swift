@@ -2,8 +2,8 @@ internal import HashTreeCollections
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// The definitions of all keys as they were described. Most say no more than what the cell of their key keeps packed: those
-/// are worked out from it.
+/// The definitions of all keys as they were described. Most have no more content than the packed entry of their slot, and are
+/// unpacked from it on each read.
 struct DefinitionTable {
     private var described: TreeDictionary<UInt32, Definition> = [:]
     private var graph: Graph?
@@ -11,14 +11,14 @@ struct DefinitionTable {
     subscript(id: UInt32) -> Definition? {
         get {
             if let definition = described[id] { return definition }
-            // An alias shows the cell of another key.
+            // The slot of an alias is that of another key.
             guard let cell = graph?.cell(id), cell.id == id else { return nil }
             return cell.definition
         }
         set { described[id] = newValue }
     }
 
-    /// The key that an alias names; without working the definition out.
+    /// Returns the target of an alias without unpacking the definition.
     func alias(_ id: UInt32) -> String? { described[id].map(\.alias) ?? (isPacked(id) ? nil : self[id]?.alias) }
 
     func parent(_ id: UInt32) -> String? {
@@ -27,10 +27,10 @@ struct DefinitionTable {
 
     private func isPacked(_ id: UInt32) -> Bool { graph?.cell(id)?.isPacked ?? false }
 
-    /// What a reload leaves of what it changed; `covered` are under overrides.
+    /// Takes in the definitions that a reload changed. `covered` returns whether a key is overridden.
     mutating func take(_ changed: [UInt32: Definition?], in next: Graph, covered: (UInt32) -> Bool) {
         for (id, definition) in changed {
-            let isKept = next.cell(id).map { $0.isPacked && $0.id == id } ?? false
+            let isKept = next.isPacked(id)
             described[id] = isKept && !covered(id) ? nil : definition
         }
         graph = next

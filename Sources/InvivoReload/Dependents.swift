@@ -3,8 +3,9 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// Who names whom, against the direction of the recipes' edges: for each key its holders, each with the way in which it
-/// follows. A word a key and eight bytes an edge, for there are as many as definitions; whoever has many holders has a table.
+/// The references between compiled definitions, against their direction: for each key its holders, each with the way in which it
+/// follows a change. Packed, because there are as many as definitions: a word a key and eight bytes an edge. A key with many holders has a
+/// table.
 struct Dependents: Sendable {
     typealias Holders = [(key: UInt32, value: Recipe.Edge)]
 

@@ -26,7 +26,7 @@ public final class Document: @unchecked Sendable {
         var hash: ContentHash?
         /// Empty if it tunes nothing.
         var traits = TraitDocument()
-        /// What it says under `config:`.
+        /// Its content under `config:`.
         var config: ConfigNode?
         var isOpen = false
     }
@@ -63,6 +63,6 @@ public final class NewDocument: Sendable {
         _ = document.open()
     }
 
-    /// Nobody else can open it any more.
+    /// No other set can open it any more.
     deinit { if document.phase != .open { document.closeHandle() } }
 }

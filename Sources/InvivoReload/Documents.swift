@@ -9,7 +9,7 @@ final class Documents: Sendable {
         var count: UInt64 = 0
         var follower: FileFollower?
         var followed: [FollowID: Document] = [:]
-        /// Calls that are about to follow a file.
+        /// The number of calls that are about to follow a file.
         var followings = 0
         /// Files whose change was refused for another file's sake; read again with the next change of a file.
         var owed: [Document] = []
@@ -66,7 +66,7 @@ final class Documents: Sendable {
                 + "leave the file out of the next one", at: Place(file: closed.document.name))
     }
 
-    /// After a commit: what the set has opened is open. By the thread that has the turn.
+    /// After a commit: the documents that the set opened are open. By the thread that has the turn.
     func keepOpened(_ set: ChangeSet) {
         state.locked { state in
             for new in set.opened where new.document.phase == .new {
@@ -76,7 +76,7 @@ final class Documents: Sendable {
         }
     }
 
-    /// After a commit: what change sets alone speak of is open as long as it says something.
+    /// After a commit: documents without a handle are open as long as they have content.
     func keepNamed(_ committed: [Document]) {
         state.locked { state in
             for document in committed where document.path == nil && document.handleBits == 0 {
@@ -99,7 +99,7 @@ final class Documents: Sendable {
         }
     }
 
-    /// The same, for a set that has not come to its turn or has lost it.
+    /// Drops a set that failed before its turn or in it, and ends the watches that were started for it.
     func giveUp(_ set: ChangeSet) {
         guard !set.entries.isEmpty else { return }
         drop(set)
@@ -140,7 +140,8 @@ final class Documents: Sendable {
         return whole
     }
 
-    /// A file may be heard of before the set that opens it has its turn, which reads it anyway, and after it was closed.
+    /// Removes the documents that are not open from a set of file events. An event may come before the set that opens the file has its
+    /// turn, which reads it anyway, and after it was closed.
     func withoutClosed(_ set: ChangeSet) -> ChangeSet {
         guard !set.heard.isEmpty else { return set }
         let gone = container.monitor.locked { set.heard.filter { $0.phase != .open } }
@@ -151,7 +152,7 @@ final class Documents: Sendable {
         return rest
     }
 
-    /// A change of a file brings those files along that changed with one that was refused: nobody would tell of them again.
+    /// Adds the files that changed together with a refused one to a set that reads files: no event would report them again.
     func withOwed(_ set: ChangeSet) -> ChangeSet {
         guard set.hasFile else { return set }
         var whole = set
@@ -161,7 +162,7 @@ final class Documents: Sendable {
         return whole
     }
 
-    /// After a failure: the files that were not at fault themselves are owed. After a success none of the set's is.
+    /// After a failure: files of the set that were not at fault are owed. After a success none of them is.
     func noteOwed(_ set: ChangeSet, _ failure: Failure?) {
         guard !set.documents.isEmpty else { return }
         let faulty = Set((failure?.all ?? []).map(\.place.file))
@@ -231,7 +232,7 @@ final class Documents: Sendable {
         return kept
     }
 
-    /// After sources that failed: what was started for it ends, unless something else has come to need it.
+    /// Ends the follower and the loop if nothing needs them any more.
     func endIdleFollowing() {
         let (idle, idleLoop) = state.locked { state -> (FileFollower?, Loop?) in
             guard state.followed.isEmpty, state.followings == 0, !container.isClosing else { return (nil, nil) }
@@ -275,8 +276,9 @@ final class Documents: Sendable {
         }.map(\.document)
     }
 
-    /// A followed file was read in the middle of a save and refused: nobody hears of that. The follower tells of it again, and
-    /// the set's other files come along then. False when it is as it was read, or has been written to for too long.
+    /// Puts off the failure of a followed file that was read in the middle of a save: it is not reported, and the follower reports the
+    /// file again. The other files of the set are read with it then. Returns false if the file is as it was read, or has been
+    /// written to for too long.
     func putOff(_ attempt: Attempt, _ failure: Failure) -> Bool {
         let set = attempt.set
         if failure.code == .closed && !set.heard.isEmpty {
@@ -303,20 +305,20 @@ final class Documents: Sendable {
         return true
     }
 
-    /// Has the follower tell of files of a set again, because they are being written.
+    /// Has the follower report files of a set again, because they are being written.
     func lookAgain(_ documents: [Document], _ set: ChangeSet) {
         guard !documents.isEmpty else { return }
         container.log(.debug, "\(documents.map(\.name).joined(separator: ", ")): being written; read again later")
         state.locked { $0.follower }?.lookAgain(documents.compactMap(\.follow), since: set.firstEvent)
     }
 
-    /// The same for files that could not be read for want of descriptors or memory.
+    /// Has the follower report files again that could not be read for want of descriptors or memory.
     func readAgain(_ documents: [Document]) {
         guard !documents.isEmpty else { return }
         state.locked { $0.follower }?.readAgain(documents.compactMap(\.follow))
     }
 
-    /// What is heard of a file may still be the middle of a save.
+    /// Whether the events of a set are so recent that its files may still be in the middle of a save.
     func isYoung(_ set: ChangeSet) -> Bool {
         monotonicNow() < set.firstEvent &+ options.writerPatience * 1_000_000
     }
@@ -331,7 +333,7 @@ final class Documents: Sendable {
 
     // MARK: facts and close
 
-    /// What the follower has counted; nil if no file is followed.
+    /// The follower's counts; nil if no file is followed.
     var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }
 
     /// The open documents in the order in which later ones win, and how a file is followed.

@@ -8,8 +8,8 @@ internal import InvivoWiring
 extension Engine {
     /// Ends the runtime; see invivo_runtime_close. With `deferring`, objects that hosts still lease live on.
     ///
-    /// Until nothing is left inside that would have to be waited for, everything can be taken back: files are followed and
-    /// the worker lives on, so a refused close leaves a runtime that has missed nothing.
+    /// A refused close leaves a runtime that has missed nothing: until no thread is left inside, files are followed and the worker
+    /// lives on.
     public func close(deferring: Bool) throws(Failure) {
         let core = container.core
         let onLoop = loop.running?.isCurrent ?? false
@@ -36,7 +36,7 @@ extension Engine {
             // From here on no reader enters; those inside are waited for.
             Readers.shut(core)
             try wait(until: deadline, "views are still open") { Readers.readers(core) }
-            // Again: the last ones may have taken leases with them.
+            // Again: the last readers may have taken leases.
             if !deferring { try leases.refuse(until: deadline, patience: Self.patienceWithDomains) }
         } catch {
             Readers.reopen(core, tag: container.tag)
@@ -44,7 +44,7 @@ extension Engine {
             turns.end()
             throw error
         }
-        // Change sets hold callbacks of hosts: they are let go without the monitor.
+        // Change sets hold callbacks of hosts: they are released without the monitor.
         let (sources, waiting) = container.monitor.locked {
             container.beginClosing()
             return (documents.takeAll(), turns.takeAll())
@@ -75,7 +75,7 @@ extension Engine {
     /// How long a domain has to take jobs that keep close waiting.
     private static let patienceWithDomains: UInt64 = 2_000_000_000
 
-    /// Waits for jobs that domains have begun and that nobody waits for any more: they use what close would end.
+    /// Waits for jobs that domains have begun and no thread waits for: they use objects that close would end.
     private func waitForLeftJobs(until deadline: UInt64) throws(Failure) {
         let left = container.monitor.locked { () -> [String] in
             container.domains.wait(until: deadline) { container.domains.domainsWithLeftJobs.isEmpty }
@@ -96,12 +96,12 @@ extension Engine {
             guard now < deadline else {
                 throw Failure(.busy, "\(what) after 5 s, in thread " + found.map(String.init).joined(separator: ", "))
             }
-            // Those who leave tell nobody: that would cost every one of them.
+            // Threads that leave do not signal it, which would cost each of them.
             container.monitor.locked { container.domains.wait(until: now + 200_000) { false } }
         }
     }
 
-    /// Who gave the last lease back just now may still be disposing of the object, by its type.
+    /// Waits for threads that have released the last lease of an object and are still disposing of it, by its type.
     private func waitForDisposals() {
         let deadline = monotonicNow() + Self.patience
         while ObjectTable.isDisposing(of: container.tag), monotonicNow() < deadline {
@@ -109,7 +109,7 @@ extension Engine {
         }
     }
 
-    /// Shared instances go in reverse order of creation, each in its domain.
+    /// Disposes of the shared instances in reverse order of creation, each in its domain.
     private func disposeAll(_ leases: HostLeases) {
         let graph = container.currentGraph()
         var cells: [ObjectIdentifier: Cell] = [:]
@@ -122,18 +122,18 @@ extension Engine {
             former.objects.map(\.object) + late.map(\.object) + container.retiredObjects.takeAll())
         objects.sort { $0.sequence > $1.sequence }
         let leased = leases.reached()
-        // What was not made here is stopped with the rest, and ends with the last claim on it.
+        // Constants are stopped with the rest, and end with the last claim on them.
         let ending = Set(objects.map(\.object) + claims.map(\.bits)).subtracting(leased).compactMap(ObjectTable.record)
         for failure in container.lifecycle.stopTogether(ending) { container.lifecycle.stopFailures.note(failure) }
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
-        container.endLates()
+        container.lates.end()
         withExtendedLifetime(former) {}
-        // What was posted to this thread's domain is run here; other domains run theirs before the loop ends.
+        // Jobs of this thread's domain run here; other domains run theirs before the loop ends.
         container.domains.finishJobs(timeout: Self.patienceWithDomains)
         container.detach()
-        // What hosts still lease survives: it keeps its type, and through it what disposal needs.
-        for object in ObjectTable.all(of: container.tag) { Container.keepType(of: object) }
+        // Objects that hosts still lease survive. They keep their type, which disposal needs.
+        for object in ObjectTable.all(of: container.tag) { Disposal.keepType(of: object) }
     }
 
     /// Objects that the graph holds, with their place in the order of creation.

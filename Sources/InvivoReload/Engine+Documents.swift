@@ -6,7 +6,7 @@ public import InvivoObjects
 internal import InvivoWiring
 
 extension Engine {
-    /// Opens a document and commits what it says before it answers. With `waits`, a file need not be there or good yet.
+    /// Opens a document and commits its content. With `waits`, a file may be missing or invalid for now.
     public func openDocument(_ new: NewDocument) throws(Failure) -> Document {
         var set = ChangeSet(cause: new.document.name)
         set.open(new)
@@ -19,7 +19,7 @@ extension Engine {
         NewDocument(Document(name: name, path: path, container), .file, waits: waits)
     }
 
-    /// The same for a document in memory.
+    /// A document in memory for a change set to open.
     public func newDocument(_ content: ChangeSet.Content, name: String) -> NewDocument {
         NewDocument(Document(name: name, path: nil, container), content, waits: false)
     }
@@ -79,16 +79,16 @@ extension Engine {
         return try container.monitor.locked { () throws(Failure) -> UInt32 in
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closed") }
             let id = try container.keys.intern(config: path)
-            container.configReads.note(id)
+            container.registry.configReads.note(id)
             if kind != .any {
                 if let there = graph.setting(id) { try there.node.require(kind, at: path) }
-                container.configReads.note(id, as: kind)
+                container.registry.configReads.note(id, as: kind)
             }
             return id
         }
     }
 
-    /// What holds at a path.
+    /// Returns the value at a path.
     public func configuration(_ path: String) throws(Failure) -> Value {
         let path = try ConfigPath.checked(path)
         let graph = container.currentGraph()
@@ -107,13 +107,13 @@ extension Engine {
             path: path)
     }
 
-    /// Tells of every reload that changed what is at a path or below it.
+    /// Observes the value at a path: `changed` is called after each reload that changed it, or a value below it.
     public func observe(
         configuration path: String, domain: Domain?, destroy: (@Sendable () -> Void)?,
         changed: @escaping @Sendable (_ path: String, _ value: Value, _ generation: UInt64) -> Void
     ) throws(Failure) -> Observer {
         let path = try ConfigPath.checked(path)
-        container.monitor.locked { if !path.isEmpty { container.configReads.note(path) } }
+        container.monitor.locked { if !path.isEmpty { container.registry.configReads.note(path) } }
         return try observe(domain: domain, destroy: destroy) { report in
             guard report.failure == nil, let node = report.settings[path] else { return }
             changed(path, node?.value ?? .null, report.generation)

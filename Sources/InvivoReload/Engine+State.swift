@@ -22,7 +22,7 @@ extension Engine {
         public var unannounced: UInt64 = 0
     }
 
-    /// What the runtime is doing. Counts of a moment; other threads go on meanwhile.
+    /// Returns counts of the moment. Other threads go on meanwhile.
     public func inspect() -> Facts {
         reclaimer.handOver()
         var facts = Facts()
@@ -81,7 +81,7 @@ extension Engine {
 
     public var lastError: Failure? { announcer.lastFailure }
 
-    /// Takes in an error that its finder can tell nobody else.
+    /// Logs and keeps an error that no caller can receive.
     public func note(_ failure: Failure) { announcer.note(failure) }
 
     /// Runs what waits for the calling thread.

@@ -10,7 +10,7 @@ extension Engine {
     public func attach(_ object: UInt64, key: String) throws(Failure) -> Target {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         let id = try container.intern(key)
-        let target = Target(id: id, key: key, object: object, type: Container.type(record), container)
+        let target = Target(id: id, key: key, object: object, type: ObjectType.of(record), container)
         // One turn for all of it: another thread may attach the same object.
         var former: Target?
         try reloader.commit { (set) throws(Failure) in
@@ -23,8 +23,8 @@ extension Engine {
             _ = target.open()
             targets.insert(target)
             // Attached, it belongs to its domain.
-            record.pointee.thread = Container.type(record).domain?.thread ?? 0
-            let extra = container.extra(record)
+            record.pointee.thread = ObjectType.of(record).domain?.thread ?? 0
+            let extra = ObjectExtra.of(record)
             if !extra.tellsOfDisposal {
                 extra.tellsOfDisposal = true
                 extra.beforeDisposal.append { [weak targets] in targets?.objectIsGone(object) }

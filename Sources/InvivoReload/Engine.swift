@@ -32,10 +32,10 @@ public final class Engine: Sendable {
     private static let seams: Void = {
         Loading.isAskedToClose = { engine in
             let container = Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
-            return container.monitor.locked { container.closing.isRequested }
+            return container.monitor.locked { container.registry.closing.isRequested }
         }
         RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
-        ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { Container.type($0).description } }
+        ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { ObjectType.of($0).description } }
     }()
 
     private init(_ container: Container, _ options: EngineOptions, running: Loop?) {
@@ -90,11 +90,12 @@ public final class Engine: Sendable {
             loop = nil
             domain = Domain(name: "opener", kind: .thread(identity: currentThread().identity))
         }
-        let container = Container(core: core, tag: tag, name: options.name, defaultDomain: domain, log: options.log)
+        let container = Container(
+            core: core, tag: tag, name: options.name, defaultDomain: domain, log: options.log,
+            fillsNeeds: options.fillsNeeds)
         let engine = Engine(container, options, running: loop?.loop)
-        container.fillsNeeds = options.fillsNeeds
         container.owner = engine
-        container.converters.registerStandard(StandardConverters.all)
+        container.registry.converters.registerStandard(StandardConverters.all)
         container.lifecycle.startTimeout = options.startTimeout
         container.lifecycle.stopTimeout = options.stopTimeout
         container.commitTimeout = options.commitTimeout
@@ -106,14 +107,15 @@ public final class Engine: Sendable {
         container.domains.events.jobWaits = { [weak container] domain in
             container?.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must poll the runtime")
         }
-        container.onLateBuild = { [weak engine] late in
+        container.builds.connect { [weak engine] late in
             var set = ChangeSet(cause: "a build that a reload overtook")
             set.late = late
             engine?.reloader.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
         engine.keepAlive()
-        _ = container.publish(container.currentGraph())
+        let graph = container.currentGraph()
+        _ = container.monitor.locked { container.current.publish(graph, to: core) }
         iv_store_u64(iv_core_tag(core), tag)
         _ = iv_add_u64(iv_live_runtimes(), 1)
         return engine
@@ -209,7 +211,7 @@ public struct EngineOptions: Sendable {
     public var loadTimeout: UInt64 = 10_000_000_000
     public var allowsForeignFiles = false
     public var quotesContent = true
-    /// What one document may cost.
+    /// The limits of one document.
     public var specLimits: SpecLimits { SpecLimits(bytes: maxDocumentBytes, nodes: maxDocumentNodes) }
     public var startTimeout: UInt64 = 60_000_000_000
     public var stopTimeout: UInt64 = 60_000_000_000

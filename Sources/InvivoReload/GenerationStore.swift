@@ -29,7 +29,7 @@ final class GenerationStore: Sendable {
     var snapshot: Snapshot { state.withLock { $0 } }
 
     /// Declares the type of the targets of a key. Part of the next generation.
-    func declare(_ type: ObjectType, of id: UInt32) { state.withLock { $0.targetTypes[id] = type } }
+    func declare(_ type: ObjectType, of id: UInt32) { state.withLock { $0 = $0.declaring(type, of: id) } }
 
     /// For close: gives up the description, which the caller releases without a lock.
     func take() -> Snapshot {
@@ -41,44 +41,46 @@ final class GenerationStore: Sendable {
 
     // MARK: the store
 
-    /// Makes a plan that was carried out the current generation. By the thread that has the turn.
-    func publish(_ plan: Plan, _ next: Graph) {
-        let set = plan.staged.set
+    /// Stores the generation of a plan whose steps were carried out. By the thread that has the turn.
+    func publish(_ wiring: NextWiring, _ effects: StoreEffects, _ findings: LayerFindings, _ next: Graph) {
+        let set = wiring.set
         for clearing in set.cleared { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
         let snapshot = state.withLock { state in
-            state.apply(plan, former: former, next: next, names)
+            state = state.applying(wiring, findings, former: former, next: next, names)
             return state
         }
-        container.assemblies.activate(plan.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
-        for (document, state) in plan.staged.documents { document.state = state }
-        documents.keepNamed(plan.staged.documents.map(\.document))
+        container.registry.assemblies.activate(
+            wiring.definitions.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
+        for (document, state) in wiring.staged.documents { document.state = state }
+        documents.keepNamed(wiring.staged.documents.map(\.document))
         targets.change(attached: set.attached, detached: set.detached)
-        var touched = plan.touched
-        touched.formUnion(holders(of: plan.reshaped, snapshot))
+        var touched = effects.touched
+        touched.formUnion(holders(of: effects.reshaped, snapshot))
         for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }
         let changesObjects =
-            !touched.isEmpty || !plan.definitions.isEmpty || !plan.overrides.isEmpty || !plan.replaced.isEmpty
+            !touched.isEmpty || !wiring.definitions.changed.isEmpty || !wiring.definitions.overrides.isEmpty
+            || !effects.replaced.isEmpty
         var late: [UInt32: LateBuild] = [:]
         announcer.publishing(changesObjects) {
             late = container.monitor.locked { () -> [UInt32: LateBuild] in
                 // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
                 // the old graph in between is not kept for the new version.
                 for id in touched { container.keys.bumpVersion(id) }
-                let former = container.publish(next)
+                let former = container.current.publish(next, to: container.core)
                 for id in touched { container.keys.bumpVersion(id) }
-                container.retiredObjects.noteRetired(plan.replaced)
-                for cell in plan.replaced {
+                container.retiredObjects.noteRetired(effects.replaced)
+                for cell in effects.replaced {
                     cell.markRetired()
                     next.cell(cell.id)?.adoptTracked(of: cell)
                 }
-                reclaimer.retire(former, plan.replaced, remembered: container.forgetLate(of: touched))
-                container.forgetBuilt(plan.replaced)
+                reclaimer.retire(former, effects.replaced, remembered: container.lates.forget(touched))
+                container.builds.forget(effects.replaced, in: next)
                 container.monitor.broadcast()
                 return container.builds.endNoting(former, next)
             }
         }
-        if !late.isEmpty { container.onLateBuild?(late) }
+        if !late.isEmpty { container.builds.report(late) }
     }
 
     /// The keys of what is made again and again, and of what is made with it each time.

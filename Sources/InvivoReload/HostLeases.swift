@@ -38,7 +38,7 @@ struct HostLeases {
         for record in leased {
             names.append(
                 record.pointee.key == 0
-                    ? "a '\(Container.type(record).name)'" : "'\(container.keyName(record.pointee.key - 1))'")
+                    ? "a '\(ObjectType.of(record).name)'" : "'\(container.keyName(record.pointee.key - 1))'")
         }
         withExtendedLifetime(leases) {}
         guard !names.isEmpty else { return }
@@ -78,6 +78,20 @@ struct HostLeases {
         return found
     }
 
+    /// Returns how many leases the runtime has on each object that it did not create: by the current graph, by everything that is
+    /// registered, and by `others`. With the monitor held.
+    private func ownLeases(and others: [Definition]) -> [UInt64: UInt64] {
+        var seen: Set<ObjectIdentifier> = []
+        var counts: [UInt64: UInt64] = [:]
+        // One lease may be found more than once.
+        func count(_ lease: ObjectLease) {
+            if seen.insert(ObjectIdentifier(lease)).inserted { counts[lease.bits, default: 0] += 1 }
+        }
+        container.forEachLease(count)
+        for definition in others { definition.forEachLease(count) }
+        return counts
+    }
+
     /// Returns the records that hosts lease, with leases that keep them.
     ///
     /// Other threads may release meanwhile, so each object is leased while it is looked at. The tables of injected objects are read under
@@ -90,9 +104,9 @@ struct HostLeases {
         }
         let records = leases.compactMap { ObjectTable.record($0.bits) }
         let (leased, claims) = container.monitor.locked { () -> ([Record], [AnyObject]) in
-            let lates = container.leasesOfLates()
+            let lates = container.lates.leases()
             // One lease of each is that of this function.
-            var accounted = container.leasesOfGraph(and: replaced).merging(targets.leases(), uniquingKeysWith: +)
+            var accounted = ownLeases(and: replaced).merging(targets.leases(), uniquingKeysWith: +)
             accounted.merge(lates.counts, uniquingKeysWith: +)
             for lease in reclaimer.remembered { accounted[lease.bits, default: 0] += 1 }
             // The undo steps of several domains may keep the same lease.

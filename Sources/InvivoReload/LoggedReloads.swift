@@ -19,7 +19,7 @@ struct LoggedReloads {
     /// The warnings that are new, and whether the edit was refused before as it is now.
     mutating func news(of attempt: Attempt) -> (warnings: [(String, Place)], isRepeated: Bool) {
         var held = warnings
-        // What is about none, or about a document that was read, holds only if it was said now.
+        // A warning about no document, or about one that was read, holds only if this reload has it, too.
         held[""] = nil
         for (document, _) in attempt.set.documents { held[document.name] = nil }
         var news: [(String, Place)] = []

@@ -81,14 +81,14 @@ struct LiveRuntime: Observed, Registrations {
     func sharedObject(_ id: UInt32) -> UInt64 { ask(id, 0) { $0.object } }
     func objects(_ id: UInt32) -> [UInt64] { ask(id, []) { $0.objects().map(\.object) } }
     func trackedObjects(_ id: UInt32) -> [TrackedObject] { ask(id, []) { $0.trackedObjects() } }
-    func builtKeys(_ scope: Scope) -> Set<UInt32> { container.monitor.locked { container.builds.built.of(scope) } }
+    func builtKeys(_ scope: Scope) -> Set<UInt32> { container.monitor.locked { container.builds.built(scope) } }
 
     func recordedDependents(of id: UInt32) -> Set<UInt32> {
-        container.monitor.locked { container.builds.dependencies.dependents(on: id) }
+        container.monitor.locked { container.builds.dependents(on: id) }
     }
 
     func recordedDependencies(of id: UInt32) -> Set<UInt32> {
-        container.monitor.locked { container.builds.dependencies.dependencies(of: id) }
+        container.monitor.locked { container.builds.dependencies(of: id) }
     }
 
     func targets(_ id: UInt32) -> [Target] { attached[id] ?? [] }
@@ -102,15 +102,17 @@ struct LiveRuntime: Observed, Registrations {
 
     // MARK: registrations
 
-    func type(named name: String) throws(Failure) -> ObjectType { try container.type(named: name) }
-    var assemblies: NameTable<AssemblyDescription> { container.assemblies.described }
-    func scopeFailure(_ name: String) -> Failure? { container.scopes.failure(name) }
-    var fillsNeeds: Bool { container.fillsNeeds }
-    func inactiveAssembly(of key: String) -> String? { container.assemblies.inactiveAssembly(of: key) }
-    var hostKinds: [UInt32: Set<ValueKind>] { container.monitor.locked { container.configReads.hostKinds } }
-    func lookup(_ layers: ConfigLayers) -> ConfigLookup { container.configLookup(layers) }
-    var hostPaths: Set<UInt32> { container.monitor.locked { container.configReads.hostPaths } }
-    var hasReadPaths: Bool { container.monitor.locked { !container.configReads.isEmpty } }
-    var readPaths: PathTrie { container.monitor.locked { container.configReads.paths } }
-    func noteRead(_ path: String) -> UInt32? { container.monitor.locked { container.configReads.id(of: path) } }
+    func type(named name: String) throws(Failure) -> ObjectType { try container.registry.type(named: name) }
+    var assemblies: NameTable<AssemblyDescription> { container.registry.assemblies.described }
+    func scopeFailure(_ name: String) -> Failure? { container.registry.scopes.failure(name) }
+    var fillsNeeds: Bool { container.registry.fillsNeeds }
+    func inactiveAssembly(of key: String) -> String? { container.registry.assemblies.inactiveAssembly(of: key) }
+    var hostKinds: [UInt32: Set<ValueKind>] { container.monitor.locked { container.registry.configReads.hostKinds } }
+    func lookup(_ layers: ConfigLayers) -> ConfigLookup { container.registry.configLookup(layers) }
+    var hostPaths: Set<UInt32> { container.monitor.locked { container.registry.configReads.hostPaths } }
+    var hasReadPaths: Bool { container.monitor.locked { !container.registry.configReads.isEmpty } }
+    var readPaths: PathTrie { container.monitor.locked { container.registry.configReads.paths } }
+    func noteRead(_ path: String) -> UInt32? {
+        container.monitor.locked { container.registry.configReads.id(of: path) }
+    }
 }

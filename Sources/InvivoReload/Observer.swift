@@ -2,7 +2,7 @@ public import InvivoBase
 internal import InvivoObjects
 internal import InvivoWiring
 
-/// Hears of reloads. `active` and `isOpen` are guarded by the container's monitor.
+/// Is notified of reloads. `active` and `isOpen` are guarded by the container's monitor.
 public final class Observer: @unchecked Sendable {
     public typealias Callback = @Sendable (Report) -> Void
     /// Called with false right before a commit becomes visible, with true right after.
@@ -45,7 +45,7 @@ public final class Observer: @unchecked Sendable {
         call { callback(report) }
     }
 
-    /// The same for the moment at which a commit becomes visible.
+    /// Calls the observer right before or after a commit becomes visible.
     func tell(published: Bool) {
         guard let publishing else { return }
         call { publishing(published) }

@@ -3,8 +3,7 @@ internal import InvivoGraph
 internal import InvivoObjects
 internal import InvivoWiring
 
-/// Exclusive objects that a commit replaces: each is stopped before the one that takes its place is made, and started again
-/// when the commit fails. Used by the commit alone, from one thread at a time.
+/// Exclusive objects that a commit replaces: each is stopped before its replacement is built, and started again if the commit fails. Used by the commit alone, from one thread at a time.
 final class Outage {
     private let container: Container
     private var stopped: [ObjectLease] = []
@@ -12,13 +11,13 @@ final class Outage {
 
     init(_ container: Container) { self.container = container }
 
-    /// The new object of `id` is about to be made for `next`. One that was never made has no former one: its slot is the same
-    /// in both graphs.
+    /// Stops the former object of `id`, because the new one is about to be built for `next`. A key that was never built has no former
+    /// object: its slot is the same in both graphs.
     func begin(_ id: UInt32, _ former: Graph, _ next: Graph) throws(Failure) {
         guard let cell = former.cell(id), cell !== next.cell(id) else { return }
-        // What the key was only another name of is not replaced.
+        // The target of an alias is not replaced.
         guard former.recipe(id)?.id == id else { return }
-        // One that another thread is making right now is there in a moment.
+        // Another thread may be building it right now.
         let limit = deadline(container.commitTimeout)
         let isThere = container.monitor.locked { () -> Bool in
             let what = "another thread's constructor of the exclusive '\(container.keys.name(id))'"
@@ -39,14 +38,14 @@ final class Outage {
         }
     }
 
-    /// The commit failed, and what it made is gone.
+    /// Starts the former objects again after a commit that failed and has disposed of its own.
     func takeBack() -> [Failure] {
         let failures = stopped.reversed().compactMap { container.lifecycle.restart($0.bits) }
         stopped = []
         return failures
     }
 
-    /// How long there was none, in nanoseconds.
+    /// Returns the time without an object, in nanoseconds.
     func end() -> UInt64 {
         stopped = []
         return begun.map { monotonicNow() - $0 } ?? 0

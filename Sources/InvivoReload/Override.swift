@@ -3,7 +3,7 @@ internal import InvivoBase
 public import InvivoGraph
 public import InvivoWiring
 
-/// Another recipe for a key, for as long as it is in place: for a test or a trial. The key keeps its scope, visibility, rank
+/// Another definition for a key while it is in place: for a test or a trial. The key keeps its scope, visibility, rank
 /// and timeouts, and is exclusive or tracked as before.
 /// Overrides of one key lie on each other; the last one counts, and each can go in any order.
 public final class Override: @unchecked Sendable {
@@ -48,7 +48,7 @@ extension Definition {
             parent = next.body.parent
         }
         return top.definition.with { body in
-            // What has none is of graph scope, whatever parent the override has.
+            // A definition without a scope has graph scope, whatever parent the override has.
             (body.scope, body.scopeName) = (scope.0 ?? .graph, scope.1)
             if timeouts.start > 0 { body.startTimeout = timeouts.start }
             if timeouts.stop > 0 { body.stopTimeout = timeouts.stop }

@@ -68,7 +68,7 @@ final class PendingRestores: Sendable {
         guard ObjectTable.retain(object) else { return false }
         let lease = ObjectLease(owning: object)
         defer { withExtendedLifetime(lease) {} }
-        guard let record = ObjectTable.record(object), let domain = Container.type(record).domain else { return false }
+        guard let record = ObjectTable.record(object), let domain = ObjectType.of(record).domain else { return false }
         return container.domains.needsRestore(domain)
     }
 }

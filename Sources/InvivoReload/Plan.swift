@@ -5,91 +5,160 @@ internal import InvivoGraph
 internal import InvivoTraits
 internal import InvivoWiring
 
-/// A live object whose layers change, with the key under which it is tuned.
-typealias Tuned = (id: UInt32, object: UInt64, layers: TargetLayers?)
+// A plan is worked out part after part. Each part is finished before the next one begins, except that the compiler also adds
+// definitions that are no longer blocked, or are blocked from now on.
 
-/// What a commit will do, worked out and checked beforehand.
-struct Plan {
-    let staged: Staged
-    var editor: GraphEditor
-    /// Definitions that are new or other than before; nil = removed.
-    var definitions: [UInt32: Definition?] = [:]
-    /// The assemblies that are active after the plan; nil when they stay.
+/// The definitions after a plan, with the assemblies, overrides and processors that they come from.
+struct DefinitionPlan {
+    /// Definitions that are new or differ from those before; nil = removed.
+    var changed: [UInt32: Definition?] = [:]
+    /// Definitions with the same content as before, declared at another source location or in another order.
+    var moved: [UInt32: Definition] = [:]
+    /// The overrides of these keys after the plan.
+    var overrides: [UInt32: [Override]] = [:]
+    /// Keys that the change set describes again.
+    var described: Set<UInt32> = []
+    /// The descriptions of definitions that processors replaced; nil = no processor changed it.
+    var originals: [UInt32: Definition?] = [:]
+    /// The assemblies that are active after the plan; nil if they stay.
     var assemblies: ActiveAssemblies?
     /// The names of the assemblies that are added, removed or replaced.
     var changedAssemblies: [String] = []
-    /// Definitions that say what they said before, and are declared elsewhere now.
-    var moved: [UInt32: Definition] = [:]
-    /// What lies over the definitions of these keys after the plan.
-    var overrides: [UInt32: [Override]] = [:]
-    /// Keys that the change set describes anew.
-    var described: Set<UInt32> = []
-    /// What was described of keys whose definitions processors replaced; nil = they left it.
-    var originals: [UInt32: Definition?] = [:]
-    /// All processors in their order, where they change.
+    /// All processors in their order; nil if they stay.
     var processors: [Processor]?
-    /// What the component of each decorator needs.
+    /// The dependencies of each decorator's component; nil if they stay.
     var decoratorReaches: [ObjectIdentifier: Set<UInt32>]?
-    /// The configuration after the plan, if it is another one, with what operators say, and which paths changed.
-    var config: ConfigLayers?
-    var settings: [ConfigTree.Change] = []
-    /// The ids of those of them that anybody names.
-    var settingIDs: Set<UInt32> = []
-    /// Who names them: compiled anew, and followed along the edges like who names a key.
-    var reconfigured: Set<UInt32> = []
-    /// How they are made: of what changed, and of what was bound by type to something else.
+    /// The highest number in the order of declaration after the plan.
+    var lastNumber: UInt64
+
+    /// Whether nothing differs from before. Moved definitions do not count.
+    var isNothing: Bool { changed.isEmpty && overrides.isEmpty && assemblies == nil && processors == nil }
+}
+
+/// The configuration after a plan.
+struct ConfigPlan {
+    /// Nil if it stays.
+    var layers: ConfigLayers?
+    var changes: [ConfigTree.Change] = []
+    /// The ids of those changed paths to which something refers.
+    var changedIDs: Set<UInt32> = []
+}
+
+/// The compiled definitions of a plan: of those that change, and of those that are bound to something else.
+struct Compiled {
     var recipes: [UInt32: Recipe] = [:]
-    /// What definitions name in which something is wrong.
+    /// The references of definitions that are wrong.
     var needs: [UInt32: [UInt32]] = [:]
-    /// What lies dormant after the plan, and what it waits for.
-    var asleep: TreeDictionary<UInt32, [String]> = [:]
-    /// Kept instances that were bound to something else by property or method.
-    var rebound: Set<UInt32> = []
-    /// Keys that stay as they are and become members of a circle.
+    /// The blocked definitions after the plan, with the names of their missing dependencies.
+    var blocked: TreeDictionary<UInt32, [String]> = [:]
+    /// Definitions that are compiled again only because a configuration value to which they refer has changed.
+    var reconfigured: Set<UInt32> = []
+    /// Keys that do not change otherwise and become members of a cycle.
     var circled: Set<UInt32> = []
-    /// Keys of which something new is made.
-    var remade: Set<UInt32> = []
-    /// Cells that are replaced: their objects end with the former generation.
-    var replaced: [Cell] = []
-    /// All cells that the next graph has and the former has not: what is built in them ends with a failed commit.
+}
+
+/// The finished parts of a plan that describe the next generation.
+struct NextWiring {
+    let staged: Staged
+    let definitions: DefinitionPlan
+    let config: ConfigPlan
+    let compiled: Compiled
+
+    var set: ChangeSet { staged.set }
+}
+
+/// A live object whose layers change, with the key under which it is tuned.
+typealias Tuned = (id: UInt32, object: UInt64, layers: TargetLayers?)
+
+/// The steps of a commit that change objects, before the next generation is stored.
+struct CommitSteps {
+    /// All slots that the next graph has and the former has not. Objects that are built in them end with a failed commit.
     var created: [Cell] = []
-    /// Built shared instances that are made anew, and eager ones that are made first, in declared order.
+    /// Built shared instances that are rebuilt, and eager ones that are created, in declared order.
     var builds: [(id: UInt32, cell: Cell)] = []
     /// Kept instances into which something new is injected.
     var reinjected: [(id: UInt32, cell: Cell)] = []
-    /// Tracked objects into which something new is injected; nil: everything that their definition names.
+    /// Tracked objects into which something new is injected; nil = all that their definition names.
     var followed: [(id: UInt32, objects: [TrackedObject], changed: Set<UInt32>?)] = []
-    /// Live objects whose layers change.
     var tuned: [Tuned] = []
     /// Live objects of which a base value changes: object, property, value.
     var based: [(object: UInt64, property: Int, value: Value)] = []
-    /// Keys whose layers were planned, and those of them with warnings.
-    var layered: NameSet = []
-    var warned: NameSet = []
-    /// Keys whose block is another one.
+    /// Kept instances that were bound to something else by property or method.
+    var rebound: Set<UInt32> = []
+    /// Keys of which something new is created.
+    var rebuilt: Set<UInt32> = []
+
+    /// Whether they call the host: constructors, setters.
+    var runHostCode: Bool {
+        !builds.isEmpty || !reinjected.isEmpty || !followed.isEmpty || !tuned.isEmpty || !based.isEmpty
+    }
+}
+
+/// The effects of storing the next generation on readers and caches.
+struct StoreEffects {
+    /// Slots that are replaced: their objects end with the former generation.
+    var replaced: [Cell] = []
+    /// Keys for which caches must ask again.
+    var touched: Set<UInt32> = []
+    /// Keys of objects that are not shared and are created with other values from now on.
+    var reshaped: Set<UInt32> = []
+    /// Keys with a new block.
     var retunedBlocks: Set<UInt32> = []
     /// Aliases without arguments, with the keys whose slots they share.
     var aliased: [(id: UInt32, target: UInt32)] = []
-    /// The highest number in the order of declaration after the plan.
-    var lastNumber: UInt64 = 0
-    var changes: [Report.Change] = []
-    /// Paths of the configuration that nothing reads and that are spelled nearly as one that is read.
-    var misspelled: [UnreadEntry] = []
-    /// Keys for which caches must ask again.
-    var touched: Set<UInt32> = []
-    /// Keys of what is made again and again, and from now on with other values.
-    var reshaped: Set<UInt32> = []
 
-    /// Whether everything is as it was.
+    /// Whether something that has a stop is replaced.
+    var stop: Bool { replaced.contains { $0.type?.description.functions.stop != nil } }
+}
+
+/// The effects of a plan while they are worked out.
+struct Effects {
+    var editor: GraphEditor
+    var steps = CommitSteps()
+    var store = StoreEffects()
+    var changes: [Report.Change] = []
+}
+
+/// The warnings about traits that a plan has found, by key.
+struct LayerFindings {
+    /// Keys whose layers were planned.
+    var planned: NameSet = []
+    /// Keys with warnings.
+    var warned: NameSet = []
+}
+
+/// The work of a commit, planned and checked beforehand.
+struct Plan {
+    let wiring: NextWiring
+    var editor: GraphEditor
+    let steps: CommitSteps
+    /// Objects that an earlier commit could not bring back to what they were.
+    var restored: [Tuned] = []
+    let store: StoreEffects
+    let changes: [Report.Change]
+    let findings: LayerFindings
+    /// Configuration paths that nothing reads and that resemble one that is read.
+    let misspelled: [UnreadEntry]
+
+    /// All live objects whose layers change.
+    var tuned: [Tuned] { steps.tuned + restored }
+
+    /// Whether nothing differs from before.
     var isNothing: Bool {
-        processors == nil && definitions.isEmpty && assemblies == nil && config == nil && overrides.isEmpty
-            && staged.documents.isEmpty && staged.set.resets.isEmpty && staged.set.resetScopes.isEmpty
-            && staged.set.late.isEmpty && staged.set.attached.isEmpty && staged.set.detached.isEmpty
-            && staged.set.cleared.isEmpty
+        let set = wiring.set
+        return wiring.definitions.isNothing && wiring.config.layers == nil && wiring.staged.documents.isEmpty
+            && set.resets.isEmpty && set.resetScopes.isEmpty && set.late.isEmpty && set.attached.isEmpty
+            && set.detached.isEmpty && set.cleared.isEmpty
     }
 
-    /// What leads to an exclusive definition comes last: the shorter its former object is stopped.
+    /// Whether carrying it out calls the host: constructors, setters, disposal.
+    var runsHostCode: Bool {
+        steps.runHostCode || !restored.isEmpty || !store.replaced.isEmpty || !wiring.set.cleared.isEmpty
+    }
+
+    /// The objects to build. Definitions that lead to an exclusive one come last: the shorter its former object is stopped.
     var buildsInOrder: [(id: UInt32, cell: Cell)] {
+        let builds = steps.builds
         guard builds.contains(where: { $0.cell.recipe.isExclusive }) else { return builds }
         let ids = Set(builds.map(\.id))
         var late: [UInt32: Bool] = [:]
@@ -104,14 +173,5 @@ struct Plan {
             return found
         }
         return builds.filter { !isLate($0.id) } + builds.filter { isLate($0.id) }
-    }
-
-    /// Whether something that has a stop is replaced.
-    var stops: Bool { replaced.contains { $0.type?.description.functions.stop != nil } }
-
-    /// Whether carrying it out calls the host: constructors, setters, disposal.
-    var runsHostCode: Bool {
-        !builds.isEmpty || !replaced.isEmpty || !reinjected.isEmpty || !followed.isEmpty || !tuned.isEmpty
-            || !based.isEmpty || !staged.set.cleared.isEmpty
     }
 }

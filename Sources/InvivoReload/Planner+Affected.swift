@@ -4,30 +4,30 @@ internal import InvivoGraph
 internal import InvivoWiring
 
 extension Planner {
-    /// The affected set: exactly the dependents of what changes, along the reverse edges.
-    func planCells(_ plan: inout Plan, _ rebased: Set<UInt32>) throws(Failure) {
+    /// Plans the affected set: exactly the dependents of the changes, along the reverse edges.
+    func planCells(_ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects) throws(Failure) {
         var remade: [UInt32] = []
         var seen: Set<UInt32> = []
         var reinjected: Set<UInt32> = []
-        // Holders that nobody has yet: they get a fresh cell, so that what is built during the commit is the next graph's.
+        // Holders that are not built: they get a new slot, so that objects built during the commit belong to the next graph.
         var cold: Set<UInt32> = []
-        let declared = Set(plan.definitions.keys.filter { !rebased.contains($0) })
-        var queue = declared.sorted() + plan.settingIDs.sorted()
-        // What is bound to something else now: remade when that goes through the initializer.
-        for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key })
-        where plan.definitions[id] == nil && !plan.reconfigured.contains(id) {
-            plan.touched.insert(id)
+        let declared = Set(wiring.definitions.changed.keys.filter { !rebased.contains($0) })
+        var queue = declared.sorted() + wiring.config.changedIDs.sorted()
+        // Keys that are bound to something else now: rebuilt if they received it through the initializer.
+        for (id, recipe) in wiring.compiled.recipes.sorted(by: { $0.key < $1.key })
+        where wiring.definitions.changed[id] == nil && !wiring.compiled.reconfigured.contains(id) {
+            effects.store.touched.insert(id)
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id),
                 isChangedInPlace(id) || hearsOfChange(former, recipe)
             {
-                plan.rebound.insert(id)
+                effects.steps.rebound.insert(id)
             } else {
                 queue.append(id)
                 if !isHeld(id) { cold.insert(id) }
             }
         }
         seen.formUnion(queue)
-        let reset = Set(resetKeys(plan)).subtracting(seen)
+        let reset = Set(resetKeys(wiring, effects.editor)).subtracting(seen)
         queue += reset.sorted()
         seen.formUnion(reset)
         var next = 0
@@ -35,8 +35,8 @@ extension Planner {
             try Loading.check()
             let id = queue[next]
             next += 1
-            if !plan.settingIDs.contains(id) { remade.append(id) }
-            plan.touched.insert(id)
+            if !wiring.config.changedIDs.contains(id) { remade.append(id) }
+            effects.store.touched.insert(id)
             for alias in before.links.aliases[id].sorted() where seen.insert(alias).inserted {
                 queue.append(alias)
             }
@@ -54,132 +54,136 @@ extension Planner {
                 queue.append(holder)
             }
         }
-        plan.remade = seen
+        effects.steps.rebuilt = seen
         for id in remade {
             try Loading.check()
             remake(
-                id, &plan, isDeclared: declared.contains(id), isCold: cold.contains(id),
+                id, wiring, &effects, isDeclared: declared.contains(id), isCold: cold.contains(id),
                 isReset: reset.contains(id))
         }
-        for id in rebased { rebase(id, &plan) }
-        // What is made anew has its recipe with its cell.
+        for id in rebased { rebase(id, wiring, &effects) }
+        // Rebuilt keys have their compiled definition with their slot.
         let anew = Set(remade)
-        for (id, recipe) in plan.recipes where !anew.contains(id) { plan.editor.set(recipe, at: id) }
-        for id in reinjected.union(plan.rebound).sorted() where !seen.contains(id) {
+        for (id, recipe) in wiring.compiled.recipes where !anew.contains(id) { effects.editor.set(recipe, at: id) }
+        for id in reinjected.union(effects.steps.rebound).sorted() where !seen.contains(id) {
             guard let cell = graph.cell(id), !observed.objects(id).isEmpty else { continue }
-            plan.reinjected.append((id, cell))
-            plan.changes.append(
+            effects.steps.reinjected.append((id, cell))
+            effects.changes.append(
                 Report.Change(key: names.name(id), what: UInt32(INVIVO_CHANGED_REINJECTED), property: ""))
         }
     }
 
-    /// A key whose shared instance is made anew, or that comes or goes.
+    /// Plans a key that is added, removed, or rebuilt.
     private func remake(
-        _ id: UInt32, _ plan: inout Plan, isDeclared: Bool, isCold: Bool, isReset: Bool
+        _ id: UInt32, _ wiring: NextWiring, _ effects: inout Effects, isDeclared: Bool, isCold: Bool, isReset: Bool
     ) {
         let former = graph.cell(id)
-        let definition = next(id, plan)
+        let definition = next(id, wiring.definitions)
         let wasBuilt = observed.isHeld(id)
         let wasAlias = before.alias(id) != nil
-        if let former, !wasAlias { plan.replaced.append(former) }
+        if let former, !wasAlias { effects.store.replaced.append(former) }
         let key = names.name(id)
-        func note(_ what: Int) { plan.changes.append(Report.Change(key: key, what: UInt32(what), property: "")) }
+        func note(_ what: Int) { effects.changes.append(Report.Change(key: key, what: UInt32(what), property: "")) }
         guard let definition else {
-            plan.editor.set(nil as Cell?, at: id)
-            plan.editor.set(nil as Recipe?, at: id)
-            plan.editor.set(nil as Block?, at: id)
+            effects.editor.set(nil as Cell?, at: id)
+            effects.editor.set(nil as Recipe?, at: id)
+            effects.editor.set(nil as Block?, at: id)
             return note(INVIVO_CHANGED_REMOVED)
         }
-        guard let recipe = plan.recipes[id] ?? (definition.alias == nil ? plan.editor.recipe(id) : nil) else {
+        guard let recipe = wiring.compiled.recipes[id] ?? (definition.alias == nil ? effects.editor.recipe(id) : nil)
+        else {
             return note(isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
         }
         if definition.alias != nil {
-            plan.editor.setWithItsRecipe(Cell(recipe), at: id)
+            effects.editor.setWithItsRecipe(Cell(recipe), at: id)
             return note(isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
         }
         let cell = Cell(recipe)
-        plan.editor.setWithItsRecipe(cell, at: id)
-        plan.created.append(cell)
+        effects.editor.setWithItsRecipe(cell, at: id)
+        effects.steps.created.append(cell)
         if recipe.isTracked, !wasAlias {
             let objects = observed.trackedObjects(id)
             if !objects.isEmpty {
-                plan.followed.append((id, objects, isDeclared ? nil : plan.remade))
+                effects.steps.followed.append((id, objects, isDeclared ? nil : effects.steps.rebuilt))
             }
         }
         guard !isCold else { return }
         guard recipe.waits.isEmpty else { return note(INVIVO_CHANGED_DORMANT) }
         let hasInstance = recipe.type.map { !$0.isBlockOnly } ?? false
         let isEager = recipe.scope == .singleton && !recipe.isAbstract
-        // What is shared by arguments or weakly is made anew when somebody asks.
+        // Objects that are shared weakly or by arguments are rebuilt when they are resolved.
         let isAlone = recipe.scope == .lazySingleton && !recipe.needsArguments
         let isRebuilt = wasBuilt && !wasAlias && isAlone && observed.sharedObject(id) != 0
         let isBeingBuilt = wasBuilt && isAlone && observed.isBuilding(id)
-        // What is reset waits until somebody asks; what can exist only once is never left without the one.
+        // A reset object is rebuilt when it is resolved. An exclusive one is rebuilt at once, so that it is never missing.
         let waitsForAsking = isReset && !recipe.isExclusive
         if hasInstance && !recipe.isAbstract && (isEager || !waitsForAsking && (isRebuilt || isBeingBuilt)) {
-            plan.builds.append((id, cell))
+            effects.steps.builds.append((id, cell))
         }
         note(former == nil || !wasBuilt && isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
     }
 
-    /// A key of which only base values change: what is built is kept.
-    private func rebase(_ id: UInt32, _ plan: inout Plan) {
-        plan.touched.insert(id)
-        guard let cell = graph.cell(id), let recipe = plan.recipes[id], !observed.isHeld(id)
+    /// Plans a key of which only base values change: a built object is kept.
+    private func rebase(_ id: UInt32, _ wiring: NextWiring, _ effects: inout Effects) {
+        effects.store.touched.insert(id)
+        guard let cell = graph.cell(id), let recipe = wiring.compiled.recipes[id], !observed.isHeld(id)
         else { return }
-        plan.replaced.append(cell)
+        effects.store.replaced.append(cell)
         let fresh = Cell(recipe)
-        plan.editor.setWithItsRecipe(fresh, at: id)
-        plan.created.append(fresh)
+        effects.editor.setWithItsRecipe(fresh, at: id)
+        effects.steps.created.append(fresh)
     }
 
-    /// Whether a shared instance follows where it is: one of a confined type is injected into again in its domain. One of a
-    /// shared type may be read by any thread at any time, and is made anew.
+    /// Whether a shared instance is changed in place: one of a confined type is injected again in its domain. One of a shared type may be
+    /// read by any thread at any time, and is rebuilt.
     private func isChangedInPlace(_ id: UInt32, _ changed: Set<UInt32> = []) -> Bool {
-        // What a thread has for itself is touched by that thread alone.
+        // An object of thread scope is touched by its thread alone.
         guard let recipe = graph.recipe(id), recipe.scope.isShared, recipe.scope != .thread else { return false }
         return recipe.type?.domain != nil || !changed.isEmpty && recipe.hears(of: changed)
     }
 
-    /// Whether only lists are other ones whose holder hears of what comes and goes.
+    /// Whether only lists differ whose holder is notified of added and removed elements.
     private func hearsOfChange(_ former: Recipe, _ recipe: Recipe) -> Bool {
         recipe.scope.isShared && recipe.hears(of: []) && former.deafBindings == recipe.deafBindings
     }
 
-    /// Whether somebody may hold what the key made: built (or being built) if shared; of other scopes holders always count.
+    /// Whether an object of the key may be in use: built or being built if shared. Objects of other scopes are always taken to be in use.
     private func isHeld(_ id: UInt32) -> Bool {
         guard graph.cell(id) != nil, let recipe = graph.recipe(id) else { return false }
         return !recipe.scope.isShared || observed.isHeld(id)
     }
 
-    /// Plain aliases lead to what they name.
-    func planAliases(_ plan: inout Plan) throws(Failure) {
-        var changed = plan.touched.union(plan.definitions.keys)
-        // What was bound anew or found to be in a circle has another recipe, and stays who it is.
-        for id in plan.circled.union(plan.recipes.keys) { changed.formUnion(before.links.allAliases(of: id)) }
+    /// Plans the plain aliases of changed keys: they share the slot of their target.
+    func planAliases(_ wiring: NextWiring, _ effects: inout Effects) throws(Failure) {
+        var changed = effects.store.touched.union(wiring.definitions.changed.keys)
+        // Keys that were bound to something else, or found in a cycle, have another compiled definition and the same object.
+        for id in wiring.compiled.circled.union(wiring.compiled.recipes.keys) {
+            changed.formUnion(before.links.allAliases(of: id))
+        }
         for id in changed.sorted() {
             try Loading.check()
-            guard let definition = next(id, plan), definition.isPlainAlias, let target = target(of: id, plan)
+            guard let definition = next(id, wiring.definitions), definition.isPlainAlias,
+                let target = target(of: id, wiring.definitions)
             else { continue }
-            plan.aliased.append((id, target.id))
-            plan.editor.set(plan.editor.recipe(target.id), at: id)
-            plan.editor.set(plan.editor.block(target.id), at: id)
+            effects.store.aliased.append((id, target.id))
+            effects.editor.set(effects.editor.recipe(target.id), at: id)
+            effects.editor.set(effects.editor.block(target.id), at: id)
         }
-        // Blocks that were only tuned show through their aliases, too.
-        for id in plan.retunedBlocks {
-            for alias in before.links.allAliases(of: id) { plan.editor.set(plan.editor.block(id), at: alias) }
+        // Aliases share blocks that were only tuned, too.
+        for id in effects.store.retunedBlocks {
+            for alias in before.links.allAliases(of: id) { effects.editor.set(effects.editor.block(id), at: alias) }
         }
     }
 
-    /// The definition behind a key, plain aliases followed.
-    private func target(of id: UInt32, _ plan: Plan) -> Definition? {
-        var definition = next(id, plan)
+    /// Returns the definition of a key; that of its target for a plain alias.
+    private func target(of id: UInt32, _ definitions: DefinitionPlan) -> Definition? {
+        var definition = next(id, definitions)
         var seen: Set<UInt32> = [id]
         while let alias = definition?.alias, definition?.isPlainAlias == true,
             let target = names.id(of: alias)
         {
             guard seen.insert(target).inserted else { return nil }
-            definition = next(target, plan)
+            definition = next(target, definitions)
         }
         return definition
     }

@@ -2,21 +2,22 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// Assemblies that come and go become definitions that come and go, in the plan of the same reload.
+/// Changes of assemblies become changes of definitions, in the plan of the same reload.
 extension Planner {
     struct Assembled {
         var definitions: [Definition] = []
         var removed: [(id: UInt32, key: String)] = []
-        /// Described again, and nothing changed.
+        /// Described again without a change.
         var same: Set<UInt32> = []
     }
 
-    /// What the assemblies of a change set mean for the definitions. Only keys that really change are in the answer.
-    func planAssemblies(_ plan: inout Plan, _ failures: inout [Failure]) -> Assembled {
-        let set = plan.staged.set
+    /// Returns the definitions that the assemblies of a change set add, change and remove. Unchanged keys are not among them.
+    func planAssemblies(
+        _ definitions: inout DefinitionPlan, _ set: ChangeSet, _ failures: inout [Failure]
+    ) -> Assembled {
         let removedAlone = Set(set.removed.map(\.id))
         var assembled = Assembled()
-        defer { noteAlone(set, except: Set(assembled.definitions.map(\.id)), &plan) }
+        defer { noteAlone(set, except: Set(assembled.definitions.map(\.id)), &definitions) }
         guard !set.assemblies.isEmpty else { return assembled }
         let count = failures.count
         var choice = AssemblyChoice(before, registrations.assemblies)
@@ -35,7 +36,7 @@ extension Planner {
             return live
         }
         var members: NameTable<[UInt32]> = [:]
-        var numbers = makeRoom(for: choice, &plan)
+        var numbers = makeRoom(for: choice, &definitions)
         for name in choice.order where choice.isChanged(name) {
             guard let next = choice.next[name] else { continue }
             var used: NameSet = []
@@ -43,14 +44,14 @@ extension Planner {
                 let expanded = try next.expanded(
                     { key throws(Failure) in try names.intern(key) }, used: &used)
                 members[name] = expanded.map(\.id)
-                let orders = orders(of: expanded, name, &plan, &numbers)
+                let orders = orders(of: expanded, name, &definitions, &numbers)
                 for (described, order) in zip(expanded, orders) {
                     let definition = described.with { $0.order = order }
                     if next.alone.contains(definition.id) {
                         owners[definition.id] = before.definitions[definition.id]
                         kept.insert(definition.id)
-                        if let live = before.definitions[definition.id], self.order(of: live, plan) != order {
-                            plan.moved[live.id] = live.with { $0.order = order }
+                        if let live = before.definitions[definition.id], self.order(of: live, definitions) != order {
+                            definitions.moved[live.id] = live.with { $0.order = order }
                         }
                         continue
                     }
@@ -70,9 +71,9 @@ extension Planner {
                         definition.join(before.originals[definition.id] ?? live)
                         assembled.same.insert(definition.id)
                         if live.body.assembly != definition.body.assembly || live.place != definition.place
-                            || self.order(of: live, plan) != order
+                            || self.order(of: live, definitions) != order
                         {
-                            plan.moved[live.id] = live.with { body in
+                            definitions.moved[live.id] = live.with { body in
                                 body.order = order
                                 body.assembly = definition.body.assembly
                                 body.place = definition.place
@@ -95,43 +96,45 @@ extension Planner {
                         path: name, at: next.description.place))
             }
         }
-        // One that stays as it is still counts against a definition of the same set.
+        // An unchanged member still conflicts with a definition of the same set.
         let fresh = Set(assembled.definitions.map(\.id))
         for definition in set.definitions where !fresh.contains(definition.id) {
             if let other = owners[definition.id], choice.isChanged(other.body.assembly ?? "") {
                 failures.append(AssemblyDescription.twice(definition.key, other, definition))
             }
         }
-        plan.changedAssemblies = choice.changed.sorted()
-        for name in plan.changedAssemblies {
+        definitions.changedAssemblies = choice.changed.sorted()
+        for name in definitions.changedAssemblies {
             for id in before.assemblies[name]?.members.sorted() ?? [] where !kept.contains(id) {
                 guard !removedAlone.contains(id), before.definitions[id]?.body.assembly == name else { continue }
                 assembled.removed.append((id, names.name(id)))
             }
         }
-        if !plan.changedAssemblies.isEmpty {
+        if !definitions.changedAssemblies.isEmpty {
             var all = choice.next
             for (name, range) in numbers { all[name]?.numbers = range }
             for (name, ids) in members { all[name]?.members = ids }
-            plan.assemblies = all
+            definitions.assemblies = all
         }
         return assembled
     }
 
-    /// Where the definitions of an assembly stand among all: as they are listed, in the place of the assembly. Those that are there
-    /// keep theirs, where the order permits that.
+    /// Returns the positions of an assembly's definitions in the order of all definitions: as they are listed, within the range of the
+    /// assembly. Existing ones keep theirs if the order permits it.
     private func orders(
-        of members: [Definition], _ name: String, _ plan: inout Plan, _ numbers: inout NameTable<Range<UInt64>>
+        of members: [Definition], _ name: String, _ definitions: inout DefinitionPlan,
+        _ numbers: inout NameTable<Range<UInt64>>
     ) -> [DefinitionOrder] {
         var range = numbers[name] ?? before.assemblies[name]?.numbers ?? 0..<0
         if range.isEmpty {
             let count = Self.numbers(for: members.count)
-            range = plan.lastNumber + 1..<plan.lastNumber + 1 + count
-            plan.lastNumber += count
+            range = definitions.lastNumber + 1..<definitions.lastNumber + 1 + count
+            definitions.lastNumber += count
         }
         numbers[name] = range
         let known = members.map { member -> Int? in
-            guard let number = before.definitions[member.id].map({ order(of: $0, plan).number }), range.contains(number)
+            guard let number = before.definitions[member.id].map({ order(of: $0, definitions).number }),
+                range.contains(number)
             else {
                 return nil
             }
@@ -142,10 +145,9 @@ extension Planner {
         }
     }
 
-    /// The ranges of numbers after assemblies that have outgrown theirs have more, where they stand: everything that was declared
-    /// after them moves up. Seldom, since a range has numbers for many times the definitions; it takes time proportional to all
-    /// definitions.
-    private func makeRoom(for choice: AssemblyChoice, _ plan: inout Plan) -> NameTable<Range<UInt64>> {
+    /// Returns the ranges of numbers after assemblies that have outgrown theirs got larger ones in place: everything that was declared
+    /// after them moves up. Rare, because a range has room for many times its definitions. Takes time proportional to all definitions.
+    private func makeRoom(for choice: AssemblyChoice, _ definitions: inout DefinitionPlan) -> NameTable<Range<UInt64>> {
         var added: [(end: UInt64, count: UInt64)] = []
         for name in choice.changed {
             guard let count = choice.next[name]?.description.definitions.count else { continue }
@@ -160,35 +162,37 @@ extension Planner {
         for definition in before.definitions.values where definition.body.entry == nil {
             let number = moved(definition.body.order.number)
             guard number != definition.body.order.number else { continue }
-            plan.moved[definition.id] = definition.with { $0.order = DefinitionOrder(number: number) }
+            definitions.moved[definition.id] = definition.with { $0.order = DefinitionOrder(number: number) }
         }
-        plan.lastNumber = moved(plan.lastNumber + 1) - 1
+        definitions.lastNumber = moved(definitions.lastNumber + 1) - 1
         let ranges = before.assemblies.values.filter { !$0.numbers.isEmpty }.map {
             ($0.name, moved($0.numbers.lowerBound)..<moved($0.numbers.upperBound))
         }
         return NameTable(ranges)
     }
 
-    /// Where a definition that is there stands after what is planned so far.
-    func order(of live: Definition, _ plan: Plan) -> DefinitionOrder { (plan.moved[live.id] ?? live).body.order }
+    /// Returns the position of an existing definition after the plan so far.
+    func order(of live: Definition, _ definitions: DefinitionPlan) -> DefinitionOrder {
+        (definitions.moved[live.id] ?? live).body.order
+    }
 
     private static func numbers(for count: Int) -> UInt64 { UInt64(max(leastNumbers, numbersPerMember * count)) }
     private static let leastNumbers = 1 << 10
     private static let numbersPerMember = 128
 
-    /// A single definition that is replaced or removed stays so: the same assembly again is nothing.
-    private func noteAlone(_ set: ChangeSet, except brought: Set<UInt32>, _ plan: inout Plan) {
+    /// Notes definitions that are replaced or removed alone: activating the same assembly again does not bring them back.
+    private func noteAlone(_ set: ChangeSet, except brought: Set<UInt32>, _ definitions: inout DefinitionPlan) {
         for id in set.removed.map(\.id) + set.definitions.map(\.id) where !brought.contains(id) {
             guard let name = before.definitions[id]?.body.assembly,
-                var assembly = (plan.assemblies ?? before.assemblies)[name], assembly.alone.insert(id).inserted
+                var assembly = (definitions.assemblies ?? before.assemblies)[name], assembly.alone.insert(id).inserted
             else { continue }
-            var all = plan.assemblies ?? before.assemblies
+            var all = definitions.assemblies ?? before.assemblies
             all[name] = assembly
-            plan.assemblies = all
+            definitions.assemblies = all
         }
     }
 
-    /// The definition with the type that it names, where that is registered.
+    /// Returns the definition with the type that it names, if that is registered.
     func typed(_ definition: Definition) -> Definition {
         guard definition.type == nil, let name = definition.body.typeName,
             let type = try? registrations.type(named: name)
@@ -196,14 +200,14 @@ extension Planner {
         return definition.with { $0.type = type }
     }
 
-    /// A definition that takes effect has its type, if it names one; it stays of the assembly whose member it replaces.
+    /// Returns the definition with the type that it names, and with the assembly of the definition that it replaces.
     func withType(_ described: Definition, _ failures: inout [Failure]) -> Definition? {
         var definition = described
         if definition.body.assembly == nil, let assembly = before.definitions[definition.id]?.body.assembly {
             definition = definition.with { $0.assembly = assembly }
         }
         guard definition.type == nil, let name = definition.body.typeName else { return definition }
-        // It sleeps until somebody registers that.
+        // It is blocked until the type is registered.
         if definition.body.flags.contains(.waits) { return typed(definition) }
         do throws(Failure) {
             let type = try registrations.type(named: name)
@@ -214,17 +218,17 @@ extension Planner {
         }
     }
 
-    /// What stood in a definition that goes or is another now goes with it, unless it was described again. Definitions of
+    /// Removes the inline definitions of definitions that are removed or replaced, unless they were described again. Definitions of
     /// entries stay as long as their pattern.
-    func removeInlines(_ plan: inout Plan, except described: Set<UInt32>) {
-        var queue = plan.definitions.keys.sorted()
+    func removeInlines(_ definitions: inout DefinitionPlan, except described: Set<UInt32>) {
+        var queue = definitions.changed.keys.sorted()
         while let id = queue.popLast() {
-            let isPattern = plan.definitions[id].flatMap { $0 }?.body.each != nil
+            let isPattern = definitions.changed[id].flatMap { $0 }?.body.each != nil
             for inline in before.links.inlines[id].sorted()
-            where plan.definitions[inline] == nil && !described.contains(inline)
+            where definitions.changed[inline] == nil && !described.contains(inline)
                 && !(isPattern && before.definitions[inline]?.body.entry != nil)
             {
-                plan.definitions[inline] = .some(nil)
+                definitions.changed[inline] = .some(nil)
                 queue.append(inline)
             }
         }

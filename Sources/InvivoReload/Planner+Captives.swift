@@ -2,33 +2,34 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// Captives: what a shared object of any thread holds and only one thread may touch, and what it holds beyond its place.
-/// A provider holds nothing.
+/// Captive dependencies: a longer-lived object would hold a shorter-lived or thread-confined one. A provider holds nothing.
 extension Planner {
-    func findCaptives(_ plan: Plan, _ failures: inout [Failure]) throws(Failure) {
+    func findCaptives(
+        _ definitions: DefinitionPlan, _ compiled: Compiled, _ failures: inout [Failure]
+    ) throws(Failure) {
         func recipe(_ id: UInt32) -> Recipe? {
             var id = id
             var seen: Set<UInt32> = [id]
-            // A plain alias is what it names, whether both are new or not.
-            while let definition = next(id, plan), definition.isPlainAlias, let alias = definition.alias,
+            // A plain alias stands for its target, whether both are new or not.
+            while let definition = next(id, definitions), definition.isPlainAlias, let alias = definition.alias,
                 let target = names.id(of: alias), seen.insert(target).inserted
             {
                 id = target
             }
-            if let recipe = plan.recipes[id] { return recipe }
-            if let definition = plan.definitions[id], definition == nil { return nil }
+            if let recipe = compiled.recipes[id] { return recipe }
+            if let definition = definitions.changed[id], definition == nil { return nil }
             return graph.recipe(id)
         }
-        // What changes, and whoever holds it.
-        var holders = Set(plan.recipes.keys)
-        // What is not shared and bound anew may lead whoever holds it to something else.
-        var seen = Set(plan.definitions.keys).union(holders.filter { plan.recipes[$0]?.scope.isShared == false })
+        // Changed definitions and their holders.
+        var holders = Set(compiled.recipes.keys)
+        // A definition that is not shared and bound to something else leads its holders to something else.
+        var seen = Set(definitions.changed.keys).union(holders.filter { compiled.recipes[$0]?.scope.isShared == false })
         var queue = Array(seen)
         while let id = queue.popLast() {
             for alias in before.links.aliases[id] where seen.insert(alias).inserted { queue.append(alias) }
             for (holder, edge) in before.links.dependents[id] where edge != .late && seen.insert(holder).inserted {
                 holders.insert(holder)
-                // What is not shared is held by whoever holds it.
+                // The holders of a definition that is not shared hold its dependencies, too.
                 if recipe(holder)?.scope.isShared == false { queue.append(holder) }
             }
         }
@@ -56,7 +57,7 @@ extension Planner {
             + "'\(captive.type?.name ?? "")' that may only be touched in the domain '\(captive.type?.domain?.name ?? "")'"
     }
 
-    /// Whether the one is for all places of a scope of which the other is for one.
+    /// Whether the holder outlives an object that belongs to one instance of a scope.
     private static func outlives(_ holder: Recipe, _ held: Recipe) -> Bool {
         held.scope.isPlaced && (holder.scope != held.scope || holder.definition.scopeName != held.definition.scopeName)
     }
@@ -68,14 +69,14 @@ extension Planner {
         return domain.thread != 0
     }
 
-    /// The way from a shared object to something that it would hold and must not, itself or in what is made for it alone.
+    /// Returns the path from a shared object to a captive dependency, through objects that are created for it alone.
     private func captive(of holder: Recipe, _ recipe: (UInt32) -> Recipe?) -> [Recipe]? {
         var seen: Set<UInt32> = [holder.id]
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
             for (target, edge) in from.edges where edge != .late && seen.insert(target).inserted {
                 guard let held = recipe(target) else { continue }
                 if held.type != nil, Self.isCaptive(held, of: holder) { return way + [held] }
-                // Also what an alias with arguments or a choice leads to.
+                // Also the target of an alias with arguments or of a choice.
                 if !held.scope.isShared, way.count < 256, let found = search(held, way + [held]) { return found }
             }
             return nil

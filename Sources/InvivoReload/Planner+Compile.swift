@@ -4,42 +4,46 @@ internal import InvivoGraph
 internal import InvivoWiring
 
 extension Planner {
-    /// Recipes for everything that changes, and for what was bound by type to something that comes or goes.
+    /// Compiles the definitions that change, and those that were bound by type to an added or removed one.
     func compile(
-        _ plan: inout Plan, _ rebased: Set<UInt32>, _ failures: inout [Failure]
-    ) throws(Failure) {
+        _ definitions: inout DefinitionPlan, _ config: ConfigPlan, _ set: ChangeSet, _ editor: inout GraphEditor,
+        _ failures: inout [Failure]
+    ) throws(Failure) -> Compiled {
+        var compiled = Compiled()
         var asleep = before.blocked
-        for id in plan.definitions.keys { asleep[id] = nil }
-        wake(&plan, &asleep)
-        // Whatever may be awake is taken to be, until something shows that it lacks what it needs; then who needs that is
-        // looked at again.
+        for id in definitions.changed.keys { asleep[id] = nil }
+        wake(&definitions, config, &asleep)
+        // Each definition that may be unblocked is compiled as such. If one turns out to lack a dependency, its holders are compiled again.
         var found: [Failure] = []
         while true {
             found = []
-            let lacking = try compile(&plan, asleep, &found)
-            for id in lacking.keys where asleep[id] == nil && plan.definitions[id] == nil {
-                plan.definitions[id] = kept(id, plan).map { .some($0) } ?? .none
+            let lacking = try compile(&compiled, definitions, config, set, asleep, &editor, &found)
+            for id in lacking.keys where asleep[id] == nil && definitions.changed[id] == nil {
+                definitions.changed[id] = kept(id, definitions).map { .some($0) } ?? .none
             }
             let isSettled = lacking.allSatisfy { asleep[$0.key] != nil }
             asleep.merge(lacking) { _, needs in needs }
             if isSettled { break }
         }
-        failures += found + coveredFailures(plan)
-        plan.asleep = asleep
-        if failures.isEmpty { assignDecorators(&plan, &failures) }
+        failures += found + coveredFailures(definitions)
+        compiled.blocked = asleep
+        if failures.isEmpty { assignDecorators(&definitions, &compiled, &failures) }
         try Loading.check()
-        findCircles(&plan, &failures)
-        try findCaptives(plan, &failures)
+        findCircles(&compiled, definitions, &editor, &failures)
+        try findCaptives(definitions, compiled, &failures)
+        return compiled
     }
 
-    /// An override under another one keeps its parents too: it is all of the key when the other goes.
-    private func coveredFailures(_ plan: Plan) -> [Failure] {
-        plan.definitions.sorted { $0.key < $1.key }.flatMap { (id, base) -> [Failure] in
-            guard let base, let covers = plan.overrides[id] ?? before.overrides[id], !covers.isEmpty else { return [] }
+    /// Returns errors of overrides below others: each must keep its parents, because it is in force when those above end.
+    private func coveredFailures(_ definitions: DefinitionPlan) -> [Failure] {
+        definitions.changed.sorted { $0.key < $1.key }.flatMap { (id, base) -> [Failure] in
+            guard let base, let covers = definitions.overrides[id] ?? before.overrides[id], !covers.isEmpty else {
+                return []
+            }
             return covers.dropLast().map(\.definition).compactMap { layer in
                 guard let name = layer.body.parent, !layer.body.flags.contains(.waits) else { return nil }
                 let parent = names.id(of: name)
-                guard parent.flatMap({ plan.definitions[$0] ?? before.definitions[$0] }) == nil else { return nil }
+                guard parent.flatMap({ definitions.changed[$0] ?? before.definitions[$0] }) == nil else { return nil }
                 return Failure(
                     .notFound, "the parent '\(name)' of what is under the override of '\(base.key)' is not defined",
                     path: base.key, at: layer.place)
@@ -49,20 +53,22 @@ extension Planner {
 
     /// Compiles blocked definitions again that may no longer be blocked: those that are blocked on a change, and those that refer to
     /// one, because a definition that refers to it wrongly is refused whether it is blocked or not.
-    private func wake(_ plan: inout Plan, _ blocked: inout TreeDictionary<UInt32, [String]>) {
+    private func wake(
+        _ definitions: inout DefinitionPlan, _ config: ConfigPlan, _ blocked: inout TreeDictionary<UInt32, [String]>
+    ) {
         guard !blocked.isEmpty else { return }
-        var queue = Array(plan.definitions.keys)
+        var queue = Array(definitions.changed.keys)
         func wake(_ holder: UInt32) {
-            guard blocked.removeValue(forKey: holder) != nil, plan.definitions[holder] == nil else { return }
-            plan.definitions[holder] = kept(holder, plan).map { .some($0) } ?? .none
+            guard blocked.removeValue(forKey: holder) != nil, definitions.changed[holder] == nil else { return }
+            definitions.changed[holder] = kept(holder, definitions).map { .some($0) } ?? .none
             queue.append(holder)
         }
-        for setting in plan.settingIDs { for holder in before.links.dependents.holders(of: setting) { wake(holder) } }
+        for setting in config.changedIDs { for holder in before.links.dependents.holders(of: setting) { wake(holder) } }
         while let id = queue.popLast() {
             for holder in before.links.dependents.holders(of: id) { wake(holder) }
-            guard let definition = next(id, plan) else { continue }
+            guard let definition = next(id, definitions) else { continue }
             var holders = before.links.blockedOn[definition.key]
-            if let type = typeNext(definition, plan) {
+            if let type = typeNext(definition, definitions) {
                 for name in [type.name] + type.description.supertypes {
                     holders.formUnion(before.links.typeQueries[name])
                 }
@@ -71,19 +77,22 @@ extension Planner {
         }
     }
 
-    /// A definition that says what it said before.
-    private func kept(_ id: UInt32, _ plan: Plan) -> Definition? { plan.moved[id] ?? before.definitions[id] }
+    /// Returns a definition that has the same content as before.
+    private func kept(_ id: UInt32, _ definitions: DefinitionPlan) -> Definition? {
+        definitions.moved[id] ?? before.definitions[id]
+    }
 
-    /// The same with what lies dormant by now. Answers what lacks something, and what that is.
+    /// Compiles everything with the definitions that are blocked so far. Returns the blocked ones with their missing dependencies.
     private func compile(
-        _ plan: inout Plan, _ asleep: TreeDictionary<UInt32, [String]>, _ failures: inout [Failure]
+        _ compiled: inout Compiled, _ definitions: DefinitionPlan, _ config: ConfigPlan, _ set: ChangeSet,
+        _ asleep: TreeDictionary<UInt32, [String]>, _ editor: inout GraphEditor, _ failures: inout [Failure]
     ) throws(Failure) -> [UInt32: [String]] {
-        plan.recipes = [:]
-        var changed = plan.definitions
-        for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, plan)) }
+        compiled.recipes = [:]
+        var changed = definitions.changed
+        for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, definitions)) }
         let former = before.definitions
         let stacks = before.overrides
-        let bases = plan.definitions
+        let bases = definitions.changed
         let identify: (String) -> UInt32? = { name in names.id(of: name) }
         let described: (UInt32) -> Definition? = { id in
             if let definition = changed[id] { return definition }
@@ -93,8 +102,8 @@ extension Planner {
             }
         }
         var types = graph.types
-        // To look through parents only; compiles nothing.
-        let config = registrations.lookup(plan.config ?? before.config)
+        // For inherited content only; compiles nothing.
+        let lookupOfConfig = registrations.lookup(config.layers ?? before.config)
         let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
         var typeNames: Set<String> = []
         var replaced: [TypeIndex.Change] = []
@@ -104,67 +113,67 @@ extension Planner {
             replaced.append(TypeIndex.Change(id: id, definition: next, former: typed(id)))
         }
         typeNames.formUnion(types.set(replaced))
-        let moved = plan.moved.compactMap { (id, definition) -> Definition? in
+        let moved = definitions.moved.compactMap { (id, definition) -> Definition? in
             guard changed[id] == nil, let former = typed(id), former.body.order != definition.body.order
             else { return nil }
             return former.with { $0.order = definition.body.order }
         }
         if !moved.isEmpty { typeNames.formUnion(types.move(moved)) }
-        plan.editor.types = types
+        editor.types = types
         let planned = changed
         var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
-            // Not what goes.
+            // Without removed ones.
             let staying = former.values.filter { planned.index(forKey: $0.id) == nil }
             return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
         }
         compiler.asleep = { asleep[$0] }
         compiler.dormant = registrations.inactiveAssembly(of:)
-        compiler.config = config
+        compiler.config = lookupOfConfig
         compiler.scopeFailure = registrations.scopeFailure
         compiler.fillsNeeds = registrations.fillsNeeds
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
             try Loading.check()
             if let recipe = compiler.compile(definition, former: before.alias(id) == nil ? graph.recipe(id) : nil) {
-                plan.recipes[id] = recipe
+                compiled.recipes[id] = recipe
             }
         }
-        try reconfigure(&plan, changed, &compiler)
+        try reconfigure(&compiled, definitions, config, &compiler)
         failures += compiler.ownFailures
         // A definition beneath an override is in force when that ends, so each change checks it. Definitions whose override ends
         // here, and removed ones, are compiled above.
-        let covering = changed.isEmpty && plan.settings.isEmpty ? [:] : overridesNext(plan)
+        let covering = changed.isEmpty && config.changes.isEmpty ? [:] : overridesNext(definitions)
         for id in covering.keys.sorted() where covering[id]?.isEmpty == false {
             guard asleep[id] == nil, let base = bases[id] ?? former[id] else { continue }
             try Loading.check()
             var alone = compiler
             if alone.compile(base, former: nil) == nil { failures += alone.failures[compiler.failures.count...] }
         }
-        try rebind(typeNames, changed, &plan, &compiler, &failures)
-        plan.needs = compiler.needs
-        return plan.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
+        try rebind(typeNames, changed, definitions, set, &compiled, &compiler, &failures)
+        compiled.needs = compiler.needs
+        return compiled.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
     }
 
-    /// What lookups by type found under a key until now.
+    /// Returns the definition that lookups by type have found under a key until now.
     private func typed(_ id: UInt32) -> Definition? {
         guard before.blocked[id] == nil, let recipe = graph.recipe(id), recipe.id == id else { return nil }
-        // Its place among all may have changed since the recipe was compiled.
+        // Its position may have changed since it was compiled.
         let definition = recipe.definition
         guard let order = before.definitions[id]?.body.order, order != definition.body.order else { return definition }
         return definition.with { $0.order = order }
     }
 
     /// Returns the overrides after the plan.
-    private func overridesNext(_ plan: Plan) -> TreeDictionary<UInt32, [Override]> {
+    private func overridesNext(_ definitions: DefinitionPlan) -> TreeDictionary<UInt32, [Override]> {
         var overrides = before.overrides
-        for (id, stack) in plan.overrides { overrides[id] = stack }
+        for (id, stack) in definitions.overrides { overrides[id] = stack }
         return overrides
     }
 
-    /// Holders of what goes must do without it; what looks for a type of which there are others now is bound anew.
+    /// Compiles the holders of removed definitions, and the definitions with a type query that has other candidates now.
     private func rebind(
-        _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ plan: inout Plan,
-        _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
+        _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ definitions: DefinitionPlan, _ set: ChangeSet,
+        _ compiled: inout Compiled, _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
     ) throws(Failure) {
         var holders: Set<UInt32> = []
         for name in typeNames { holders.formUnion(before.links.typeQueries[name]) }
@@ -173,8 +182,8 @@ extension Planner {
                 holders.formUnion(definition.flatMap { before.links.optionalReferences[$0.key] } ?? [])
             }
         }
-        // What takes other runtime arguments may be given too many or too few.
-        for (id, recipe) in plan.recipes {
+        // A definition with other runtime arguments may be given too many or too few.
+        for (id, recipe) in compiled.recipes {
             try Loading.check()
             let former = graph.recipe(id)
             // An alias is given any number.
@@ -183,14 +192,14 @@ extension Planner {
                 holders.formUnion(before.links.dependents.holders(of: id))
                 holders.formUnion(holdersByAnyName(of: id))
             }
-            // What is of another type may not fit any more.
+            // An object of another type may not fit any more.
             if let former, former.type !== recipe.type { holders.formUnion(holdersByAnyName(of: id)) }
-            // Nobody may need what is not made any more.
+            // Nothing may depend on a definition that has become abstract.
             if recipe.isAbstract, former?.id != id || former?.isAbstract == false {
                 holders.formUnion(before.links.dependents.holders(of: id))
                 holders.formUnion(before.links.aliases[id])
             }
-            // Nobody may look for what nobody keeps any more, by whatever name. Whether a choice does depends on all its options.
+            // Nothing may look up objects that are not kept any more, under any name. For a choice this depends on all options.
             if recipe.definition.body.choice != nil
                 || !recipe.mayBeKept && (former?.id != id || former?.mayBeKept == true)
             {
@@ -199,7 +208,7 @@ extension Planner {
                 while let name = queue.popLast() {
                     let found = before.links.dependents.holders(of: name)
                     holders.formUnion(found)
-                    let choices = found.filter { next($0, plan).map { $0.body.choice != nil } == true }
+                    let choices = found.filter { next($0, definitions).map { $0.body.choice != nil } == true }
                     for other in choices + before.links.aliases[name] where others.insert(other).inserted {
                         queue.append(other)
                     }
@@ -211,7 +220,7 @@ extension Planner {
             try Loading.check()
             for holder in before.links.dependents.holders(of: id).sorted() where changed[holder] == nil {
                 holders.insert(holder)
-                guard let definition = next(holder, plan) else { continue }
+                guard let definition = next(holder, definitions) else { continue }
                 if compiler.compile(definition, former: graph.recipe(holder)) == nil {
                     holders.remove(holder)
                     failures.append(
@@ -235,8 +244,8 @@ extension Planner {
                     ))
             }
         }
-        let brought = plan.staged.set.processors
-        for processor in processorsAfter(plan) where !brought.contains(where: { $0 === processor }) {
+        let brought = set.processors
+        for processor in processorsAfter(definitions) where !brought.contains(where: { $0 === processor }) {
             guard let key = processor.key, let removed = changed[key.id], removed == nil else { continue }
             failures.append(
                 Failure(
@@ -244,22 +253,22 @@ extension Planner {
                     "'\(key.name)' cannot be removed: the processor '\(processor.name)' is for it; remove the processor too (unprocess)",
                     path: key.name, at: processor.place))
         }
-        // What falls dormant is not there for whoever needs it.
+        // Dependents of a definition that becomes blocked are compiled again.
         for id in changed.keys where compiler.asleep(id) != nil {
             holders.formUnion(before.links.dependents.holders(of: id))
             holders.formUnion(before.links.aliases[id])
         }
         for holder in holders.sorted() where changed[holder] == nil {
             try Loading.check()
-            guard let definition = next(holder, plan), let former = graph.recipe(holder) else { continue }
+            guard let definition = next(holder, definitions), let former = graph.recipe(holder) else { continue }
             let before = compiler.failures.count
             if let recipe = compiler.compile(definition, former: former) {
                 if recipe.bindings != former.bindings
                     || !recipe.hasSameEdges(as: former.undecorated ?? former)
                     || recipe.waits != former.waits
                 {
-                    plan.recipes[holder] = recipe
-                    plan.reconfigured.remove(holder)
+                    compiled.recipes[holder] = recipe
+                    compiled.reconfigured.remove(holder)
                 }
             } else {
                 failures += compiler.failures[before...]
@@ -267,7 +276,7 @@ extension Planner {
         }
     }
 
-    /// Who needs a key, by its own name or by an alias.
+    /// Returns the holders of a key, by its own name or by an alias.
     private func holdersByAnyName(of id: UInt32) -> Set<UInt32> {
         var others: Set<UInt32> = [id]
         var queue = [id]
@@ -281,20 +290,23 @@ extension Planner {
 
     // MARK: circles
 
-    /// Marks recipes that lead back to themselves; a circle of initializers alone can never be made.
-    private func findCircles(_ plan: inout Plan, _ failures: inout [Failure]) {
-        let recipes = plan.recipes
+    /// Marks compiled definitions in a cycle. A cycle of initializers alone is an error.
+    private func findCircles(
+        _ compiled: inout Compiled, _ planned: DefinitionPlan, _ editor: inout GraphEditor,
+        _ failures: inout [Failure]
+    ) {
+        let recipes = compiled.recipes
         let definitions = before.definitions
-        let changed = plan.definitions
+        let changed = planned.changed
         let isWhole = failures.isEmpty
         func recipe(_ id: UInt32) -> Recipe? {
             if let recipe = recipes[id] { return recipe }
-            // What goes leads nowhere, nor does what is wrong in itself: its former recipe is not meant any more.
+            // A removed definition leads nowhere. The former compiled definition of an invalid one does not apply any more.
             if let definition = changed[id], definition == nil || !isWhole { return nil }
             return graph.recipe(id)
         }
         func alias(_ id: UInt32) -> String? {
-            let covers = plan.overrides[id] ?? before.overrides[id] ?? []
+            let covers = planned.overrides[id] ?? before.overrides[id] ?? []
             if covers.isEmpty, changed[id] == nil { return definitions.alias(id) }
             guard let base = changed[id] ?? definitions[id] else { return nil }
             return (covers.last?.definition ?? base).alias
@@ -312,8 +324,8 @@ extension Planner {
                 if let own = recipes[id] {
                     own.isInCircle = true
                 } else if let known = graph.recipe(id), known.id == id, !known.isInCircle {
-                    plan.editor.set(known.inCircle(), at: id)
-                    plan.circled.insert(id)
+                    editor.set(known.inCircle(), at: id)
+                    compiled.circled.insert(id)
                 }
             }
         }

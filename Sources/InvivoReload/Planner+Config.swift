@@ -5,29 +5,30 @@ internal import InvivoGraph
 internal import InvivoWiring
 
 extension Planner {
-    /// Works out the next configuration, if this plan changes it, and what that concerns.
-    func planConfig(_ plan: inout Plan, _ failures: inout [Failure]) throws(Failure) {
-        let set = plan.staged.set
-        let said = plan.staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
-        guard !said.isEmpty || !set.configured.isEmpty else { return }
+    /// Returns the next configuration, if the change set changes it, with the paths that differ.
+    func planConfig(_ staged: Staged, _ failures: inout [Failure]) throws(Failure) -> ConfigPlan {
+        let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
+        guard !said.isEmpty || !staged.set.configured.isEmpty else { return ConfigPlan() }
         var next = before.config
-        plan.settings = try next.apply(
-            documents: said.map { ($0.document.order, $0.next.config) }, settings: set.configured)
-        plan.config = next
-        for change in plan.settings { if let id = names.id(ofConfig: change.path) { plan.settingIDs.insert(id) } }
-        try checkKinds(plan, &failures)
-        for change in plan.settings where change.isLeaf {
-            plan.changes.append(
-                Report.Change(key: change.path, what: UInt32(INVIVO_CHANGED_CONFIGURED), property: ""))
+        let changes = try next.apply(
+            documents: said.map { ($0.document.order, $0.next.config) }, settings: staged.set.configured)
+        let ids = Set(changes.compactMap { names.id(ofConfig: $0.path) })
+        try checkKinds(changes, &failures)
+        return ConfigPlan(layers: next, changes: changes, changedIDs: ids)
+    }
+
+    func noteChanges(of config: ConfigPlan, _ changes: inout [Report.Change]) {
+        for change in config.changes where change.isLeaf {
+            changes.append(Report.Change(key: change.path, what: UInt32(INVIVO_CHANGED_CONFIGURED), property: ""))
         }
     }
 
     /// Checks that the changed values have the kinds as which the host reads them in views.
-    private func checkKinds(_ plan: Plan, _ failures: inout [Failure]) throws(Failure) {
+    private func checkKinds(_ changes: [ConfigTree.Change], _ failures: inout [Failure]) throws(Failure) {
         let kinds = registrations.hostKinds
         guard !kinds.isEmpty else { return }
         var steps = LoadSteps()
-        for change in plan.settings {
+        for change in changes {
             try steps.step()
             guard let node = change.node, let id = names.id(ofConfig: change.path) else { continue }
             for kind in (kinds[id] ?? []).sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -38,28 +39,29 @@ extension Planner {
 
     /// Compiles the definitions that refer to changed paths again, because their constants have changed.
     func reconfigure(
-        _ plan: inout Plan, _ changed: [UInt32: Definition?], _ compiler: inout RecipeCompiler
+        _ compiled: inout Compiled, _ definitions: DefinitionPlan, _ config: ConfigPlan,
+        _ compiler: inout RecipeCompiler
     ) throws(Failure) {
         var holders: Set<UInt32> = []
-        for id in plan.settingIDs { holders.formUnion(before.links.dependents.holders(of: id)) }
-        for holder in holders.sorted() where changed[holder] == nil {
+        for id in config.changedIDs { holders.formUnion(before.links.dependents.holders(of: id)) }
+        for holder in holders.sorted() where definitions.changed[holder] == nil {
             try Loading.check()
-            guard let definition = next(holder, plan) else { continue }
+            guard let definition = next(holder, definitions) else { continue }
             let former = graph.recipe(holder)
             guard let recipe = compiler.compile(definition, former: former?.id == holder ? former : nil) else {
                 continue
             }
-            plan.recipes[holder] = recipe
-            plan.reconfigured.insert(holder)
+            compiled.recipes[holder] = recipe
+            compiled.reconfigured.insert(holder)
         }
     }
 
     /// The entries that views read. Paths become ids here, when nothing is wrong any more: they are for ever.
-    func planSettings(_ plan: inout Plan) throws(Failure) {
-        for (count, change) in plan.settings.enumerated() {
+    func planSettings(_ config: ConfigPlan, _ editor: inout GraphEditor) throws(Failure) {
+        for (count, change) in config.changes.enumerated() {
             if count % 64 == 63 { try Loading.check() }
             let id = try names.intern(config: change.path)
-            plan.editor.set(change.node.map { ConfigValue($0) }, at: id)
+            editor.set(change.node.map { ConfigValue($0) }, at: id)
         }
     }
 }

@@ -4,23 +4,27 @@ internal import InvivoGraph
 internal import InvivoSpec
 internal import InvivoWiring
 
-/// One of a definition for each entry of the configuration: patterns become definitions of the plan, those alone that an entry
-/// that came, went or changed concerns.
+/// Patterns: definitions for each entry of a map or list of the configuration. Adding, removing or changing an entry affects only that
+/// entry's definition.
 extension Planner {
-    func planEach(_ plan: inout Plan, _ failures: inout [Failure]) throws(Failure) {
-        var ids = Set(plan.definitions.compactMap { id, definition in definition?.body.each == nil ? nil : id })
-        // Of the others those that see another configuration, or in which something stands that is another now.
-        for id in before.links.patterns where plan.definitions[id] == nil {
+    func planEach(
+        _ definitions: inout DefinitionPlan, _ config: ConfigPlan, _ failures: inout [Failure]
+    ) throws(Failure) {
+        var ids = Set(definitions.changed.compactMap { id, definition in definition?.body.each == nil ? nil : id })
+        // Of the others those with another configuration, or with a changed inline definition.
+        for id in before.links.patterns where definitions.changed[id] == nil {
             let isTouched = before.links.inlines[id].contains {
-                plan.definitions[$0] != nil && before.definitions[$0]?.body.entry == nil
+                definitions.changed[$0] != nil && before.definitions[$0]?.body.entry == nil
             }
-            if plan.config != nil || isTouched == true || plan.moved[id] != nil { ids.insert(id) }
+            if config.layers != nil || isTouched == true || definitions.moved[id] != nil { ids.insert(id) }
         }
         for id in ids.sorted() {
-            guard let pattern = plan.definitions[id] ?? plan.moved[id] ?? before.definitions[id] else { continue }
+            guard let pattern = definitions.changed[id] ?? definitions.moved[id] ?? before.definitions[id] else {
+                continue
+            }
             try Loading.check()
-            do throws(Failure) { try expand(pattern, &plan) } catch {
-                // Of a load that is over.
+            do throws(Failure) { try expand(pattern, &definitions, config) } catch {
+                // A load that has timed out.
                 try Loading.check()
                 failures += error.all.map { one in
                     var failure = one
@@ -32,11 +36,13 @@ extension Planner {
         }
     }
 
-    private func expand(_ pattern: Definition, _ plan: inout Plan) throws(Failure) {
-        let family = family(of: pattern, &plan)
+    private func expand(
+        _ pattern: Definition, _ definitions: inout DefinitionPlan, _ config: ConfigPlan
+    ) throws(Failure) {
+        let family = family(of: pattern, &definitions)
         let keys = Set(family.map(\.key))
         var present: Set<UInt32> = []
-        let entries = try entries(of: pattern, plan)
+        let entries = try entries(of: pattern, config)
         let positions = try positions(of: entries, pattern)
         for (entry, position) in zip(entries, positions) {
             try Loading.check()
@@ -47,47 +53,47 @@ extension Planner {
             for member in family {
                 let key = rename(member.key)
                 let id = try names.intern(key)
-                // What belongs to the one of an entry goes with it; that one goes with the pattern.
+                // Inline definitions of an entry are removed with the entry's definition, and that with the pattern.
                 let definition = member.of(entry, id: id, key: key, rename).with { body in
                     body.owner = member.id == pattern.id ? pattern.key : body.owner
                     body.order = member.body.order.at(position)
                 }
                 present.insert(id)
                 let live = before.definitions[id]
-                if let other = (plan.definitions[id] ?? live), other.body.entry == nil {
+                if let other = (definitions.changed[id] ?? live), other.body.entry == nil {
                     throw AssemblyDescription.twice(key, other, definition)
                 }
                 guard let live, live.isSame(as: definition) else {
-                    plan.definitions[id] = .some(definition)
+                    definitions.changed[id] = .some(definition)
                     continue
                 }
-                switch plan.definitions[id] {
+                switch definitions.changed[id] {
                 // Compiled again for another reason: a parent, an override, a base value.
                 case .some(.some(let planned)):
-                    plan.definitions[id] = .some(planned.with { $0.order = definition.body.order })
-                case .some(.none): plan.definitions.removeValue(forKey: id)
+                    definitions.changed[id] = .some(planned.with { $0.order = definition.body.order })
+                case .some(.none): definitions.changed.removeValue(forKey: id)
                 case .none: break
                 }
                 if live.body.order != definition.body.order {
-                    plan.moved[id] = live.with { $0.order = definition.body.order }
+                    definitions.moved[id] = live.with { $0.order = definition.body.order }
                 }
             }
         }
-        // Those whose entry is gone, and what no longer stands in them.
+        // Definitions of removed entries, and their inline definitions.
         var queue = present.union([pattern.id])
         while let id = queue.popFirst() {
             let gone = before.links.inlines[id].filter {
                 before.definitions[$0]?.body.entry != nil && !present.contains($0)
             }
-            for inline in gone { plan.definitions[inline] = .some(nil) }
+            for inline in gone { definitions.changed[inline] = .some(nil) }
             queue.formUnion(gone)
         }
     }
 
-    /// A pattern and what stands in it, at any depth; which is made no more by itself.
-    private func family(of pattern: Definition, _ plan: inout Plan) -> [Definition] {
+    /// Returns a pattern and its inline definitions, at any depth. They create nothing by themselves.
+    private func family(of pattern: Definition, _ definitions: inout DefinitionPlan) -> [Definition] {
         var children: NameTable<[Definition]> = [:]
-        for definition in plan.definitions.values {
+        for definition in definitions.changed.values {
             if let definition, let owner = definition.body.owner, definition.body.entry == nil {
                 children[owner, default: []].append(definition)
             }
@@ -97,12 +103,12 @@ extension Planner {
         while next < found.count {
             let holder = found[next]
             next += 1
-            let kept = before.links.inlines[holder.id].filter { plan.definitions[$0] == nil }.compactMap {
-                plan.moved[$0] ?? before.definitions[$0]
+            let kept = before.links.inlines[holder.id].filter { definitions.changed[$0] == nil }.compactMap {
+                definitions.moved[$0] ?? before.definitions[$0]
             }
             for child in (children[holder.key] ?? []) + kept where child.body.entry == nil {
                 let marked = child.body.isPattern ? child : child.with { $0.isPattern = true }
-                if plan.definitions[child.id] != nil { plan.definitions[child.id] = .some(marked) }
+                if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }
                 found.append(marked)
             }
         }
@@ -125,9 +131,9 @@ extension Planner {
         return EntryPositions.following(known)
     }
 
-    /// What there is at the pattern's path; nothing there is no entry.
-    private func entries(of pattern: Definition, _ plan: Plan) throws(Failure) -> [ConfigEntry] {
-        let tree = (plan.config ?? before.config).tree
+    /// Returns the entries at the pattern's path; none if the path is not configured.
+    private func entries(of pattern: Definition, _ config: ConfigPlan) throws(Failure) -> [ConfigEntry] {
+        let tree = (config.layers ?? before.config).tree
         for path in ConfigPath.candidates(pattern.body.each ?? "", for: pattern) {
             guard let node = tree.find(path) else { continue }
             switch node.content {
@@ -148,7 +154,7 @@ extension Planner {
         return []
     }
 
-    /// By what an entry of a list is known again.
+    /// Returns the name that identifies an entry of a list.
     private func name(of item: ConfigNode, _ path: String) throws(Failure) -> String {
         let named = item.map == nil ? item : item["name"]
         switch named?.value {

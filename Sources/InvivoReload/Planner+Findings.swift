@@ -1,39 +1,38 @@
 internal import InvivoBase
 internal import InvivoWiring
 
-/// What a check of the wiring found, told with a name that stays and with who needs what is wrong.
+/// Errors of the wiring get the name of their rule and the path from a dependent.
 extension Planner {
-    func nameFindings(_ failures: inout [Failure], _ plan: Plan) {
+    func nameFindings(_ failures: inout [Failure], _ wiring: NextWiring) {
         guard !failures.isEmpty else { return }
-        let needers = needers(plan)
+        let needers = needers(wiring)
         for index in failures.indices {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
-            // A circle and a captive say the way themselves.
+            // Messages about cycles and captive dependencies contain the path already.
             guard failures[index].finding != .cycle, !failures[index].isChained, index < Failure.most else { continue }
             let id = names.id(of: failures[index].path)
             if let id { failures[index].neededBy = way(to: id, needers).map(names.name) }
         }
     }
 
-    /// Who names whom after the plan, as far as it goes.
-    private func needers(_ plan: Plan) -> [UInt32: Set<UInt32>] {
+    /// Returns the holders of each key after the plan, as far as they are known.
+    private func needers(_ wiring: NextWiring) -> [UInt32: Set<UInt32>] {
         var needers: [UInt32: Set<UInt32>] = [:]
         before.links.dependents.forEach { target, holders in
-            for holder in holders.map(\.key) where plan.definitions[holder] == nil {
+            for holder in holders.map(\.key) where wiring.definitions.changed[holder] == nil {
                 needers[target, default: []].insert(holder)
             }
         }
-        for (holder, recipe) in plan.recipes {
+        for (holder, recipe) in wiring.compiled.recipes {
             for (target, _) in recipe.edges { needers[target, default: []].insert(holder) }
         }
-        for (holder, targets) in plan.needs {
+        for (holder, targets) in wiring.compiled.needs {
             for target in targets { needers[target, default: []].insert(holder) }
         }
         return needers
     }
 
-    /// The shortest way from a definition that nobody needs to one that is needed, which is not part of it. Of a part
-    /// where everybody is needed, from the farthest.
+    /// Returns the shortest path to a key from a definition without holders, excluding the key. In a cycle, from the farthest member.
     private func way(to id: UInt32, _ needers: [UInt32: Set<UInt32>]) -> [UInt32] {
         var next: [UInt32: UInt32] = [:]
         var seen: Set<UInt32> = [id]

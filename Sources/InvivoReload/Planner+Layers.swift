@@ -6,19 +6,21 @@ internal import InvivoTraits
 internal import InvivoWiring
 
 extension Planner {
-    /// What documents say for each key that is concerned.
+    /// Plans the layers of each affected key from all documents. Returns the keys that it has planned, and those with warnings.
     func planLayers(
-        _ plan: inout Plan, _ warnings: inout [(String, Place)], _ failures: inout [Failure]
-    ) throws(Failure) {
-        let set = plan.staged.set
+        _ wiring: NextWiring, _ effects: inout Effects, _ warnings: inout [(String, Place)],
+        _ failures: inout [Failure]
+    ) throws(Failure) -> LayerFindings {
+        let set = wiring.set
+        var findings = LayerFindings()
         var ids = Set(set.late.keys)
-        ids.formUnion(plan.definitions.keys)
-        ids.formUnion(plan.reconfigured.filter { plan.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
+        ids.formUnion(wiring.definitions.changed.keys)
+        ids.formUnion(
+            wiring.compiled.reconfigured.filter { wiring.compiled.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
         ids.formUnion(set.attached.map(\.id))
         ids.formUnion(set.detached.map(\.id))
-        let documents = DocumentsNext(plan, documents, warned: before.warned)
-        // Names that are no key: nobody defines, attaches or declares them. They do not become keys, which are for ever, by
-        // being named.
+        let documents = DocumentsNext(wiring.staged, documents, warned: before.warned)
+        // Names that are not keys. They do not become keys by being named in a document, because keys are never removed.
         var unknown: NameSet = []
         for key in documents.changed {
             if let id = names.id(of: key) {
@@ -35,13 +37,13 @@ extension Planner {
             }
         }
         func noteWarnings(_ key: String, since count: Int) {
-            plan.layered.insert(key)
-            if warnings.count > count { plan.warned.insert(key) }
+            findings.planned.insert(key)
+            if warnings.count > count { findings.warned.insert(key) }
         }
         for id in ids.sorted() {
             try Loading.check()
             let (key, count) = (names.name(id), warnings.count)
-            note { () throws(Failure) in try planLayers(&plan, id, key, try documents.said(key), &warnings) }
+            note { () throws(Failure) in try planLayers(wiring, &effects, id, key, try documents.said(key), &warnings) }
             noteWarnings(key, since: count)
         }
         var known: Set<String>?
@@ -55,21 +57,24 @@ extension Planner {
                 continue
             }
             note { () throws(Failure) in
-                try planUntargeted(key, said, waits: limits.allowsPendingTargets, &plan, &warnings, &known)
+                try planUntargeted(
+                    key, said, waits: limits.allowsPendingTargets, wiring.definitions, &effects.changes, &warnings,
+                    &known)
             }
         }
         found.sort { ($0.place.file, $0.place.line, $0.place.column) < ($1.place.file, $1.place.line, $1.place.column) }
         if let failure = Failure.gathered(found, omitted: omitted) { failures.append(failure) }
+        return findings
     }
 
-    /// What all documents say for one key.
+    /// The traits of all documents for one key.
     private struct Said {
         var specs: [TraitSpec]
         /// Where the key stands first.
         var place: Place
     }
 
-    /// What documents say after a plan.
+    /// The documents after a plan.
     private final class DocumentsNext {
         /// The keys for which a document of the plan has other traits than before, and those whose former plan had warnings: the
         /// report has these again.
@@ -86,10 +91,10 @@ extension Planner {
         }()
 
         /// By the thread that has the turn. Without `warned`, `changed` has all keys that the documents of the plan named or name.
-        init(_ plan: Plan, _ open: [Document], warned: NameSet? = nil) {
+        init(_ staged: Staged, _ open: [Document], warned: NameSet? = nil) {
             self.open = open
-            staged = plan.staged.documents
-            for (document, state) in staged {
+            self.staged = staged.documents
+            for (document, state) in staged.documents {
                 guard let warned else {
                     changed.formUnion(document.state.traits.keys + state.traits.keys)
                     continue
@@ -113,27 +118,27 @@ extension Planner {
         }
     }
 
-    /// What is wrong with the traits of a plan that has failed already, as far as the types of their targets are known.
-    func checkTraits(_ plan: Plan, _ failures: inout [Failure]) throws(Failure) {
-        let set = plan.staged.set
-        let documents = DocumentsNext(plan, documents)
-        // Where definitions change too, a key may be missing because of what is wrong with them.
+    /// Adds the errors of the traits to those of a plan that has failed already, as far as the types of their targets are known.
+    func checkTraits(_ wiring: NextWiring, _ failures: inout [Failure]) throws(Failure) {
+        let set = wiring.set
+        let documents = DocumentsNext(wiring.staged, documents)
+        // If definitions change too, a key may be missing because of their errors.
         let knowsKeys = set.definitions.isEmpty && set.assemblies.isEmpty && before.links.patterns.isEmpty
         var warnings: [(String, Place)] = []
         var known: Set<String>?
         for key in documents.changed.sorted() {
             guard let said = try documents.said(key) else { continue }
             let id = names.id(of: key)
-            let definition = id.flatMap { next($0, plan) }
+            let definition = id.flatMap { next($0, wiring.definitions) }
             let attached = id.flatMap { id in
                 set.attached.first { $0.id == id }?.type ?? observed.targets(id).first?.type ?? before.targetTypes[id]
             }
             do throws(Failure) {
-                if let type = definition.flatMap({ typeNext($0, plan) }) ?? attached {
+                if let type = definition.flatMap({ typeNext($0, wiring.definitions) }) ?? attached {
                     _ = try traits.layers(for: key, type: type, said.specs) { _, _ in }
                 } else if definition == nil && knowsKeys && !limits.allowsPendingTargets {
-                    var unused = plan
-                    try planUntargeted(key, said, waits: false, &unused, &warnings, &known)
+                    var changes: [Report.Change] = []
+                    try planUntargeted(key, said, waits: false, wiring.definitions, &changes, &warnings, &known)
                 }
             } catch {
                 for other in error.all where !failures.contains(where: other.isSame(as:)) { failures.append(other) }
@@ -141,18 +146,18 @@ extension Planner {
         }
     }
 
-    /// Traits for a key that nobody has.
+    /// Plans traits for a key that is not defined, attached or declared.
     private func planUntargeted(
-        _ key: String, _ said: Said, waits: Bool, _ plan: inout Plan, _ warnings: inout [(String, Place)],
-        _ known: inout Set<String>?
+        _ key: String, _ said: Said, waits: Bool, _ definitions: DefinitionPlan, _ changes: inout [Report.Change],
+        _ warnings: inout [(String, Place)], _ known: inout Set<String>?
     ) throws(Failure) {
         try traits.checkNames(said.specs, key: key)
         guard waits else {
             let keys =
                 known
                 ?? Set(
-                    before.definitions.values.filter { !isRemoved($0.id, plan) }.map(\.key)
-                        + plan.definitions.values.compactMap { $0?.key }
+                    before.definitions.values.filter { !isRemoved($0.id, definitions) }.map(\.key)
+                        + definitions.changed.values.compactMap { $0?.key }
                         + (observed.targetKeys + before.targetTypes.keys).map(names.name))
             known = keys
             throw Failure(
@@ -164,7 +169,7 @@ extension Planner {
         }
         guard !said.specs.isEmpty else { return }
         warnings.append(("no target has the key '\(key)' yet; its traits wait for one", said.place))
-        plan.changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
+        changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
     }
 
     /// The key that was meant: with its assembly, or spelled otherwise.
@@ -173,21 +178,21 @@ extension Planner {
         return whole.count == 1 ? ", did you mean '\(whole[0])'?" : suggestion(for: key, among: names)
     }
 
-    private func isRemoved(_ id: UInt32, _ plan: Plan) -> Bool {
-        if case .some(nil) = plan.definitions[id] { true } else { false }
+    private func isRemoved(_ id: UInt32, _ definitions: DefinitionPlan) -> Bool {
+        if case .some(nil) = definitions.changed[id] { true } else { false }
     }
 
     private func planLayers(
-        _ plan: inout Plan, _ id: UInt32, _ key: String, _ said: Said?,
+        _ wiring: NextWiring, _ effects: inout Effects, _ id: UInt32, _ key: String, _ said: Said?,
         _ warnings: inout [(String, Place)]
     ) throws(Failure) {
         let specs = said?.specs ?? []
-        let set = plan.staged.set
+        let set = wiring.set
         let leaving = Set(set.detached.map(ObjectIdentifier.init))
         let staying =
             observed.targets(id).filter { !leaving.contains(ObjectIdentifier($0)) }
             + set.attached.filter { $0.id == id }
-        let definition = flatNext(id, plan)
+        let definition = flatNext(id, wiring.definitions, wiring.compiled)
         let former = graph.configuration(id) as? TargetLayers
         var layers: TargetLayers?
         if let type = definition?.type ?? staying.first?.type ?? before.targetTypes[id] {
@@ -197,14 +202,14 @@ extension Planner {
         } else if let said {
             var known: Set<String>?
             let waits = limits.allowsPendingTargets || definition != nil
-            try planUntargeted(key, said, waits: waits, &plan, &warnings, &known)
+            try planUntargeted(key, said, waits: waits, wiring.definitions, &effects.changes, &warnings, &known)
         }
         guard
             layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0 || !set.detached.isEmpty
                 || definition?.base.isEmpty == false
         else { return }
-        plan.editor.set(layers, at: id)
-        if plan.editor.recipe(id)?.scope.isShared == false { plan.reshaped.insert(id) }
+        effects.editor.set(layers, at: id)
+        if effects.editor.recipe(id)?.scope.isShared == false { effects.store.reshaped.insert(id) }
 
         var hasLive = false
         if let definition, let description = definition.type?.description, description.blockSize > 0 {
@@ -212,24 +217,24 @@ extension Planner {
             if let block = try TargetLayers.block(of: definition, layers: layers) {
                 let old = graph.block(id)
                 if old == nil || old?.size != block.size || !block.hasSameBytes(as: old) {
-                    plan.editor.set(block, at: id)
-                    plan.retunedBlocks.insert(id)
+                    effects.editor.set(block, at: id)
+                    effects.store.retunedBlocks.insert(id)
                 }
             }
         }
-        let isRemade = plan.builds.contains { $0.id == id } || plan.editor.cell(id) !== graph.cell(id)
+        let isRemade = effects.steps.builds.contains { $0.id == id } || effects.editor.cell(id) !== graph.cell(id)
         var shared: Set<UInt64> = []
         if !isRemade, before.alias(id) == nil {
             for object in observed.objects(id) {
                 shared.insert(object)
                 hasLive = true
-                plan.tuned.append((id, object, layers))
+                effects.steps.tuned.append((id, object, layers))
                 guard let definition, let former = before.definitions[id] else { continue }
                 for (index, value) in definition.base where former.base[index]?.isSame(as: value) != true {
                     guard let property = definition.type?.description.properties[index], !property.takesRestart else {
                         continue
                     }
-                    if !property.isInBlock { plan.based.append((object, index, value)) }
+                    if !property.isInBlock { effects.steps.based.append((object, index, value)) }
                 }
             }
         }
@@ -240,20 +245,21 @@ extension Planner {
             if let type = layers?.type, type !== target.type {
                 own = try traits.layers(for: key, type: target.type, specs) { _, _ in }
             }
-            plan.tuned.append((id, target.object, own))
+            effects.steps.tuned.append((id, target.object, own))
         }
-        // Who only changes its key is brought from the former layers to the new ones in one step.
+        // A target that only changes its key goes from the former layers to the new ones in one step.
         let moving = Set(set.attached.map(\.object))
         for target in set.detached
         where target.id == id && !shared.contains(target.object) && !moving.contains(target.object) {
-            plan.tuned.append((id, target.object, nil))
+            effects.steps.tuned.append((id, target.object, nil))
         }
-        noteChanges(&plan, key, former, layers, hasLive: hasLive, isRemade: isRemade, definition)
+        noteChanges(&effects.changes, key, former, layers, hasLive: hasLive, isRemade: isRemade, definition)
     }
 
-    /// Which properties have other values than before.
+    /// Notes the properties that have other values than before.
     private func noteChanges(
-        _ plan: inout Plan, _ key: String, _ former: TargetLayers?, _ layers: TargetLayers?, hasLive: Bool,
+        _ changes: inout [Report.Change], _ key: String, _ former: TargetLayers?, _ layers: TargetLayers?,
+        hasLive: Bool,
         isRemade: Bool,
         _ definition: Definition?
     ) {
@@ -272,7 +278,7 @@ extension Planner {
             let new = layers?.effective[index]?.value
             if let old, let new, old.isSame(as: new) { continue }
             let isPending = properties[index].takesRestart || !(hasLive || properties[index].isInBlock)
-            plan.changes.append(
+            changes.append(
                 Report.Change(
                     key: key, what: UInt32(isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED),
                     property: properties[index].name))

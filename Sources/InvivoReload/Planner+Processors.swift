@@ -2,14 +2,13 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// Processors: what changes definitions before they are compiled, and what replaces objects when they are made.
+/// Processors, which change definitions before they are compiled, and decorators, which replace objects when they are created.
 extension Planner {
     /// The processors after the plan, in their order.
-    func processorsAfter(_ plan: Plan) -> [Processor] { plan.processors ?? before.processors }
+    func processorsAfter(_ definitions: DefinitionPlan) -> [Processor] { definitions.processors ?? before.processors }
 
-    /// Fills in `plan.processors`, where they change.
-    func planProcessors(_ plan: inout Plan, _ failures: inout [Failure]) {
-        let set = plan.staged.set
+    /// Fills in the processors, if they change.
+    func planProcessors(_ definitions: inout DefinitionPlan, _ set: ChangeSet, _ failures: inout [Failure]) {
         guard !set.processors.isEmpty || !set.removedProcessors.isEmpty else { return }
         var next = before.processors
         for name in set.removedProcessors {
@@ -27,10 +26,10 @@ extension Planner {
         let ordered = next.enumerated().sorted {
             ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset)
         }
-        plan.processors = ordered.map(\.element)
+        definitions.processors = ordered.map(\.element)
         for processor in set.processors {
-            guard let key = processor.key, self.next(key.id, plan) == nil else { continue }
-            var failure = unknownKey(key.name, plan)
+            guard let key = processor.key, self.next(key.id, definitions) == nil else { continue }
+            var failure = unknownKey(key.name, definitions)
             failure.place = processor.place
             failure.message = "the processor '\(processor.name)': \(failure.message)"
             failures.append(failure)
@@ -39,47 +38,51 @@ extension Planner {
 
     // MARK: definitions
 
-    /// Lets the processors visit what changes, and what they visit or no longer do. Each begins with what was described.
-    func processDefinitions(_ plan: inout Plan, _ rebased: Set<UInt32>, _ failures: inout [Failure]) {
-        let active = processorsAfter(plan).filter { $0.process != nil }
+    /// Lets the processors visit the changed definitions, and those that added or removed processors apply to. Each starts from the
+    /// description.
+    func processDefinitions(
+        _ definitions: inout DefinitionPlan, _ rebased: Set<UInt32>, _ failures: inout [Failure]
+    ) {
+        let active = processorsAfter(definitions).filter { $0.process != nil }
         let former = before.processors.filter { $0.process != nil }
         guard !active.isEmpty || !former.isEmpty else { return }
         let moved =
             active.filter { new in !former.contains { $0 === new } }
             + former.filter { old in !active.contains { $0 === old } }
-        var ids = Set(plan.definitions.keys.filter { !rebased.contains($0) })
+        var ids = Set(definitions.changed.keys.filter { !rebased.contains($0) })
         if !moved.isEmpty {
-            for definition in before.definitions.values where plan.definitions[definition.id] == nil {
+            for definition in before.definitions.values where definitions.changed[definition.id] == nil {
                 let id = definition.id
-                let type = flat(before.originals[id] ?? definition, plan).type
+                let type = flat(before.originals[id] ?? definition, definitions).type
                 if moved.contains(where: { $0.concerns(id, type) }) { ids.insert(id) }
             }
-            // What has a changed parent is another definition too.
+            // Children of a changed definition change with it.
             var queue = Array(ids)
             while let id = queue.popLast() {
                 for child in before.links.children[id]
-                where plan.definitions[child] == nil && ids.insert(child).inserted {
+                where definitions.changed[child] == nil && ids.insert(child).inserted {
                     queue.append(child)
                 }
             }
         }
         for id in ids.sorted() {
-            guard let current = plan.definitions[id] ?? before.definitions[id] else {
-                plan.originals[id] = .some(nil)
+            guard let current = definitions.changed[id] ?? before.definitions[id] else {
+                definitions.originals[id] = .some(nil)
                 continue
             }
             // The definition of an entry follows its pattern, which was visited, and is compiled again with its parent.
             guard current.body.entry == nil else {
-                plan.definitions[id] = .some(current)
+                definitions.changed[id] = .some(current)
                 continue
             }
             var described =
-                plan.described.contains(id) ? current : (plan.originals[id] ?? before.originals[id]) ?? current
-            let order = (plan.moved[id] ?? current).body.order
+                definitions.described.contains(id)
+                ? current : (definitions.originals[id] ?? before.originals[id]) ?? current
+            let order = (definitions.moved[id] ?? current).body.order
             if described.body.order != order { described = described.with { $0.order = order } }
             var result = described
             do throws(Failure) {
-                for processor in active where processor.concerns(id, flat(result, plan).type) {
+                for processor in active where processor.concerns(id, flat(result, definitions).type) {
                     guard let process = processor.process else { continue }
                     do throws(Failure) { result = try process(result) } catch {
                         throw Failure(
@@ -88,32 +91,34 @@ extension Planner {
                     }
                 }
             } catch { failures.append(error) }
-            plan.originals[id] = .some(result === described ? nil : described)
-            plan.definitions[id] = .some(result)
+            definitions.originals[id] = .some(result === described ? nil : described)
+            definitions.changed[id] = .some(result)
         }
     }
 
-    /// A definition with what it takes over from its parents in the plan.
-    private func flat(_ definition: Definition, _ plan: Plan) -> Definition {
+    /// Returns a definition with the content that it inherits in the plan.
+    private func flat(_ definition: Definition, _ definitions: DefinitionPlan) -> Definition {
         guard definition.body.parent != nil else { return definition }
-        let changed = plan.definitions
+        let changed = definitions.changed
         let known = before.definitions
         return RecipeCompiler(
-            types: plan.editor.types, described: { id in changed[id] ?? known[id] },
+            types: graph.types, described: { id in changed[id] ?? known[id] },
             identify: { name in names.id(of: name) }, knownKeys: { [] }
         ).flat(definition)
     }
 
     // MARK: objects
 
-    /// Gives recipes their decorators. What a decorator's component needs, and what is decorated on the way there, is not
-    /// decorated by it: so earlier decorators are there for later ones, and no circle comes about.
-    func assignDecorators(_ plan: inout Plan, _ failures: inout [Failure]) {
-        let next = processorsAfter(plan).filter { $0.decorator != nil }
+    /// Assigns decorators to compiled definitions. The dependencies of a decorator's component are not decorated by it, nor are objects
+    /// that are decorated on the way there. So earlier decorators are available to later ones, and no cycle arises.
+    func assignDecorators(
+        _ definitions: inout DefinitionPlan, _ compiled: inout Compiled, _ failures: inout [Failure]
+    ) {
+        let next = processorsAfter(definitions).filter { $0.decorator != nil }
         let former = before.processors.filter { $0.decorator != nil }
         guard !next.isEmpty || !former.isEmpty else { return }
-        let recipes = plan.recipes
-        let changed = plan.definitions
+        let recipes = compiled.recipes
+        let changed = definitions.changed
         func recipe(_ id: UInt32) -> Recipe? {
             if let recipe = recipes[id] { return recipe }
             if let definition = changed[id], definition == nil { return nil }
@@ -126,7 +131,7 @@ extension Planner {
         for processor in next {
             var reach: Set<UInt32> = []
             var queue = processor.componentID.map { [$0] } ?? []
-            if let id = processor.componentID { check(processor, recipe(id), plan, &failures) }
+            if let id = processor.componentID { check(processor, recipe(id), definitions, &failures) }
             while let id = queue.popLast() {
                 guard let recipe = recipe(id), reach.insert(recipe.id).inserted else { continue }
                 if let target = recipe.aliased { queue.append(target) }
@@ -141,33 +146,35 @@ extension Planner {
         let moved =
             next.filter { new in !former.contains { $0 === new } }
             + former.filter { old in !next.contains { $0 === old } }
-        if !moved.isEmpty || plan.processors != nil { candidates.formUnion(before.definitions.keys) }
+        if !moved.isEmpty || definitions.processors != nil { candidates.formUnion(before.definitions.keys) }
         for (processor, reach) in zip(next, reaches) {
             candidates.formUnion(reach.symmetricDifference(before.decoratorReaches[ObjectIdentifier(processor)] ?? []))
         }
-        plan.decoratorReaches = Dictionary(
+        definitions.decoratorReaches = Dictionary(
             zip(next.map { ObjectIdentifier($0) }, reaches), uniquingKeysWith: { first, _ in first })
         for id in candidates.sorted() {
             guard let recipe = recipe(id), recipe.id == id else { continue }
             let list = next.indices.filter { decorates($0, recipe) }.map { next[$0] }
-            if !recipe.hasSameDecorators(as: list) { plan.recipes[id] = recipe.decorated(by: list) }
-            // Then more is new than values of the configuration.
-            if graph.recipe(id)?.hasSameDecorators(as: list) == false { plan.reconfigured.remove(id) }
+            if !recipe.hasSameDecorators(as: list) { compiled.recipes[id] = recipe.decorated(by: list) }
+            // Then more has changed than configuration values.
+            if graph.recipe(id)?.hasSameDecorators(as: list) == false { compiled.reconfigured.remove(id) }
         }
     }
 
-    private func check(_ processor: Processor, _ recipe: Recipe?, _ plan: Plan, _ failures: inout [Failure]) {
+    private func check(
+        _ processor: Processor, _ recipe: Recipe?, _ definitions: DefinitionPlan, _ failures: inout [Failure]
+    ) {
         guard case .component(_, let name, let method)? = processor.decorator else { return }
         func fail(_ code: Status, _ message: String) {
             var failure = Failure(code, "the processor '\(processor.name)' \(message)", path: name, at: processor.place)
-            // It is the processor who needs it.
+            // The processor is the dependent.
             failure.isChained = true
             failures.append(failure)
         }
         guard let recipe else {
             let there =
-                before.definitions.values.filter { next($0.id, plan) != nil }
-                + plan.definitions.values.compactMap { $0 }
+                before.definitions.values.filter { next($0.id, definitions) != nil }
+                + definitions.changed.values.compactMap { $0 }
             let near = suggestion(for: name, among: Set(there.map(\.key)).sorted())
             return fail(.notFound, "needs '\(name)', which is not defined\(near)")
         }

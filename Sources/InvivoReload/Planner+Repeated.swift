@@ -11,19 +11,23 @@ extension Planner {
 
     /// Of the paths that a plan reads or configures for the first time, those that repeat a name and have nothing, while
     /// something has or reads the path without the repetition.
-    func repeatedNames(_ plan: Plan) throws(Failure) -> [UnreadEntry] {
-        let repetitions = try repetitions(plan)
+    func repeatedNames(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
+        let repetitions = try repetitions(wiring)
         guard !repetitions.isEmpty else { return [] }
-        let tree = plan.config?.tree ?? before.config.tree
-        let planned = readers(in: plan)
+        let tree = wiring.config.layers?.tree ?? before.config.tree
+        let planned = readers(in: wiring)
         var found: [UnreadEntry] = []
         for (path, holders) in repetitions.sorted(by: { $0.key < $1.key }) where found.count < Failure.most {
             try Loading.check()
             let node = tree.find(path)
             let repeated = Self.repeating(path)
-            guard tree.find(repeated) == nil, node != nil || !readers(of: path, plan, planned).isEmpty else { continue }
-            for holder in holders.union(readers(of: repeated, plan, planned)).sorted() {
-                guard let definition = next(holder, plan), let flat = flatNext(holder, plan) else { continue }
+            guard tree.find(repeated) == nil, node != nil || !readers(of: path, wiring, planned).isEmpty else {
+                continue
+            }
+            for holder in holders.union(readers(of: repeated, wiring, planned)).sorted() {
+                guard let definition = next(holder, wiring.definitions),
+                    let flat = flatNext(holder, wiring.definitions, wiring.compiled)
+                else { continue }
                 let candidates = ConfigPath.candidates(path, for: flat)
                 guard definition.reads(config: path) || flat.reads(config: path), candidates.contains(repeated),
                     candidates.allSatisfy({ tree.find($0) == nil })
@@ -38,19 +42,19 @@ extension Planner {
 
     private static func repeating(_ path: String) -> String { "\(ConfigPath.names(path)[0]).\(path)" }
 
-    private func repetitions(_ plan: Plan) throws(Failure) -> Repetitions {
+    private func repetitions(_ wiring: NextWiring) throws(Failure) -> Repetitions {
         guard registrations.hasReadPaths else { return [:] }
         var found: Repetitions = [:]
         var sought: Set<String> = []
-        for entry in plan.settings where entry.node != nil && entry.path.contains(".") {
+        for entry in wiring.config.changes where entry.node != nil && entry.path.contains(".") {
             let isNew = names.id(ofConfig: entry.path).flatMap { graph.setting($0) } == nil
             if isNew && names.id(ofConfig: Self.repeating(entry.path)) != nil { sought.insert(entry.path) }
         }
-        for case let pattern? in plan.definitions.values {
+        for case let pattern? in wiring.definitions.changed.values {
             if let path = pattern.body.each, path.contains(".") { found[path, default: []].insert(pattern.id) }
         }
         var seen: Set<UInt32> = []
-        for (count, recipe) in plan.recipes.values.enumerated() {
+        for (count, recipe) in wiring.compiled.recipes.values.enumerated() {
             if count % 64 == 63 { try Loading.check() }
             let new = recipe.edges.filter { seen.insert($0.id).inserted }
             guard !new.isEmpty else { continue }
@@ -66,33 +70,37 @@ extension Planner {
             }
         }
         guard !sought.isEmpty else { return found }
-        let patterns = patternsNext(plan)
+        let patterns = patternsNext(wiring)
         for path in sought where found[path] == nil { found[path] = patterns[path] ?? [] }
         return found
     }
 
     /// The definitions for each entry after the plan, by their paths.
-    private func patternsNext(_ plan: Plan) -> [String: Set<UInt32>] {
+    private func patternsNext(_ wiring: NextWiring) -> [String: Set<UInt32>] {
         var found: [String: Set<UInt32>] = [:]
-        let stay = before.links.patterns.filter { plan.definitions[$0] == nil }.compactMap { before.definitions[$0] }
-        for pattern in stay + plan.definitions.values.compactMap({ $0 }) {
+        let stay = before.links.patterns.filter { wiring.definitions.changed[$0] == nil }.compactMap {
+            before.definitions[$0]
+        }
+        for pattern in stay + wiring.definitions.changed.values.compactMap({ $0 }) {
             if let path = pattern.body.each { found[path, default: []].insert(pattern.id) }
         }
         return found
     }
 
-    private func readers(in plan: Plan) -> [UInt32: [UInt32]] {
+    private func readers(in wiring: NextWiring) -> [UInt32: [UInt32]] {
         var found: [UInt32: [UInt32]] = [:]
-        for (holder, recipe) in plan.recipes { for edge in recipe.edges { found[edge.id, default: []].append(holder) } }
+        for (holder, recipe) in wiring.compiled.recipes {
+            for edge in recipe.edges { found[edge.id, default: []].append(holder) }
+        }
         return found
     }
 
     /// The definitions that read a path after the plan.
-    private func readers(of path: String, _ plan: Plan, _ planned: [UInt32: [UInt32]]) -> [UInt32] {
+    private func readers(of path: String, _ wiring: NextWiring, _ planned: [UInt32: [UInt32]]) -> [UInt32] {
         guard let id = names.id(ofConfig: path) else { return [] }
         let stay = before.links.dependents.holders(of: id).filter { holder in
-            if plan.recipes[holder] != nil { return false }
-            if let planned = plan.definitions[holder], planned == nil { return false }
+            if wiring.compiled.recipes[holder] != nil { return false }
+            if let planned = wiring.definitions.changed[holder], planned == nil { return false }
             return true
         }
         return stay + (planned[id] ?? [])

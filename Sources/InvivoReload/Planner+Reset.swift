@@ -5,8 +5,8 @@ internal import InvivoWiring
 /// Letting go of shared instances, so that they are made anew when somebody asks.
 extension Planner {
     /// The keys that a change set resets and that hold something, in their order. Costs what is held.
-    func resetKeys(_ plan: Plan) -> [UInt32] {
-        let set = plan.staged.set
+    func resetKeys(_ wiring: NextWiring, _ editor: GraphEditor) -> [UInt32] {
+        let set = wiring.set
         var found: Set<UInt32> = []
         for scope in set.resetScopes { found.formUnion(observed.builtKeys(scope)) }
         for (id, _, withDependencies) in set.resets {
@@ -14,7 +14,7 @@ extension Planner {
             var seen: Set<UInt32> = [id]
             while let id = queue.popLast() {
                 // Of an alias without arguments: that of the key it names.
-                guard let recipe = plan.editor.recipe(id) else { continue }
+                guard let recipe = editor.recipe(id) else { continue }
                 found.insert(recipe.id)
                 guard withDependencies else { continue }
                 let resolved = observed.recordedDependencies(of: recipe.id)
@@ -27,8 +27,10 @@ extension Planner {
     }
 
     /// Every key that is to be reset is one.
-    func checkResets(_ plan: Plan, _ failures: inout [Failure]) {
-        for (id, key, _) in plan.staged.set.resets where next(id, plan) == nil { failures.append(unknownKey(key)) }
+    func checkResets(_ wiring: NextWiring, _ failures: inout [Failure]) {
+        for (id, key, _) in wiring.set.resets where next(id, wiring.definitions) == nil {
+            failures.append(unknownKey(key))
+        }
     }
 
     private func isHeldShared(_ id: UInt32) -> Bool {

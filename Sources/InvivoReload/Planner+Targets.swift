@@ -3,11 +3,11 @@ internal import InvivoWiring
 
 extension Planner {
     /// An object has one key that documents tune it by: its own, when it is a key's shared instance.
-    func validateTargets(_ plan: Plan, _ failures: inout [Failure]) {
-        let set = plan.staged.set
+    func validateTargets(_ wiring: NextWiring, _ failures: inout [Failure]) {
+        let set = wiring.set
         for target in set.attached {
             for own in sharedKeys(of: target.object)
-            where own != target.id && plan.definitions[own] == nil && plan.recipes[own] == nil {
+            where own != target.id && wiring.definitions.changed[own] == nil && wiring.compiled.recipes[own] == nil {
                 let key = names.name(own)
                 failures.append(
                     Failure(
@@ -16,7 +16,7 @@ extension Planner {
                             + "documents tune it as '\(key)'", path: target.key))
             }
         }
-        for (id, recipe) in plan.recipes.sorted(by: { $0.key < $1.key }) where recipe.constantObject != 0 {
+        for (id, recipe) in wiring.compiled.recipes.sorted(by: { $0.key < $1.key }) where recipe.constantObject != 0 {
             let object = recipe.constantObject
             let detached = set.detached.contains { $0.object == object }
             let known = detached ? nil : observed.attachment(of: object)

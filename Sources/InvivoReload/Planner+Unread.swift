@@ -20,7 +20,7 @@ public struct UnreadEntry: Sendable {
             + "write '\(path.dropFirst(ConfigPath.names(path)[0].count + 1))' for '\(path)', or '/\(near)'"
     }
 
-    /// The same as an error of a check.
+    /// The warning as an error of a check.
     var failure: Failure {
         var failure = Failure(.notConfigured, text, path: "config.\(path)", at: place)
         failure.finding = .unread
@@ -32,32 +32,32 @@ public struct UnreadEntry: Sendable {
 extension Planner {
     /// Of the entries that a plan brings, and of those that resemble a path that it reads for the first time, the ones that nothing
     /// reads and that are spelled nearly as what is read.
-    func misspelled(_ plan: Plan) throws(Failure) -> [UnreadEntry] {
+    func misspelled(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
         var found: [UnreadEntry] = []
-        if plan.settings.contains(where: { $0.node != nil }) {
-            found = try unread(plan.settings, plan) { id in id.map { graph.setting($0) == nil } ?? true }
+        if wiring.config.changes.contains(where: { $0.node != nil }) {
+            found = try unread(wiring.config.changes, wiring) { id in id.map { graph.setting($0) == nil } ?? true }
         }
-        let resembling = try resemblingNewPaths(plan)
+        let resembling = try resemblingNewPaths(wiring)
         if let resembling {
             let known = Set(found.map(\.path))
-            found += try unread(resembling.entries, plan) { _ in true }.filter { entry in
+            found += try unread(resembling.entries, wiring) { _ in true }.filter { entry in
                 !known.contains(entry.path) && entry.near.map(resembling.isSought) == true
             }
         }
-        let repeated = try repeatedNames(plan)
+        let repeated = try repeatedNames(wiring)
         let reported = Set(repeated.map { [$0.path, $0.near] })
         return found.filter { $0.near != nil && !reported.contains([$0.path, $0.near]) } + repeated
     }
 
     /// Entries, each after those around it, that may be meant for a path where there is nothing, and which a plan is the first to
     /// read.
-    private func resemblingNewPaths(_ plan: Plan) throws(Failure) -> ConfigTree.Resembling? {
-        let tree = plan.config?.tree ?? before.config.tree
+    private func resemblingNewPaths(_ wiring: NextWiring) throws(Failure) -> ConfigTree.Resembling? {
+        let tree = wiring.config.layers?.tree ?? before.config.tree
         guard tree.root.map?.isEmpty == false else { return nil }
         let others = registrations.hostPaths
         var seen: Set<UInt32> = []
         var search = ConfigTree.Resembling(budget: Self.searched)
-        for (count, recipe) in plan.recipes.values.enumerated() {
+        for (count, recipe) in wiring.compiled.recipes.values.enumerated() {
             if count % 64 == 63 { try Loading.check() }
             for edge in recipe.edges where seen.insert(edge.id).inserted {
                 guard let path = names.configPath(edge.id) else { continue }
@@ -73,8 +73,8 @@ extension Planner {
     }
 
     /// All entries of a plan that nothing reads.
-    func unread(_ plan: Plan) throws(Failure) -> [UnreadEntry] {
-        try unread(try plan.config?.tree.changes(since: ConfigTree()) ?? [], plan) { _ in true }
+    func unread(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
+        try unread(try wiring.config.layers?.tree.changes(since: ConfigTree()) ?? [], wiring) { _ in true }
     }
 
     /// How many nodes of the tree of paths one search may look at in all, so that it never takes long.
@@ -83,7 +83,7 @@ extension Planner {
     /// Of entries, the outer before the inner, those that are new and that nothing reads: the outermost that is misspelled, else the
     /// values.
     private func unread(
-        _ entries: [ConfigTree.Change], _ plan: Plan, isNew: (UInt32?) -> Bool
+        _ entries: [ConfigTree.Change], _ wiring: NextWiring, isNew: (UInt32?) -> Bool
     ) throws(Failure) -> [UnreadEntry] {
         /// An entry around those that are looked at.
         struct Outer {
@@ -92,7 +92,7 @@ extension Planner {
             /// It is read as a whole, or reported.
             let isDone: Bool
         }
-        let readers = ConfigReaders(self, plan)
+        let readers = ConfigReaders(self, wiring)
         var budget = PathTrie.Budget(nodes: Self.searched)
         var found: [UnreadEntry] = []
         var misspelled = 0
@@ -121,21 +121,21 @@ extension Planner {
 /// The paths of the configuration that are read after a plan.
 private final class ConfigReaders {
     private let planner: Planner
-    private let plan: Plan
+    private let wiring: NextWiring
     private let others: Set<UInt32>
     private lazy var paths = planner.registrations.readPaths
     /// Paths with definitions for each entry: they read the entries, and of what is in them what they name.
     private let patterns: Set<UInt32>
-    private lazy var planned = Set(plan.recipes.values.flatMap { $0.edges.map(\.id) })
+    private lazy var planned = Set(wiring.compiled.recipes.values.flatMap { $0.edges.map(\.id) })
 
-    init(_ planner: Planner, _ plan: Plan) {
+    init(_ planner: Planner, _ wiring: NextWiring) {
         self.planner = planner
-        self.plan = plan
+        self.wiring = wiring
         let patterns =
-            planner.before.links.patterns.filter { plan.definitions[$0] == nil }.compactMap {
+            planner.before.links.patterns.filter { wiring.definitions.changed[$0] == nil }.compactMap {
                 planner.before.definitions[$0]
             }
-            + plan.definitions.values.compactMap { $0?.body.each == nil ? nil : $0 }
+            + wiring.definitions.changed.values.compactMap { $0?.body.each == nil ? nil : $0 }
         others = planner.registrations.hostPaths
         let paths = patterns.flatMap { ConfigPath.candidates($0.body.each ?? "", for: $0) }
         self.patterns = Set(paths.compactMap(planner.registrations.noteRead))
@@ -146,8 +146,8 @@ private final class ConfigReaders {
         guard let id else { return false }
         if others.contains(id) || planned.contains(id) { return true }
         return planner.before.links.dependents.holders(of: id).contains { holder in
-            if plan.recipes[holder] != nil { return false }
-            if let planned = plan.definitions[holder], planned == nil { return false }
+            if wiring.compiled.recipes[holder] != nil { return false }
+            if let planned = wiring.definitions.changed[holder], planned == nil { return false }
             return true
         }
     }
@@ -172,7 +172,7 @@ private final class ConfigReaders {
     /// The section of an active assembly whose name goes on where that of `path` ends: `station` for `station_assembly`.
     private func section(_ path: String) -> String? {
         guard !path.contains(".") else { return nil }
-        return (plan.assemblies ?? planner.before.assemblies).names.sorted().first {
+        return (wiring.definitions.assemblies ?? planner.before.assemblies).names.sorted().first {
             $0.hasPrefix(path + "_") && isRead(below: $0)
         }
     }

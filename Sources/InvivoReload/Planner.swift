@@ -29,58 +29,63 @@ struct Planner {
 
     /// Returns the plan of a staged change set, or all errors at once.
     func plan(_ staged: Staged, _ warnings: inout [(String, Place)]) throws(Failure) -> Plan {
-        var plan = Plan(staged: staged, editor: GraphEditor(graph))
-        plan.lastNumber = before.lastNumber
+        let set = staged.set
         var failures: [Failure] = []
-        let rebased = try planDefinitions(&plan, &failures)
-        planProcessors(&plan, &failures)
-        processDefinitions(&plan, rebased, &failures)
-        try planConfig(&plan, &failures)
-        try planEach(&plan, &failures)
-        keepMoved(&plan)
-        try compile(&plan, rebased, &failures)
-        nameFindings(&failures, plan)
-        validateTargets(plan, &failures)
-        checkResets(plan, &failures)
-        if !failures.isEmpty { try checkTraits(plan, &failures) }
+        var definitions = DefinitionPlan(lastNumber: before.lastNumber)
+        let rebased = try planDefinitions(&definitions, set, &failures)
+        planProcessors(&definitions, set, &failures)
+        processDefinitions(&definitions, rebased, &failures)
+        let config = try planConfig(staged, &failures)
+        try planEach(&definitions, config, &failures)
+        keepMoved(&definitions)
+        var effects = Effects(editor: GraphEditor(graph))
+        let compiled = try compile(&definitions, config, set, &effects.editor, &failures)
+        let wiring = NextWiring(staged: staged, definitions: definitions, config: config, compiled: compiled)
+        nameFindings(&failures, wiring)
+        validateTargets(wiring, &failures)
+        checkResets(wiring, &failures)
+        if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
-        plan.misspelled = try misspelled(plan)
-        warnings += plan.misspelled.map { ($0.text, $0.place) }
-        try planCells(&plan, rebased)
-        try planLayers(&plan, &warnings, &failures)
+        let misspelled = try misspelled(wiring)
+        warnings += misspelled.map { ($0.text, $0.place) }
+        noteChanges(of: config, &effects.changes)
+        try planCells(wiring, rebased, &effects)
+        let findings = try planLayers(wiring, &effects, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
-        try planAliases(&plan)
-        try planSettings(&plan)
-        plan.changes += staged.set.cleared.map(\.change)
+        try planAliases(wiring, &effects)
+        try planSettings(config, &effects.editor)
+        effects.changes += set.cleared.map(\.change)
         // A converter of the host may have taken long.
         try Loading.check()
-        return plan
+        return Plan(
+            wiring: wiring, editor: effects.editor, steps: effects.steps, store: effects.store,
+            changes: effects.changes, findings: findings, misspelled: misspelled)
     }
 
     // MARK: definitions after the plan
 
     /// Returns the definition of a key after the plan, as described, or as it is overridden.
-    func next(_ id: UInt32, _ plan: Plan) -> Definition? {
-        let planned = plan.definitions
+    func next(_ id: UInt32, _ definitions: DefinitionPlan) -> Definition? {
+        let planned = definitions.changed
         guard let base = planned[id] ?? before.definitions[id] else { return nil }
-        // Without the plan itself, which would be copied for it.
-        return base.covered(by: plan.overrides[id] ?? before.overrides[id] ?? []) { name in
+        // Without all of them, which would be copied for it.
+        return base.covered(by: definitions.overrides[id] ?? before.overrides[id] ?? []) { name in
             names.id(of: name).flatMap { planned[$0] ?? before.definitions[$0] }
         }
     }
 
     /// Returns the same with everything that it inherits from its parents.
-    func flatNext(_ id: UInt32, _ plan: Plan) -> Definition? {
-        guard let definition = next(id, plan), definition.alias == nil else { return next(id, plan) }
-        return plan.recipes[id]?.definition ?? plan.editor.recipe(id)?.definition ?? definition
+    func flatNext(_ id: UInt32, _ definitions: DefinitionPlan, _ compiled: Compiled? = nil) -> Definition? {
+        guard let definition = next(id, definitions), definition.alias == nil else { return next(id, definitions) }
+        return (compiled?.recipes[id] ?? graph.recipe(id))?.definition ?? definition
     }
 
     /// Returns the type of a definition after the plan, its own or an inherited one.
-    func typeNext(_ definition: Definition, _ plan: Plan) -> ObjectType? {
+    func typeNext(_ definition: Definition, _ definitions: DefinitionPlan) -> ObjectType? {
         var definition = definition
         var seen: Set<UInt32> = [definition.id]
         while definition.type == nil {
-            guard let name = definition.body.parent, let id = names.id(of: name), let parent = next(id, plan),
+            guard let name = definition.body.parent, let id = names.id(of: name), let parent = next(id, definitions),
                 seen.insert(id).inserted
             else { return nil }
             definition = parent
@@ -88,8 +93,8 @@ struct Planner {
         return definition.type
     }
 
-    func unknownKey(_ key: String, _ plan: Plan? = nil) -> Failure {
-        let coming = plan?.definitions.values.compactMap { $0?.key } ?? []
+    func unknownKey(_ key: String, _ definitions: DefinitionPlan? = nil) -> Failure {
+        let coming = definitions?.changed.values.compactMap { $0?.key } ?? []
         let known = Set(before.definitions.values.map(\.key) + coming).sorted()
         return Failure(.notFound, "no definition has the key '\(key)'\(suggestion(for: key, among: known))", path: key)
     }

@@ -162,11 +162,11 @@ final class Reclaimer: Sendable {
 
     /// Whether anything waits for readers to leave.
     private func hasRetired(_ state: State) -> Bool {
-        !state.retired.isEmpty || !container.retiredWhileBuilding.isEmpty
+        !state.retired.isEmpty || container.builds.hasOutdated
     }
 
     /// For callers that hold the monitor: `former` was replaced, and no later graph has these slots.
-    func retire(_ former: Graph, _ replaced: [Cell], remembered: Container.Forgotten) {
+    func retire(_ former: Graph, _ replaced: [Cell], remembered: LateTable.Forgotten) {
         let objects = replaced.flatMap { slot in
             slot.heldObjects().map { object in
                 ReplacedObject(
@@ -184,10 +184,9 @@ final class Reclaimer: Sendable {
     /// For callers that hold the monitor: objects that were built for a graph that was replaced meanwhile. Views of that graph or an
     /// older one may have borrowed them.
     private func takeLate() -> [ReplacedObject] {
-        defer { container.retiredWhileBuilding = [] }
-        return container.retiredWhileBuilding.map { object, birth in
-            let sequence = ObjectTable.record(object).map { iv_record_order($0) } ?? 0
-            return ReplacedObject(sequence: sequence, object: object, birth: birth)
+        container.builds.takeOutdated().map { outdated in
+            let sequence = ObjectTable.record(outdated.object).map { iv_record_order($0) } ?? 0
+            return ReplacedObject(sequence: sequence, object: outdated.object, birth: outdated.birth)
         }
     }
 
@@ -298,7 +297,7 @@ final class Reclaimer: Sendable {
     var remembered: [ObjectLease] { state.held { $0.retired.remembered } }
 
     /// For close: all former generations, and the objects that were built for them.
-    func takeAll() -> (former: RetiredGenerations.Ended, late: [(object: UInt64, birth: UInt64)]) {
-        state.locked { ($0.retired.takeAll(), container.retiredWhileBuilding) }
+    func takeAll() -> (former: RetiredGenerations.Ended, late: [BuildRecords.Outdated]) {
+        state.locked { ($0.retired.takeAll(), container.builds.takeOutdated()) }
     }
 }

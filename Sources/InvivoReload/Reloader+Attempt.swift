@@ -56,7 +56,7 @@ extension Reloader {
         guard case .planned(let plan) = prepared.outcome else { return (nil, prepared.failure?.all ?? []) }
         let reader = WiringFactsReader(container: container)
         var nodes: [WiringFacts.Node] = []
-        for (id, definition) in plan.definitions where definition != nil {
+        for (id, definition) in plan.wiring.definitions.changed where definition != nil {
             guard let recipe = plan.editor.recipe(id) else { continue }
             var node = reader.facts(of: id, recipe)
             // A plain alias has the compiled definition of its target.
@@ -65,7 +65,7 @@ extension Reloader {
         }
         guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
         var facts = WiringFacts(generation: container.currentGraph().generation, nodes: nodes)
-        do throws(Failure) { facts.unread = try planner().unread(plan) } catch { return (nil, error.all) }
+        do throws(Failure) { facts.unread = try planner().unread(plan.wiring) } catch { return (nil, error.all) }
         return (facts, [])
     }
 
@@ -103,8 +103,8 @@ extension Reloader {
         while latest.failure != nil && !documents.movedOn(latest.files.read).isEmpty {
             let pause = min(deadline, monotonicNow() + 2_000_000)
             let isClosing = container.monitor.locked {
-                while !container.closing.isRequested && container.monitor.wait(until: pause) {}
-                return container.closing.isRequested
+                while !container.registry.closing.isRequested && container.monitor.wait(until: pause) {}
+                return container.registry.closing.isRequested
             }
             if isClosing {
                 latest.outcome = .failed(Loading.abandoned)
@@ -146,8 +146,8 @@ extension Reloader {
                     var plan = try planner().plan(staged, &prepared.warnings)
                     // Assemblies that were active already.
                     if plan.isNothing && restores.isEmpty { return }
-                    plan.tuned += restores.objects(
-                        besides: plan.tuned, of: container.currentGraph(), generations.snapshot)
+                    plan.restored = restores.objects(
+                        besides: plan.steps.tuned, of: container.currentGraph(), generations.snapshot)
                     prepared.outcome = .planned(plan)
                     prepared.clock.end(INVIVO_PHASE_PLAN)
                 } catch {
@@ -206,7 +206,7 @@ extension Reloader {
         return Attempt(prepared, report, isNothing: isNothing)
     }
 
-    /// What the report of a commit that succeeded tells.
+    /// The facts of a successful commit for its report.
     private struct Done {
         var changes: [Report.Change] = []
         var settings: NameTable<ConfigNode?> = [:]
@@ -218,14 +218,14 @@ extension Reloader {
     /// Carries a plan out, then stores the next generation. Any failure undoes everything, and the generation stays.
     private func commit(_ planned: consuming Plan, _ prepared: PreparedReload) throws(Failure) -> Done {
         var plan = consume planned
-        let formerly = Formerly(plan, container)
+        let formerly = Formerly(plan.store.replaced, container)
         let former = container.currentGraph()
         showAliases(&plan)
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
-        for cell in plan.created { cell.generation = next.generation }
+        for cell in plan.steps.created { cell.generation = next.generation }
         let commit = Commit(container, timeout: options.commitTimeout, from: former, to: next)
         defer { prepared.clock.note(INVIVO_PHASE_OUTAGE, commit.endOutage()) }
-        let documents = plan.staged.documents
+        let documents = plan.wiring.staged.documents
         // Before objects are changed, so that their errors name the lines that caused them.
         for (_, state) in documents { state.traits.adoptLocations() }
         let findings: Commit.Findings
@@ -234,14 +234,15 @@ extension Reloader {
             throw error
         }
         prepared.warnings += findings.warnings
-        plan.warned.formUnion(findings.warned)
         restores.keep(findings.refused)
-        generations.publish(plan, next)
-        if !plan.definitions.isEmpty { updateAwaitedTypes() }
+        var layers = plan.findings
+        layers.warned.formUnion(findings.warned)
+        generations.publish(plan.wiring, plan.store, layers, next)
+        if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
         prepared.clock.end(INVIVO_PHASE_COMMIT)
         var done = Done(changes: plan.changes, formerly: formerly)
-        for change in plan.settings { done.settings[change.path] = .some(change.node) }
-        if plan.stops {
+        for change in plan.wiring.config.changes { done.settings[change.path] = .some(change.node) }
+        if plan.store.stop {
             done.stopFailures = container.lifecycle.stopFailures.gathering {
                 reclaimer.reclaim(.now, inCallback: false)
                 container.retiredObjects.waitForEnding(until: monotonicNow() + Reclaimer.patience)
@@ -253,7 +254,7 @@ extension Reloader {
 
     /// Aliases without arguments share the slots of their targets.
     private func showAliases(_ plan: inout Plan) {
-        for (id, target) in plan.aliased {
+        for (id, target) in plan.store.aliased {
             let cell = plan.editor.cell(target)
             // Readers that look only under this name find the objects there, whenever they are created.
             container.monitor.locked { _ = cell?.raw }

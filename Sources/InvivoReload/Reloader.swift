@@ -46,7 +46,7 @@ final class Reloader: Sendable {
         }
     }
 
-    /// The same for a change set that depends on the current state: `fill` writes it in its turn. `done` is called in the same turn after
+    /// Runs a change set that depends on the current state: `fill` writes it in its turn. `done` is called in the same turn after
     /// success.
     func commit(
         answered: Bool = true, _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
@@ -81,7 +81,7 @@ final class Reloader: Sendable {
         }
     }
 
-    /// The same for a change set without a caller: a failure to submit it is logged.
+    /// Submits a change set that no call waits for. A failure to submit it is logged.
     func submitUnasked(_ set: ChangeSet) {
         do throws(Failure) { try submit(set) } catch { announcer.noteThreadFailure(error) }
     }
@@ -96,7 +96,7 @@ final class Reloader: Sendable {
     /// another thread could have been woken. The worker takes the turn over for the rest. Returns false if another thread has the turn.
     private func attemptHere(_ set: ChangeSet) -> Bool {
         // Planning may run converters, which may be code of the host.
-        guard turns.takeIfIdle({ !container.converters.hasHosts }) else { return false }
+        guard turns.takeIfIdle({ !container.registry.converters.hasHosts }) else { return false }
         let prepared = prepare(set)
         turns.hand(prepared.runsHostCode ? .prepared(prepared) : .done(carryOut(prepared)))
         return true

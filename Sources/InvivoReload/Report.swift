@@ -4,7 +4,7 @@ internal import InvivoConfig
 internal import InvivoWiring
 internal import Synchronization
 
-/// What happened in one reload.
+/// The report of one reload.
 public final class Report: @unchecked Sendable {
     public struct Change: Sendable {
         public let key: String
@@ -14,17 +14,17 @@ public final class Report: @unchecked Sendable {
     public let generation: UInt64
     public let cause: String
     public let failure: Failure?
-    /// What failed while replaced objects were stopped.
+    /// The failure of stopping replaced objects.
     public let stopFailure: Failure?
     public let changes: [Change]
     public let warnings: [String]
     /// Nanoseconds by phase (INVIVO_PHASE_...).
     public let phases: [UInt64]
 
-    /// What is now at each path of the configuration whose value changed, or that what changed lies below.
+    /// The value at each configuration path that changed or has a change below it; nil if it was removed.
     let settings: NameTable<ConfigNode?>
 
-    /// What may live on of keys that are made anew, each time by another one.
+    /// The replaced keys with objects that are neither shared nor tracked.
     private let formerly: Formerly?
 
     /// The keys of replaced objects that stay started because their language still refers to them.

@@ -32,7 +32,7 @@ public struct RetiredGenerations {
         let since: UInt64
         public fileprivate(set) var objects: [ReplacedObject]
         /// Objects that lazy references had resolved. Released with the generation, without the monitor.
-        let remembered: Container.Forgotten
+        let remembered: LateTable.Forgotten
         /// The age at which a warning says that it is still read. It doubles with each warning.
         var warnsAfter = firstWarning
         static let firstWarning: UInt64 = 2_000_000_000
@@ -68,7 +68,7 @@ public struct RetiredGenerations {
     /// Adds the generation that was just replaced.
     public mutating func append(
         _ number: UInt64, _ graph: AnyObject, at address: UnsafeRawPointer, objects: [ReplacedObject],
-        remembered: Container.Forgotten = Container.Forgotten(), names: [KeyTable.Outgrown] = []
+        remembered: LateTable.Forgotten = LateTable.Forgotten(), names: [KeyTable.Outgrown] = []
     ) {
         generations.append(
             Generation(

@@ -8,32 +8,53 @@ internal import InvivoWiring
 ///
 /// The states of documents are still kept with the documents, and packed definitions in the slots of the graph.
 ///
-/// A plan reads a snapshot and describes the next one; `Snapshot.apply` carries that out. Only the reload that has the turn
-/// replaces the engine's snapshot.
+/// Immutable. A plan reads a snapshot and describes the next one, which `applying` returns: it shares what does not change.
 struct Snapshot: Sendable {
     /// The configuration: the content of all documents and the runtime settings, merged.
-    var config = ConfigLayers()
+    let config: ConfigLayers
     /// The base definition of each key, as processors left it.
-    var definitions = DefinitionTable()
+    let definitions: DefinitionTable
     /// The definitions that processors replaced, as they were described.
-    var originals: TreeDictionary<UInt32, Definition> = [:]
-    var assemblies = ActiveAssemblies()
+    let originals: TreeDictionary<UInt32, Definition>
+    let assemblies: ActiveAssemblies
     /// The overrides of each key. The last one is in force.
-    var overrides: TreeDictionary<UInt32, [Override]> = [:]
+    let overrides: TreeDictionary<UInt32, [Override]>
     /// All processors in order.
-    var processors: [Processor] = []
+    let processors: [Processor]
     /// The dependencies of each decorator's component, which it does not decorate.
-    var decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:]
+    let decoratorReaches: [ObjectIdentifier: Set<UInt32>]
     /// The blocked definitions, with the names of their missing dependencies.
-    var blocked: TreeDictionary<UInt32, [String]> = [:]
+    let blocked: TreeDictionary<UInt32, [String]>
     /// The types of targets that were declared or attached, by key.
-    var targetTypes: TreeDictionary<UInt32, ObjectType> = [:]
+    let targetTypes: TreeDictionary<UInt32, ObjectType>
     /// The keys with warnings about their traits. A document that names one plans it again, so that each report has them.
-    var warned: NameSet = []
+    let warned: NameSet
     /// The highest number in the order of declaration.
-    var lastNumber: UInt64 = 0
+    let lastNumber: UInt64
     /// The reverse references of all of the above.
-    var links = Links()
+    let links: Links
+
+    init(
+        config: ConfigLayers = ConfigLayers(), definitions: DefinitionTable = DefinitionTable(),
+        originals: TreeDictionary<UInt32, Definition> = [:], assemblies: ActiveAssemblies = ActiveAssemblies(),
+        overrides: TreeDictionary<UInt32, [Override]> = [:], processors: [Processor] = [],
+        decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], blocked: TreeDictionary<UInt32, [String]> = [:],
+        targetTypes: TreeDictionary<UInt32, ObjectType> = [:], warned: NameSet = [], lastNumber: UInt64 = 0,
+        links: Links = Links()
+    ) {
+        self.config = config
+        self.definitions = definitions
+        self.originals = originals
+        self.assemblies = assemblies
+        self.overrides = overrides
+        self.processors = processors
+        self.decoratorReaches = decoratorReaches
+        self.blocked = blocked
+        self.targetTypes = targetTypes
+        self.warned = warned
+        self.lastNumber = lastNumber
+        self.links = links
+    }
 }
 
 /// The references between definitions, against their direction. Derived from definitions and compiled definitions.
@@ -70,60 +91,82 @@ struct Links: Sendable {
 
 extension Snapshot {
     /// Returns the key that `id` is an alias of, or nil.
-    func alias(_ id: UInt32) -> String? {
+    func alias(_ id: UInt32) -> String? { Self.alias(id, definitions, overrides) }
+
+    private static func alias(
+        _ id: UInt32, _ definitions: DefinitionTable, _ overrides: TreeDictionary<UInt32, [Override]>
+    ) -> String? {
         guard let above = overrides[id]?.last else { return definitions.alias(id) }
         return definitions[id] == nil ? nil : above.definition.alias
     }
 
     // MARK: the next snapshot
 
-    /// Carries out a plan. `former` and `next` are the graphs before and after it.
-    mutating func apply(_ plan: Plan, former: Graph, next: Graph, _ names: KeyNames) {
-        for (id, changed) in plan.definitions {
+    /// Returns the snapshot after a plan. `former` and `next` are the graphs before and after it.
+    func applying(
+        _ wiring: NextWiring, _ findings: LayerFindings, former: Graph, next: Graph, _ names: KeyNames
+    ) -> Snapshot {
+        let plan = wiring.definitions
+        var (definitions, overrides, links) = (definitions, overrides, links)
+        for (id, changed) in plan.changed {
             if let owner = definitions[id]?.body.owner.flatMap(names.id(of:)) { links.inlines.remove(id, from: owner) }
             if changed == nil { links.forget(id, former.recipe(id)) }
             if changed?.body.each == nil { links.patterns.remove(id) } else { links.patterns.insert(id) }
             if let owner = changed?.body.owner.flatMap(names.id(of:)) { links.inlines.insert(id, into: owner) }
         }
-        for (id, definition) in plan.moved where definitions[id] != nil && plan.definitions[id] == nil {
+        for (id, definition) in plan.moved where definitions[id] != nil && plan.changed[id] == nil {
             definitions[id] = definition
         }
-        if let active = plan.assemblies { assemblies = active }
-        for (id, original) in plan.originals { originals[id] = original }
-        if let planned = plan.processors { processors = planned }
-        if let reaches = plan.decoratorReaches { decoratorReaches = reaches }
-        if let planned = plan.config { config = planned }
-        blocked = plan.asleep
-        for key in plan.layered { warned.remove(key) }
-        warned.formUnion(plan.warned)
-        lastNumber = plan.lastNumber
-        let changed = Set(plan.definitions.keys).union(plan.overrides.keys)
-        for id in changed { unlinkNames(id, names) }
-        definitions.take(plan.definitions, in: next) { id in (plan.overrides[id] ?? overrides[id])?.isEmpty == false }
+        let changed = Set(plan.changed.keys).union(plan.overrides.keys)
+        for id in changed {
+            for parent in Self.parents(id, definitions, overrides, names) { links.children.remove(id, from: parent) }
+            if let target = Self.alias(id, definitions, overrides).flatMap(names.id(of:)) {
+                links.aliases.remove(id, from: target)
+            }
+        }
+        let covers = overrides
+        definitions.take(plan.changed, in: next) { id in (plan.overrides[id] ?? covers[id])?.isEmpty == false }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
-        for id in changed { linkNames(id, names) }
-        for (id, recipe) in plan.recipes {
+        for id in changed {
+            for parent in Self.parents(id, definitions, overrides, names) { links.children.insert(id, into: parent) }
+            if let target = Self.alias(id, definitions, overrides).flatMap(names.id(of:)) {
+                links.aliases.insert(id, into: target)
+            }
+        }
+        for (id, recipe) in wiring.compiled.recipes {
             links.forget(id, former.recipe(id))
             links.note(id, recipe)
         }
+        var originals = originals
+        for (id, original) in plan.originals { originals[id] = original }
         // A key that once had a target may be named by documents while it has none.
-        for target in plan.staged.set.attached where targetTypes[target.id] == nil {
-            targetTypes[target.id] = target.type
-        }
+        var targetTypes = targetTypes
+        for target in wiring.set.attached where targetTypes[target.id] == nil { targetTypes[target.id] = target.type }
+        var warned = warned
+        for key in findings.planned { warned.remove(key) }
+        warned.formUnion(findings.warned)
+        return Snapshot(
+            config: wiring.config.layers ?? config, definitions: definitions, originals: originals,
+            assemblies: plan.assemblies ?? assemblies, overrides: overrides, processors: plan.processors ?? processors,
+            decoratorReaches: plan.decoratorReaches ?? decoratorReaches, blocked: wiring.compiled.blocked,
+            targetTypes: targetTypes, warned: warned, lastNumber: plan.lastNumber, links: links)
     }
 
-    private mutating func unlinkNames(_ id: UInt32, _ names: KeyNames) {
-        for parent in parents(id, names) { links.children.remove(id, from: parent) }
-        if let target = alias(id).flatMap(names.id(of:)) { links.aliases.remove(id, from: target) }
-    }
-
-    private mutating func linkNames(_ id: UInt32, _ names: KeyNames) {
-        for parent in parents(id, names) { links.children.insert(id, into: parent) }
-        if let target = alias(id).flatMap(names.id(of:)) { links.aliases.insert(id, into: target) }
+    /// Returns the snapshot with the type of a key's targets.
+    func declaring(_ type: ObjectType, of id: UInt32) -> Snapshot {
+        var targetTypes = targetTypes
+        targetTypes[id] = type
+        return Snapshot(
+            config: config, definitions: definitions, originals: originals, assemblies: assemblies,
+            overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, blocked: blocked,
+            targetTypes: targetTypes, warned: warned, lastNumber: lastNumber, links: links)
     }
 
     /// Returns the parents of a key and of its overrides. An override of a removed key has no parent.
-    private func parents(_ id: UInt32, _ names: KeyNames) -> [UInt32] {
+    private static func parents(
+        _ id: UInt32, _ definitions: DefinitionTable, _ overrides: TreeDictionary<UInt32, [Override]>,
+        _ names: KeyNames
+    ) -> [UInt32] {
         var parents = [definitions.parent(id)]
         if let above = overrides[id], definitions[id] != nil { parents += above.map(\.definition.body.parent) }
         return parents.compactMap { $0.flatMap(names.id(of:)) }

@@ -52,7 +52,7 @@ struct Stage {
                         throw error
                     }
                     if read.isBeingWritten && heedsWriters {
-                        // One that the set opens is part of it: it is not left for later.
+                        // A file that the set opens is part of it, and is not left for later.
                         let isNew = set.opened.contains { $0.document === document }
                         guard set.heard.isEmpty || isNew else {
                             files.busy.append(document)

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
@@ -111,13 +112,13 @@ final class Targets: Sendable {
 
     // MARK: close
 
-    /// What is attached is the host's and lives on, with the values that it had of its own. A domain that takes no job in time
-    /// leaves its objects as they are, which is logged.
+    /// Restores the base values of attached objects, which belong to the host and live on. Objects of a domain that takes no job in time
+    /// stay as they are, which is logged.
     func restore() {
         for target in state.locked({ Array($0.ofObject.values) }) {
             guard ObjectTable.retain(target.object) else { continue }
             let lease = ObjectLease(owning: target.object)
-            guard let record = ObjectTable.record(lease.bits), Container.knownExtra(of: record) != nil else { continue }
+            guard let record = ObjectTable.record(lease.bits), ObjectExtra.known(of: record) != nil else { continue }
             let restore: () throws(Failure) -> Void = { () throws(Failure) in
                 var undo = Undo()
                 for outcome in try Tuning.change(record, key: target.key, to: nil, undo: &undo) {
@@ -125,7 +126,7 @@ final class Targets: Sendable {
                 }
             }
             do throws(Failure) {
-                if let domain = Container.type(record).domain {
+                if let domain = ObjectType.of(record).domain {
                     try container.domains.run(in: domain, timeout: 2_000_000_000) { _ throws(Failure) in try restore() }
                 } else {
                     try restore()

@@ -2,15 +2,15 @@ internal import InvivoBase
 internal import InvivoObjects
 internal import InvivoWiring
 
-/// Whose turn it is to reload, and the change sets that wait for the worker. Any thread may call.
+/// The turn to reload, which one thread at a time has, and the change sets that wait for the worker. Any thread may call.
 ///
 /// Reloads take turns: one thread at a time has the turn, and what is marked "of the turn" is touched by that thread alone.
 final class Turns: Sendable {
-    /// What the thread that detected a change leaves to the worker, with the turn.
+    /// Work that the thread that detected a change leaves to the worker, with the turn.
     enum Handed {
         /// Committing it runs code of the host.
         case prepared(PreparedReload)
-        /// It is live; who hears of it is to be told.
+        /// It is live; observers are to be notified.
         case done(Attempt)
     }
 
@@ -22,7 +22,7 @@ final class Turns: Sendable {
 
     private struct State {
         var isTaken = false
-        /// Which turn it is, and what the reload in it is of.
+        /// The number of the turn, and the cause of the reload in it.
         var number: UInt64 = 0
         var cause = ""
         var pending: [ChangeSet] = []
@@ -78,19 +78,19 @@ final class Turns: Sendable {
         }
     }
 
-    /// What a thread waits for that wants the turn.
+    /// Describes the reload that has the turn, for messages.
     private func text() -> String {
         let cause = state.held { $0.cause }
         let reload = cause.isEmpty ? "the reload that is under way" : "the reload of '\(cause)'"
         return reload + container.reloadCall.text
     }
 
-    /// The same for close: a reload that waits for a domain which takes no jobs has them taken back after `patience`.
+    /// Waits for the turn, for close. If a reload waits for a domain that takes no jobs, its jobs are withdrawn after `patience`.
     func takeToClose(until deadline: UInt64, patience: UInt64) throws(Failure) {
         let begun = monotonicNow()
         let isClosed = try container.monitor.locked { () throws(Failure) -> Bool in
-            container.closing.beginWaiting()
-            defer { container.closing.endWaiting() }
+            container.registry.closing.beginWaiting()
+            defer { container.registry.closing.endWaiting() }
             while state.held({ $0.isTaken }) {
                 let now = monotonicNow()
                 guard now < deadline else {
@@ -117,7 +117,7 @@ final class Turns: Sendable {
         }
     }
 
-    /// Names the reload in the turn, for messages.
+    /// Sets the cause of the reload in the turn, for messages.
     func name(_ cause: String) { state.locked { $0.cause = cause } }
 
     func end() {
@@ -161,7 +161,7 @@ final class Turns: Sendable {
     /// By the worker: waits for work and takes all of it, with the turn. Nil when the runtime closes.
     func takeWork() -> Work? {
         container.monitor.locked {
-            // Nobody closes the runtime while the turn is handed over.
+            // The runtime does not close while the turn is handed over.
             while true {
                 let (isDue, isEmpty) = state.held {
                     ($0.handed != nil || !$0.pending.isEmpty && !$0.isTaken, $0.pending.isEmpty)

@@ -24,7 +24,7 @@ struct WiringFactsReader {
                 node.generation = cell.generation
                 // An alias without arguments shows the slot of its target.
                 if recipe.id == id && cell.object != 0 { node.buildTime = cell.buildTime }
-                let asked = recipe.id == id ? container.builds.dependencies.dependencies(of: id) : []
+                let asked = recipe.id == id ? container.builds.dependencies(of: id) : []
                 for key in asked.map({ container.keys.name($0) }).sorted() {
                     if !node.dependencies.contains(where: { $0.key == key }) {
                         node.dependencies.append(.init(key: key, how: .asked))

@@ -5,7 +5,8 @@ import Invivo
 struct CheckCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "check", abstract: "Find all that is wrong with a manifest and its documents, making nothing.",
+            commandName: "check",
+            abstract: "Report all errors of a manifest and its documents, without creating objects.",
             discussion: """
                 Loads the modules, and runs nothing of theirs but what registers their types. They are code all the same: check a \
                 manifest of unknown origin with --no-modules. Prints every error with its \
@@ -26,13 +27,13 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
-    @Flag(help: "List the values of the configuration that nothing reads.")
+    @Flag(help: "List the unused values of the configuration.")
     var unread = false
 
     func validate() throws {
         guard !unread || !wait && !noModules else {
             throw ValidationError(
-                "--unread needs the modules and the documents: it goes with neither --wait nor --no-modules")
+                "--unread needs the modules and the documents: it cannot be combined with --wait or --no-modules")
         }
     }
 

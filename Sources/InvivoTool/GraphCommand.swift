@@ -20,14 +20,14 @@ struct GraphCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The application's manifest.", valueName: "APP.yaml"))
     var manifest: String
 
-    @Option(help: "svg, dot, mermaid or json; by default what the name of the file says, or dot.")
+    @Option(help: "svg, dot, mermaid or json; by default from the file's extension, or dot.")
     var format: Format?
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The file to write; standard output without it.", valueName: "FILE"))
     var output: String?
 
-    @Flag(help: "Start the application and show what is alive in it.")
+    @Flag(help: "Start the application and show its live objects.")
     var live = false
 
     @Flag(help: "Read no spec files: they may be missing or wrong.")
@@ -95,12 +95,12 @@ struct GraphCommand: ParsableCommand {
     }
 }
 
-/// The program that draws.
+/// The program `dot`, which draws graphs.
 enum Graphviz {
     /// Draws a digraph, to a file or to standard output.
     static func svg(_ digraph: String, to output: String?) throws(InvivoError) {
         // A file without a name: what is written waits there, however much it is.
-        guard let input = tmpfile() else { throw .system("a temporary file cannot be made") }
+        guard let input = tmpfile() else { throw .system("a temporary file cannot be created") }
         defer { fclose(input) }
         guard fputs(digraph, input) >= 0, fflush(input) == 0, lseek(fileno(input), 0, SEEK_SET) == 0 else {
             throw .system("a temporary file cannot be written")
@@ -122,7 +122,7 @@ enum Graphviz {
         while waitpid(child, &result, 0) < 0 {
             guard errno == EINTR else { throw .system("the program dot was lost") }
         }
-        guard result == 0 else { throw InvivoError(.system, "the program dot failed; what it says is above") }
+        guard result == 0 else { throw InvivoError(.system, "the program dot failed; see its messages above") }
     }
 }
 

@@ -21,7 +21,7 @@ struct KeysCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The application's manifest.", valueName: "APP.yaml"))
     var manifest: String
 
-    @Option(help: "c, swift or python; by default what the name of the file says, or c.")
+    @Option(help: "c, swift or python; by default from the file's extension, or c.")
     var language: Language?
 
     @Option(
@@ -86,7 +86,7 @@ func fileEnding(_ path: String) -> String {
 }
 
 extension Output {
-    /// Writes a file, unless it says this already: who watches it, or builds by its time, is not disturbed.
+    /// Writes a file unless it has this content already, so that watchers and builds are not triggered.
     func write(_ text: String, to path: String?) throws(InvivoError) {
         guard let path else { return print(text, terminator: "") }
         if let old = fopen(path, "r") {

@@ -31,7 +31,8 @@ final class Output: Sendable {
         for error in error.errors { problem("invivo: \(error)") }
     }
 
-    /// One line; for a broken edit, to standard error, a line for each error and one that says which generation stays.
+    /// Prints one line for a reload. For a failed one, prints a line for each error, and the generation that stays, to
+    /// standard error.
     func reload(_ reload: Reload) {
         guard let error = reload.error else { return line(reload.description) }
         let reasons = error.errors.map { "\($0)\n" }.joined()

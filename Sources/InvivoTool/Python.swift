@@ -20,7 +20,7 @@ enum Python {
         return result == 0
     }
 
-    /// Becomes `python3 -m invivo` with these arguments; answers why it could not.
+    /// Replaces this process by `python3 -m invivo` with these arguments. Returns only on failure, with the error.
     static func run(_ arguments: [String], for manifest: String) -> InvivoError {
         guard hasInvivo else {
             return InvivoError(
@@ -32,7 +32,7 @@ enum Python {
         return become(["python3", "-m", "invivo"] + arguments)
     }
 
-    /// Puts `python3` in the place of this process; answers why that failed.
+    /// Replaces this process by `python3`. Returns only on failure, with the error.
     static func become(_ arguments: [String]) -> InvivoError {
         withCStrings(arguments) { _ = execvp("python3", $0) }
         return InvivoError(.system, "python3 cannot be run: \(String(cString: strerror(errno)))")

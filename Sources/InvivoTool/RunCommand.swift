@@ -6,7 +6,7 @@ import Invivo
 struct RunCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "run", abstract: "Run what a manifest describes, and apply every edit of its documents.",
+            commandName: "run", abstract: "Run the application of a manifest, and apply every edit of its documents.",
             discussion: """
                 Prints one line for each reload. A broken edit changes nothing; where and why is printed to standard error.
                 Ends with SIGINT, SIGTERM or SIGHUP, and stops what it has started (status 0); a second one ends it at once \
@@ -37,7 +37,7 @@ struct RunCommand: ParsableCommand {
         output.line("running \(manifest), generation \(try application.runtime.info.generation); end with Ctrl-C")
         if try application.runtime.info.objects == 0 {
             output.problem(
-                "invivo: warning: nothing is created: only components with 'scope: singleton', and what they need, are created at the start"
+                "invivo: warning: nothing is created: only components with 'scope: singleton', and their dependencies, are created at the start"
             )
         }
         let signal = signals.await()
@@ -45,7 +45,7 @@ struct RunCommand: ParsableCommand {
         try application.close()
     }
 
-    /// Starts the application; with `--wait`, as often as it takes. nil when a signal came first.
+    /// Starts the application; with `--wait`, repeatedly until it succeeds. nil after a signal.
     private func open(_ output: Output, _ signals: StopSignals) throws -> Application? {
         var options = Runtime.Options.application
         options.logLevel = logLevel.level
@@ -69,7 +69,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Becomes `python3 -m invivo run`; answers why it could not.
+    /// Replaces this process by `python3 -m invivo run`. Returns only on failure, with the error.
     private func handOver(_ signals: StopSignals) -> InvivoError {
         let arguments =
             ["run", manifest, "--log-level", logLevel.rawValue] + (wait ? ["--wait"] : [])

@@ -27,7 +27,7 @@ final class StopSignals: Sendable {
                 Unmanaged<StopSignals>.fromOpaque(context).takeRetainedValue().listen()
             }, context.toOpaque())
         guard status != 0 else { return }
-        // Without the thread a signal ends the tool as it ends other programs.
+        // Without the thread, a signal ends the tool by its default action.
         context.release()
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
@@ -63,14 +63,14 @@ final class StopSignals: Sendable {
         }
     }
 
-    /// Waits for the first of them; answers its name.
+    /// Waits for the first signal; returns its name.
     func await() -> String {
         while !came(within: nil) {}
         let signal = first.load(ordering: .relaxed)
         return Self.names[signal] ?? "signal \(signal)"
     }
 
-    /// Waits for the first of them, but not longer than `time`; answers whether it has come.
+    /// Waits for the first signal, at most `time`; returns whether it has arrived.
     func came(within time: Duration?) -> Bool {
         var waited = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
         let milliseconds = time.map { Int32($0 / .milliseconds(1)) } ?? -1

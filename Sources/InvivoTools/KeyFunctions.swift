@@ -66,8 +66,7 @@ public struct KeyFunctions: Sendable {
         return (node, declared ?? [])
     }
 
-    /// Whether a node is defined inline. The facts of an alias do not tell: it is inline where the definition that its key extends
-    /// depends on it.
+    /// Whether a node is defined inline. An alias is inline if the definition that its key extends depends on it.
     private static func isInline(_ node: WiringFacts.Node, _ nodes: [String: WiringFacts.Node]) -> Bool {
         guard node.alias != nil else { return node.isInline }
         var rest = Substring(node.key)

@@ -24,7 +24,7 @@ extension WiringFacts {
     private func unreadLines() throws(Failure) -> String {
         guard let unread else {
             throw Failure(
-                .unsupported, "only the check of an application tells what of the configuration nothing reads")
+                .unsupported, "only the check of an application reports unused values of the configuration")
         }
         return unread.map { "\($0.place.text): \($0.path)\n" }.joined()
     }

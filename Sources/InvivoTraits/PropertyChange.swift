@@ -25,7 +25,7 @@ final class PropertyChange {
     private var keptBase: Property.Kept?
     /// The value that was read back; nil where it equals the value of the layer.
     private var answered: Value?
-    /// It could not be undone: its base is kept so that the next change can restore it.
+    /// Whether the change could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
     /// Nil for the first layer on a plain property: the present value is the base, and the layer's value is set.
     private var work: Work?
@@ -60,7 +60,7 @@ final class PropertyChange {
         before?.work?.keptPresent = nil
     }
 
-    /// Of a plain property, which was read already: the first layer on it.
+    /// The first layer on a plain property, which was read already.
     init(plain property: Property, _ layer: borrowing Layer, present: consuming Value) {
         self.property = property
         index = layer.property
@@ -69,16 +69,16 @@ final class PropertyChange {
         base = present
     }
 
-    /// Of a plain property, which was read already: the last layer off it.
+    /// The removal of the last layer from a plain property, which was read already.
     convenience init(off before: PropertyChange, present: Value) {
         self.init(before.property, before.index, before: before, wanted: nil, location: TraitLocation())
         work?.present = present
     }
 
-    /// Whether nothing but its base is to be put back when its layer goes.
+    /// Whether removing the layer only has to restore the base value.
     var isPlain: Bool { !isStuck && base != nil && property.isPlain }
 
-    /// The value that the object of a plain property answered, where it is not the layer's.
+    /// Stores the value that a plain property returned, where it is not the layer's.
     func answered(_ value: consuming Value) { answered = value }
 
     /// The layer that lies on it.
@@ -197,7 +197,7 @@ final class PropertyChange {
         end = nil
     }
 
-    /// A failure with the property's path, and the layer's place: what code of the host said is the message.
+    /// A failure with the property's path and the layer's source location. The message of host code is kept.
     private func located(_ failure: Failure, _ key: String) -> Failure {
         Self.located(failure, property, key, location.place)
     }
@@ -240,12 +240,12 @@ final class PropertyChange {
         do throws(Failure) { try property.restore(instance, present, keptPresent) } catch { throw located(error, key) }
     }
 
-    /// Whether that is there, as far as a value tells; nil when it cannot be read.
+    /// Whether the former value is in place, as far as values show it; nil when it cannot be read.
     func isUndone(_ instance: UnsafeMutableRawPointer) -> Bool? {
         isRefused ? true : (try? property.exact(instance)).map { present.isSame(as: $0) }
     }
 
-    /// Whether the host may tell more of it than a value does.
+    /// Whether the host's own capture contains more than the value.
     var isKept: Bool { keptPresent != nil }
 
     /// Records that the former value cannot be restored. The property then has no layer, and its base is kept.
@@ -318,7 +318,7 @@ final class PropertyChange {
 
     private func settleOne(_ property: Property, _ part: Part, _ path: @autoclosure () -> String) -> Settled {
         let shown = property.shown(part.present)
-        // Nobody else has changed it since it was read back.
+        // Whether no other code has changed it since the read-back.
         let isOurs = part.seen.map { $0.isSame(as: shown) } ?? true
         if let wanted = part.wanted {
             let base = part.newBase ?? part.base ?? part.present
@@ -338,7 +338,7 @@ final class PropertyChange {
 }
 
 extension Value {
-    /// Of a map those pairs alone that `other`, a map too, has; anything else is itself.
+    /// Restricts a map to the keys of the map `other`; any other value is unchanged.
     func picked(like other: Value) -> Value {
         guard case .map = self, case .map(let some) = other else { return self }
         return .map(some.compactMap { pair in self[pair.name].map { (pair.name, $0.picked(like: pair.value)) } })

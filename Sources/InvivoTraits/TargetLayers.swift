@@ -75,7 +75,7 @@ public final class TargetLayers: Configuration {
 }
 
 extension Value {
-    /// A map that says less than the whole takes the rest from `other`; anything else is itself.
+    /// Completes a partial map with the values of `other`; any other value is unchanged.
     func completed(from other: Value) -> Value {
         guard case .map(let own) = self, case .map(let whole) = other else { return self }
         var pairs = whole.map { pair in

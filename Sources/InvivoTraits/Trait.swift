@@ -3,7 +3,7 @@ public import InvivoGraph
 public import InvivoSpec
 internal import InvivoWiring
 
-/// One layer: a property's value as a trait wants it, checked, converted, with its source location.
+/// One layer: the value that a trait sets for a property, checked and converted, with its source location.
 public struct Layer: Sendable {
     /// Index among the type's properties.
     public let property: Int
@@ -17,8 +17,10 @@ public struct Layer: Sendable {
     }
 }
 
-/// A named, parameterised, reversible change. A trait says which values it wants; applying and reversing is one
-/// mechanism for all (`Tuning` for objects, `TargetLayers.fill` for blocks), so that layers may leave in any order.
+/// A named and reversible change with parameters.
+///
+/// A trait only determines the values. One mechanism applies and reverts them (`Tuning` for objects,
+/// `TargetLayers.fill` for blocks), so that layers may be removed in any order.
 public protocol Trait: Sendable {
     var name: String { get }
     /// The properties that the trait overrides on objects of `type`. Touches no object. Throws all errors at once.
@@ -179,8 +181,8 @@ extension Value {
 }
 
 extension Value {
-    /// A node of a document as a value. Text for a number with a unit ("1.2 kHz") becomes that number, and text for
-    /// bytes is base64. `kind` is wanted where there is no property.
+    /// Converts a node of a document to a value. A string for a number with a unit ("1.2 kHz") is converted to that
+    /// number, and a string for bytes is base64. `kind` is the requested kind where there is no property.
     public init(spec node: SpecNode, for property: Property? = nil, kind: ValueKind? = nil) throws(Failure) {
         switch node.content {
         case .null: self = .null

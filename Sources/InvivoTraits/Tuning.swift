@@ -23,14 +23,14 @@ public final class Tuning: PropertyCover {
         public enum What: Sendable {
             /// A setter clamped or ignored the value: the value read back is another.
             case adjusted(wanted: Value, seen: Value)
-            /// Somebody else changed it meanwhile; it was left as it is.
+            /// Other code changed the property meanwhile; it was left unchanged.
             case left(expected: Value, found: Value)
             /// A restore that an earlier commit could not complete was refused again.
             case refused(Failure)
         }
         /// The property's name; of a field of a nested struct, the way to it.
         public let path: String
-        /// Where the layer stands.
+        /// The source location of the layer.
         public let place: Place
         public let what: What
 
@@ -45,11 +45,11 @@ public final class Tuning: PropertyCover {
         }
     }
 
-    /// A new base value of a property: shown now when no layer lies on it, else when the last one goes.
+    /// A new base value of a property: shown now without a layer, otherwise when the last layer is removed.
     public typealias Base = (index: Int, value: Value)
 
     static func of(_ record: Record) -> Tuning {
-        let extra = Container.type(record).container.extra(record)
+        let extra = ObjectExtra.of(record)
         if let tuning = extra.tuning as? Tuning { return tuning }
         let tuning = Tuning()
         extra.tuning = tuning
@@ -63,11 +63,11 @@ public final class Tuning: PropertyCover {
     ) throws(Failure) -> [Outcome] {
         guard let instance = record.pointee.instance else { return [] }
         let wanted = layers?.live ?? []
-        if wanted.isEmpty && bases.isEmpty && Container.knownExtra(of: record) == nil { return [] }
-        return try of(record).change(Container.type(record), instance, key: key, to: wanted, bases: bases, undo: &undo)
+        if wanted.isEmpty && bases.isEmpty && ObjectExtra.known(of: record) == nil { return [] }
+        return try of(record).change(ObjectType.of(record), instance, key: key, to: wanted, bases: bases, undo: &undo)
     }
 
-    /// The same for an instance that nobody has a record of.
+    /// Changes an instance without a record.
     public func change(
         _ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: String = "", to wanted: [Layer],
         bases: [Base] = [],
@@ -161,7 +161,7 @@ public final class Tuning: PropertyCover {
         } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location.place) }
     }
 
-    /// Of the one property that is remembered.
+    /// The change of the one remembered property.
     @inline(never)
     private func takeOff(
         _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
@@ -267,7 +267,7 @@ public final class Tuning: PropertyCover {
         } catch { throw PropertyChange.located(error, property, key, Place()) }
     }
 
-    /// Sets the base of a plain property that shows `present`, unless somebody else has changed it.
+    /// Sets the base value of a plain property that shows `present`, unless other code has changed it.
     @inline(__always)
     private func restore(
         _ change: PropertyChange, _ present: Value, _ instance: UnsafeMutableRawPointer

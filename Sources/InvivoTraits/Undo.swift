@@ -63,7 +63,7 @@ public struct Undo {
         case object(ObjectUndo)
         case other(() throws(Failure) -> Void)
     }
-    /// The step before all others, in place: most commits have no second one.
+    /// The first step, stored inline: most commits have only one.
     private var first: ObjectUndo?
     private var steps: [Step] = []
 

@@ -6,21 +6,21 @@ public final class AssemblyTable: Sendable {
     private struct State {
         /// Active or not.
         var described: NameTable<AssemblyDescription> = [:]
-        /// By the names under which they are active.
+        /// The active assemblies, by their active names.
         var active: NameTable<AssemblyDescription> = [:]
         /// The assemblies of the keys that nothing defines before their assembly is activated.
         var inactiveKeys: NameTable<String> = [:]
 
         /// Forgets the keys of a description that is about to be replaced or removed.
         mutating func forgetKeys(of name: String) {
-            for definition in described[name]?.definitions ?? [] { forgetKey(definition.key, of: name) }
+            described[name]?.definitions.forEach { forgetKey($0.key, of: name) }
         }
 
         /// Notes the keys of a described assembly, whether they are inactive or not any more.
         mutating func noteKeys(of name: String) {
             let isInactive = active[name] == nil
-            for definition in described[name]?.definitions ?? [] {
-                if isInactive { inactiveKeys[definition.key] = name } else { forgetKey(definition.key, of: name) }
+            described[name]?.definitions.forEach {
+                if isInactive { inactiveKeys[$0.key] = name } else { forgetKey($0.key, of: name) }
             }
         }
 

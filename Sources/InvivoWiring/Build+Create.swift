@@ -52,8 +52,8 @@ extension Build {
         }
         let recipient = Recipient(recipe: recipe, arguments: arguments, object: object, record: record)
         if cell != nil { container.retiredObjects.countFirstReferences(record) }
-        if recipe.isInCircle || frames[index].low < index || container.leadsBack(arguments, record) {
-            container.markCircle(object, record)
+        if recipe.isInCircle || frames[index].low < index || ObjectCycles.leadsBack(arguments, record) {
+            ObjectCycles.mark(object, record)
         }
         // Deferred steps run now that the instance exists, or when it is decorated.
         frames[index].awaitsDecoration = !recipe.decorators.isEmpty
@@ -61,7 +61,7 @@ extension Build {
         try inject(recipient, index)
         try graph.configuration(recipe.id)?.configure(record)
         expectStart(of: recipient, index)
-        if recipe.isTracked { container.track(object, record, recipe, arguments, self) }
+        if recipe.isTracked { track(recipient) }
         if try awaitCompletion(recipient, for: asker(of: index)) {
             // It is not complete, and other builds do not see it, before its last hooks have run.
             frames[index].low = 0
@@ -152,7 +152,7 @@ extension Build {
             throw configured(error, recipe.slots.map(\.source))
         }
         guard let record = made else { return nil }
-        if !values.injected.isEmpty { container.hold(values.injected, record) }
+        if !values.injected.isEmpty { InjectedReferences.hold(values.injected, record) }
         return try ObjectType.open(record, owner: container.tag)
     }
 
@@ -196,25 +196,25 @@ extension Build {
         }
         var values: [Value] = []
         for slot in recipe.slots { values.append(try value(of: slot.source, recipe, arguments)) }
-        let method = try Container.type(record).description.method(named: name)
+        let method = try ObjectType.of(record).description.method(named: name)
         let begun = iv_load_u64(iv_live_sequence())
         let answer = try method.call(instance, values)
         if answer.isNull && recipe.definition.body.flags.contains(.nullable) { return nil }
         guard case .object(let lease) = answer else {
             throw Failure(
                 .type,
-                "the method '\(name)' of '\(Container.type(record).name)' answered \(answer.withKind) where a '\(type.name)' is needed"
+                "the method '\(name)' of '\(ObjectType.of(record).name)' answered \(answer.withKind) where a '\(type.name)' is needed"
             )
         }
         if let made = lease.type, !made.isKind(of: type.name) {
             throw Failure(
                 .type,
-                "the method '\(name)' of '\(Container.type(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed"
+                "the method '\(name)' of '\(ObjectType.of(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed"
             )
         }
         // An object that existed before does not depend on the object that returned it.
         if let made = ObjectTable.record(lease.bits), Self.isFresh(made, since: begun) {
-            let extra = container.extra(made)
+            let extra = ObjectExtra.of(made)
             container.monitor.locked { extra.injected.insert(.object(maker), at: 0) }
         }
         guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone") }
@@ -239,8 +239,8 @@ extension Build {
         guard let final = frames[index].record else { return (object, before) }
         let isReferred = !frames[index].deferred.isEmpty
         if final != before && (recipe.isInCircle || isReferred) {
-            container.markCircle(object, before)
-            container.markCircle(frames[index].object, final)
+            ObjectCycles.mark(object, before)
+            ObjectCycles.mark(frames[index].object, final)
         }
         try runDeferred(index)
         return (frames[index].object, final)
@@ -267,7 +267,7 @@ extension Build {
         guard let record = ObjectTable.record(answer), let type = recipe.type else {
             throw Failure(.handle, "the decorator '\(decorator.name)' answered a handle of no object")
         }
-        let given = Container.type(record)
+        let given = ObjectType.of(record)
         guard given.container === container else {
             throw Failure(.handle, "the decorator '\(decorator.name)' answered an object of another runtime")
         }
@@ -285,7 +285,7 @@ extension Build {
         let kept = ObjectLease(owning: former)
         if Self.isFresh(record, since: begun) {
             // It is older than the objects that the decorator received.
-            let extra = container.extra(record)
+            let extra = ObjectExtra.of(record)
             container.monitor.locked { extra.injected.insert(.object(kept), at: 0) }
         }
         withExtendedLifetime((kept, lease)) {}
@@ -302,7 +302,7 @@ extension Build {
         let lease = ObjectLease(owning: component)
         defer { withExtendedLifetime(lease) {} }
         guard let record = ObjectTable.record(component), let instance = record.pointee.instance else { return 0 }
-        let answer = try Container.type(record).description.method(named: method).call(instance, [argument])
+        let answer = try ObjectType.of(record).description.method(named: method).call(instance, [argument])
         guard case .object(let given) = answer else {
             guard !answer.isNull else { return 0 }
             throw Failure(
@@ -348,14 +348,14 @@ extension Build {
     private func expectStart(of recipient: Recipient, _ index: Int) {
         var needs = frames[index].needs
         let (object, record) = (recipient.object, recipient.record)
-        if Container.type(record).hasLife, record.pointee.instance != nil,
+        if ObjectType.of(record).hasLife, record.pointee.instance != nil,
             container.lifecycle.state(of: record) == .made,
             ObjectTable.leaseKnownAlive(object)
         {
             let body = recipient.recipe.definition.body
             if body.startTimeout > 0 || body.stopTimeout > 0 {
                 container.monitor.locked {
-                    let extra = container.extra(record)
+                    let extra = ObjectExtra.of(record)
                     (extra.startTimeout, extra.stopTimeout) = (body.startTimeout, body.stopTimeout)
                 }
             }
@@ -390,7 +390,7 @@ extension Build {
         try prepareAll()
         starts = StartQueue()
         let lifecycle = container.lifecycle
-        let steps = entries.map { Lifecycle.Run.Step(domain: Container.type($0.record).domain, needs: $0.needs) }
+        let steps = entries.map { Lifecycle.Run.Step(domain: ObjectType.of($0.record).domain, needs: $0.needs) }
         let run = Lifecycle.Run(
             container, steps, endsWithFailure: true, what: { "the start of '\(entries[$0].key)'" }
         ) { (index) throws(Failure) in

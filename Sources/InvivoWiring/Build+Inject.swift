@@ -83,10 +83,10 @@ extension Build {
             return .map(values)
         case .late(let id, let sources, let kind):
             guard let id else { return .null }
-            return .callable(container.late(kind, id, try values(of: sources, recipe, arguments)))
+            return .callable(Callable.late(kind, id, try values(of: sources, recipe, arguments), in: container))
         case .config(_, let source): return try value(of: source, recipe, arguments)
-        case .setting(let setting): return .callable(container.callable(for: setting))
-        case .resolver: return .callable(container.resolver())
+        case .setting(let setting): return .callable(Callable.setting(setting, in: container))
+        case .resolver: return .callable(Callable.resolver(in: container))
         case .asker: return asker(of: frames.count - 1).map { .string($0.key) } ?? .null
         }
     }
@@ -109,7 +109,7 @@ extension Build {
             try run(recipe.named(place, in: recipe.before, "before "), recipient, index)
         }
         var hasCalledMethods = false
-        for (place, step) in recipe.steps.enumerated().dropFirst(container.skippedNeeds(recipe, record)) {
+        for (place, step) in recipe.steps.enumerated().dropFirst(recipe.skippedNeeds(of: record)) {
             if case .method = step, !hasCalledMethods {
                 hasCalledMethods = true
                 try setBaseValues(recipe, record)
@@ -198,7 +198,7 @@ extension Build {
             let property = type.property(index, for: record)
             if case .value(let value) = source {
                 if try !isCovered(index, value) { try property.set(instance, value) }
-                return container.forgetInjected(named.name, record)
+                return InjectedReferences.forget(named.name, record)
             }
             let value = try value(of: source, recipe, recipient.arguments)
             if value.isNull, case .object(let id, _, false) = source {
@@ -221,7 +221,7 @@ extension Build {
             kept = .list(values)
         }
         let remembered = kept.holdsReference || named.step.sources.contains { $0.names(nil) } ? kept : nil
-        container.remember(remembered, named.name, record)
+        InjectedReferences.remember(remembered, named.name, record)
     }
 
     /// Sets base values of change sets, and values of documents that take effect at creation.
@@ -249,7 +249,7 @@ extension Build {
         let recipient = Recipient(recipe: recipe, arguments: [], object: object, record: record)
         frames.append(Frame(recipient, cell: cell, mark: mark.made, low: index))
         do throws(Failure) {
-            if recipe.isInCircle { container.markCircle(object, record) }
+            if recipe.isInCircle { ObjectCycles.mark(object, record) }
             try inject(recipient, index)
             if cell != nil { try graph.configuration(recipe.id)?.configure(record) }
             if completes { try awaitCompletion(recipient, for: nil) }

@@ -20,28 +20,28 @@ extension Build {
         let id = entry.id
         watchWeakly(cell, entry.made)
         if let of = cell.place {
-            of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { container.extra(entry.made.record) }
+            of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { ObjectExtra.of(entry.made.record) }
         }
         let (late, isOver) = container.monitor.locked { () -> (LateBuild?, Bool) in
             publish(cell, entry.made)
-            container.show(cell, graph)
+            container.current.show(cell, graph)
             let isOver = cell.isOver && !entry.made.isForeign
             guard !isReload, !cell.isRetired else { return (nil, isOver) }
-            container.builds.sincePlan?.insert(id)
-            return (container.graph.lateness(of: id, entry.made.dependencies, since: graph), isOver)
+            container.builds.noteVisible(id)
+            return (container.current.held.lateness(of: id, entry.made.dependencies, since: graph), isOver)
         }
         // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
         _ = ObjectTable.release(entry.object)
         // Its scope instance has ended meanwhile and has released what existed by then.
         if isOver { ObjectTable.dropHold(entry.object) }
         container.log(.debug, "'\(cell.definition.key)' is built")
-        if let late { container.onLateBuild?([id: late]) }
+        if let late { container.builds.report([id: late]) }
     }
 
     /// Under the monitor: the instance becomes visible.
     private func publish(_ cell: Cell, _ made: Made) {
         let (id, scope) = (cell.id, cell.scope)
-        if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }
+        if !cell.isRetired { container.builds.noteBuilt(cell) }
         cell.failure = nil
         cell.undecorated = made.undecorated
         if made.undecorated != 0 || scope == .weakSingleton || made.isForeign {
@@ -49,17 +49,17 @@ extension Build {
         }
         if cell.isVariant && !cell.isRetired {
             // The instances for other arguments or scope instances may have resolved other keys.
-            container.builds.dependencies.add(made.dependencies, to: id)
+            container.builds.add(made.dependencies, to: id)
         } else if !cell.isRetired {
-            container.builds.dependencies.replace(of: id, by: made.dependencies)
+            container.builds.replace(of: id, by: made.dependencies)
         }
-        let type = Container.type(made.record)
+        let type = ObjectType.of(made.record)
         let domain = type.domain
         // The instance of a thread belongs to it, whatever the domain of its type.
         if !made.isForeign && scope != .thread { made.record.pointee.thread = type.raw.pointee.thread }
         if scope == .weakSingleton {
             cell.weakObject = made.object
-            cell.weakExtra = type.raw.pointee.has_stop == 0 ? nil : Container.knownExtra(of: made.record)
+            cell.weakExtra = type.raw.pointee.has_stop == 0 ? nil : ObjectExtra.known(of: made.record)
             if !made.isForeign { cell.weakExtra?.retirement.isCurrent = !cell.isRetired }
             cell.state = .built
             container.monitor.broadcast()
@@ -81,7 +81,8 @@ extension Build {
         container.monitor.broadcast()
         // A graph that is gone does not hold it: it belongs to the requester.
         if cell.isRetired && !cell.isOver && !made.isForeign {
-            container.retiredWhileBuilding.append((made.object, cell.birth(before: container.graph.generation)))
+            let birth = cell.birth(before: container.current.held.generation)
+            container.builds.add(BuildRecords.Outdated(object: made.object, birth: birth))
         }
     }
 
@@ -96,5 +97,24 @@ extension Build {
             return cell.weakReference
         }
         former?.free()
+    }
+
+    // MARK: tracked objects
+
+    /// Tracks a new object: it belongs to its type's domain, and its cell knows it as long as anything holds it.
+    func track(_ recipient: Recipient) {
+        let record = recipient.record
+        record.pointee.thread = ObjectType.of(record).raw.pointee.thread
+        // No lock is held while host code runs.
+        let tracked = TrackedObject(
+            own: WeakObject(recipient.object, record),
+            arguments: recipient.arguments.map { TrackedObject.Argument($0) }, scopeInstances: allScopeInstances)
+        let (cell, all) = container.monitor.locked { () -> (Cell?, [TrackedObject]) in
+            let cell = (isReload ? graph : container.current.held).cell(recipient.recipe.id)
+            return (cell, cell?.track(tracked) ?? [])
+        }
+        guard !all.isEmpty else { return }
+        let there = all.filter(\.isThere)
+        container.monitor.locked { cell?.keepTracking(there) }
     }
 }

@@ -14,7 +14,7 @@ extension Build {
 
     private func find(_ id: UInt32, _ arguments: [Value]) throws(Failure) -> UInt64 {
         guard let cell = graph.cell(id), let recipe = graph.recipe(id) else {
-            throw container.monitor.locked { container.unknownKey(container.keys.name(id), in: graph) }
+            throw container.registry.unknownKey(id, in: graph)
         }
         guard frames.count < Self.deepest, iv_stack_left() > Self.leastStack else { throw tooDeep(recipe) }
         if case .alias(let target) = recipe.maker {
@@ -37,7 +37,7 @@ extension Build {
             if !graph.isShown(recipe.id) {
                 container.monitor.locked {
                     _ = cell.raw
-                    container.show(cell, graph)
+                    container.current.show(cell, graph)
                 }
             }
             // An alias leads to the recipe of what it names: both are one object.
@@ -56,7 +56,7 @@ extension Build {
             return made.object
         case .context, .thread, .host:
             for _ in 0..<Self.mostTries {
-                let placed = try container.scopes.instance(cell, recipe, arguments, self)
+                let placed = try container.registry.scopes.instance(cell, recipe, arguments, self)
                 do throws(Failure) { return try shared(placed, recipe, arguments) } catch {
                     // The place may have ended meanwhile; what it had is gone, and it has another instance now.
                     guard error.code == .stale, container.monitor.locked({ placed.isOver }) else { throw error }
@@ -110,7 +110,7 @@ extension Build {
         }
         hold(to: index)
         for frame in frames[index...] where frame.object != 0 {
-            if let record = frame.record { container.markCircle(frame.object, record) }
+            if let record = frame.record { ObjectCycles.mark(frame.object, record) }
         }
         guard ObjectTable.retain(bits) else { throw Failure(.stale, "the object is gone", path: recipe.key) }
         return bits
@@ -187,9 +187,7 @@ extension Build {
         for key in DefinitionChoice.keys(named: name, besides: recipe.key) {
             if let id = container.monitor.locked({ container.keys.id(of: key) }), graph.isDefined(id) { return id }
         }
-        let known = container.monitor.locked {
-            (0..<UInt32(container.keys.count)).filter { graph.isDefined($0) }.map { container.keys.name($0) }
-        }
+        let known = container.registry.keys(definedIn: graph)
         throw noDefinition(name, known, recipe.definition, at: recipe.definition.place)
     }
 
@@ -198,7 +196,7 @@ extension Build {
     /// The existing instance of a key with these arguments, with one lease for the caller; 0 if there is none. Creates nothing.
     func existing(_ id: UInt32, _ arguments: [Value]) throws(Failure) -> UInt64 {
         guard let cell = graph.cell(id), let recipe = graph.recipe(id) else {
-            throw container.monitor.locked { container.unknownKey(container.keys.name(id), in: graph) }
+            throw container.registry.unknownKey(id, in: graph)
         }
         guard iv_stack_left() > Self.leastStack else {
             throw Failure(
@@ -233,7 +231,7 @@ extension Build {
         guard recipe.scope.isPlaced else {
             return try built(recipe) { cell.known(arguments) }
         }
-        guard let key = try container.scopes.placeKey(recipe, arguments, self) else { return 0 }
+        guard let key = try container.registry.scopes.placeKey(recipe, arguments, self) else { return 0 }
         return try built(recipe) { cell.known(key) }
     }
 
@@ -293,7 +291,7 @@ extension Build {
                 record.pointee.thread = weak.type.raw.pointee.thread
                 cell.sequence = iv_record_order(record)
             }
-            container.builds.built.insert(cell.id, cell.scope)
+            container.builds.noteBuilt(cell)
             cell.weakObject = object
             cell.isReviving = false
             cell.state = .built

@@ -68,7 +68,7 @@ extension Build {
                     other.isAskedToGiveWay = true
                     container.monitor.broadcast()
                 } else {
-                    if standing == nil { standing = Standing(root) }
+                    if standing == nil { standing = root.standing }
                     if let way = standing.flatMap({ WaitsAcross.begin($0, for: cell, cell.definition.key, of: other) })
                     {
                         container.monitor.unlock()
@@ -283,7 +283,7 @@ extension Build {
         commit.held.append(entry)
         // From here on it belongs to its domain, where it is also started, and ended if the commit fails.
         if !entry.made.isForeign {
-            entry.made.record.pointee.thread = Container.type(entry.made.record).raw.pointee.thread
+            entry.made.record.pointee.thread = ObjectType.of(entry.made.record).raw.pointee.thread
         }
     }
 
@@ -296,7 +296,7 @@ extension Build {
         starts.forgetUsers()
         guard !commit.asked.isEmpty else { return }
         container.monitor.locked {
-            for (id, keys) in commit.asked { container.builds.dependencies.add(keys, to: id) }
+            for (id, keys) in commit.asked { container.builds.add(keys, to: id) }
         }
     }
 

@@ -17,7 +17,7 @@ extension Recipe {
             throws(Failure)
         {
             guard let instance = record.pointee.instance, case .list(let values)? = former.list else { return }
-            let extra = container.extra(record)
+            let extra = ObjectExtra.of(record)
             var (told, objects) = container.monitor.locked { () -> ([UInt32], [Value]) in
                 guard case .list(let objects)? = extra.injectedProperties[name] else { return ([], []) }
                 return (extra.candidates[name] ?? [], objects)
@@ -59,7 +59,7 @@ extension Recipe {
         func inject(_ name: String, _ recipe: Recipe, _ record: Record, _ build: Build) throws(Failure) {
             let container = build.container
             guard let type = recipe.type, let instance = record.pointee.instance else { return }
-            let extra = container.extra(record)
+            let extra = ObjectExtra.of(record)
             var ids: [UInt32] = []
             var objects: [Value] = []
             let known = container.monitor.locked { () -> [UInt32: Value]? in

@@ -48,7 +48,7 @@ extension UnsafeMutablePointer<iv_cell> {
         Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(pointee.made & Self.middle)).unsafelyUnwrapped)
     }
 
-    /// How long it took, once it is built.
+    /// The time of the build, once it is complete.
     var buildTime: UInt64 { (pointee.made & Self.middle) >> 2 }
 
     func become(_ stage: Stage, _ word: UInt64) {

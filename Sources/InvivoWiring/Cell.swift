@@ -35,12 +35,12 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         var arguments: [Value] = []
         var place: ScopeInstance?
         var isOver = false
-        /// One for each set of runtime arguments; in scopes with places the place comes first.
+        /// One for each set of runtime arguments. In scopes with several instances, the scope instance comes first.
         var variants: [ArgumentsKey: Cell] = [:]
         var mostVariants = 16
-        /// Those of which only a weak reference knows are to be asked for.
+        /// Whether the cells with only a weak reference are due for a check.
         var isAskDue = false
-        /// Of a tracked definition: objects that it made, some of which may be gone.
+        /// For a tracked definition: the created objects, some of which may have ended.
         var tracked: [TrackedObject] = []
         var mostTracked = 16
 
@@ -184,17 +184,17 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         get { knownRest?.shownType ?? type }
         set { if newValue !== type || knownRest?.shownType != nil { rest.shownType = newValue } }
     }
-    /// Of a weak singleton: the handle by which it was last known, which may be stale.
+    /// For a weak singleton: its last known handle, which may be stale.
     var weakObject: UInt64 {
         get { knownRest?.weakObject ?? 0 }
         set { rest.weakObject = newValue }
     }
-    /// Of a weak singleton whose type counts its instances elsewhere: the type's weak reference.
+    /// For a weak singleton whose type has its own reference counts: the type's weak reference.
     var weakReference: WeakInstance? {
         get { knownRest?.weakReference }
         set { if newValue != nil || knownRest != nil { rest.weakReference = newValue } }
     }
-    /// Of a weak singleton whose type has a stop: what is known of its object; nil when that is gone.
+    /// For a weak singleton whose type has a stop function: the state of its object; nil when the object has ended.
     var weakExtra: ObjectExtra? {
         get { knownRest?.weakExtra }
         set { if newValue != nil || knownRest != nil { rest.weakExtra = newValue } }
@@ -205,12 +205,12 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         set { if newValue || knownRest != nil { rest.isReviving = newValue } }
     }
     private var arguments: [Value] { knownRest?.arguments ?? [] }
-    /// Of an instance that belongs to a place: which.
+    /// The scope instance that the object belongs to; nil without one.
     var place: ScopeInstance? {
         get { knownRest?.place }
         set { rest.place = newValue }
     }
-    /// Its place has ended.
+    /// Whether its scope instance has ended.
     var isOver: Bool {
         get { knownRest?.isOver ?? false }
         set { rest.isOver = newValue }
@@ -248,7 +248,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
     /// Under the monitor: its claims on objects that were not made here.
     public func claims() -> [ObjectLease] { (claim.map { [$0] } ?? []) + variants.values.flatMap { $0.claims() } }
 
-    /// Under the monitor: every object that was made by the recipe and is not gone, those with runtime arguments too.
+    /// Under the monitor: every live object of the definition, including those with runtime arguments.
     public func objects() -> [(sequence: UInt64, object: UInt64)] {
         var found = ownObject.map { [(sequence: sequence, object: $0)] } ?? []
         for cell in variants.values { found += cell.objects() }
@@ -297,7 +297,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         weakObject != 0 && (weakExtra?.outlivesLeases == true || ObjectTable.leases(weakObject) > 0)
     }
 
-    /// Under the monitor: it, and those of its runtime arguments or places.
+    /// Under the monitor: this cell, and those of its runtime arguments or scope instances.
     func withVariants() -> [Cell] { [self] + variants.values.flatMap { $0.withVariants() } }
 
     /// Under the monitor: no graph to come leads here.
@@ -314,7 +314,8 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         return !objects().isEmpty || variants.values.contains { $0.isHeld() }
     }
 
-    /// Under the monitor: weakly shared objects that are gone leave their arguments; as often as their number has doubled.
+    /// Under the monitor: removes cells whose weakly shared objects have ended. Runs each time their number has
+    /// doubled.
     private func forgetGone(_ gone: inout [Cell]) {
         for (key, cell) in variants
         where cell.weakReference == nil && cell.weakObject != 0 && !cell.isHeld() {
@@ -325,13 +326,14 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         rest.isAskDue = variants.values.contains { $0.weakReference != nil }
     }
 
-    /// One of whose object only the type's weak reference knows whether it is there.
+    /// A cell whose object only the type's weak reference can find.
     struct Asked {
         let key: ArgumentsKey
         let cell: Cell
     }
 
-    /// Under the monitor: those whose objects may be gone, which host code says, when it is time to ask.
+    /// Under the monitor: when a check is due, the cells whose objects may have ended. Host code decides whether they
+    /// have.
     func dueToAsk() -> [Asked] {
         guard let known = knownRest, known.isAskDue else { return [] }
         known.isAskDue = false
@@ -357,7 +359,8 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         return weak
     }
 
-    /// Under the monitor, by who asked: the object is gone, and with it its arguments, or not.
+    /// Under the monitor, by the thread that read the reference: records whether the object has ended. If so, removes
+    /// the cell.
     func endAsking(_ asked: Asked, _ former: State, isGone: Bool) {
         asked.cell.state = isGone ? .cold : former
         asked.cell.isReviving = false
@@ -378,26 +381,26 @@ public final class Cell: GraphSlot, @unchecked Sendable {
     /// Under the monitor.
     var isBuilt: Bool { knownRaw?.isBuilt ?? false }
 
-    /// Under the monitor: whether it is another's, for some runtime arguments or a place.
+    /// Under the monitor: whether it is a cell of another one, for some runtime arguments or a scope instance.
     var isVariant: Bool { knownRest.map { !$0.arguments.isEmpty || $0.place != nil } ?? false }
 
-    /// Under the monitor: the cell of a place, and whether it is new.
+    /// Under the monitor: the cell of a scope instance, and whether it is new.
     func placed(_ key: ArgumentsKey) -> (cell: Cell, isNew: Bool) {
         if let known = variants[key] { return (known, false) }
-        // The place is the first.
+        // The first value is the scope instance.
         let cell = Cell(recipe, arguments: Array(key.values.dropFirst()))
         cell.birth = birth
         rest.variants[key] = cell
         return (cell, true)
     }
 
-    /// Under the monitor: the cell of a place that is known.
+    /// Under the monitor: the existing cell of a scope instance.
     func known(_ key: ArgumentsKey) -> Cell? { variants[key] }
 
     /// Under the monitor: the cell of these runtime arguments, if it is known.
     func known(_ arguments: [Value]) -> Cell? { arguments.isEmpty ? self : variants[ArgumentsKey(arguments)] }
 
-    /// Under the monitor; somebody else has it still.
+    /// Under the monitor, while another reference retains the cell.
     func forget(_ key: ArgumentsKey) { knownRest?.variants[key] = nil }
 
     /// Under the monitor: the cell for these runtime arguments. `gone` receives unused cells, to be released without

@@ -24,7 +24,7 @@ public final class Closing: Sendable {
     public func beginWaiting() { state.held { $0.waiting += 1 } }
     public func endWaiting() { state.held { $0.waiting -= 1 } }
 
-    /// Refuses a registration that comes after the begin.
+    /// Refuses a registration after the begin of the close.
     func refuse() throws(Failure) {
         guard !hasBegun else { throw Failure(.closed, "the runtime is closing") }
     }

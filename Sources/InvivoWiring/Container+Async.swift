@@ -14,7 +14,7 @@ extension Container {
         var target = graph.recipe(id)
         // There are no circles of them.
         while let next = target?.aliased { target = graph.recipe(next) }
-        guard let recipe = target else { throw monitor.locked { unknownKey(keys.name(id), in: graph) } }
+        guard let recipe = target else { throw registry.unknownKey(id, in: graph) }
         // Objects in the arguments are kept until they are used.
         var kept: [Value] = []
         for argument in arguments { kept.append(try argument.leasedAnew()) }

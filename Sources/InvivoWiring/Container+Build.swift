@@ -29,21 +29,15 @@ extension Container {
             monitor.locked({ () -> Bool in
                 cell.attempt += 1
                 return cell.attempt == 2
-            }), let program = ProgramSource.compile(id, graph, self)
+            }), let program = ProgramSource.compile(id, graph, runtimeHandle)
         else { return }
         let isTaken = monitor.locked { () -> Bool in
             guard let making = cell.raw.making, iv_making_program(making) == nil else { return false }
             iv_making_set_program(making, program)
-            show(cell, graph)
+            current.show(cell, graph)
             return true
         }
         if !isTaken { ProgramSource.free(program) }
-    }
-
-    /// Under the monitor: readers of this graph and of the current one see the cell.
-    func show(_ cell: Cell, _ graph: Graph) {
-        graph.show(cell)
-        if graph !== self.graph { self.graph.show(cell) }
     }
 
     /// Runs `body` in the calling thread's build, or as an outermost resolve of its own: at its end the objects are complete, and
@@ -95,7 +89,7 @@ extension Container {
     /// Waits until no build creates the object of a cell, and serves the calling thread's domain meanwhile. The caller holds
     /// nothing of this runtime that others wait for.
     private func waitForBuild(of cell: Cell, _ build: Build) throws(Failure) {
-        let standing = Standing(build)
+        let standing = build.standing
         var wait = LongWait()
         defer { wait.end(domains) }
         monitor.lock()
@@ -135,6 +129,17 @@ extension Container {
             }
             return object
         }
+    }
+
+    /// Fills the needs of a type, with its hooks, in an object that is created without a definition.
+    private func fillNeeds(of type: ObjectType, in object: UInt64, _ record: Record) throws(Failure) {
+        guard !type.needs.isEmpty, registry.fillsNeeds else { return }
+        try whole { (build) throws(Failure) in
+            let own = try ownRecipes.recipe(of: type, in: build.graph, isReload: build.isReload)
+            guard let recipe = own else { return }
+            try build.injectHostObject(recipe, object, record)
+        }
+        ObjectExtra.of(record).hasNeeds = true
     }
 
     /// A handle for an instance of the host.

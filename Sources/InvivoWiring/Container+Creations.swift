@@ -85,7 +85,7 @@ extension Container {
     public func wait(for pending: PendingCreation) throws(Failure) {
         let build = buildForWaiting().root
         let thread = currentThread().identity
-        let standing = Standing(build)
+        let standing = build.standing
         var wait = LongWait()
         defer { wait.end(domains) }
         monitor.lock()

@@ -81,8 +81,7 @@ extension Container {
                 "no definition of a '\(lookup.type)' has the name '\(name)'\(suggestion(for: name, among: known))",
                 path: lookup.type)
         }
-        let inactive = monitor.locked { assemblies.failure(ofInactiveType: lookup.type, among: self.types) }
-        if let inactive { return inactive }
+        if let inactive = registry.failure(ofInactiveType: lookup.type) { return inactive }
         return Failure(
             .notFound, "nothing makes a '\(lookup.type)'\(suggestion(for: lookup.type, among: types.names))",
             path: lookup.type)
@@ -102,7 +101,7 @@ extension Container {
     /// runs, all hooks do. It does not become a shared instance.
     public func inject(_ object: UInt64, as id: UInt32?) throws(Failure) {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
-        let type = Self.type(record)
+        let type = ObjectType.of(record)
         if let domain = type.domain, !domain.isCurrent, record.pointee.thread == type.raw.pointee.thread {
             throw Failure(
                 .domain, "an object of the confined type '\(type.name)' is injected in its domain '\(domain.name)'")
@@ -119,12 +118,12 @@ extension Container {
     func recipe(for type: ObjectType, as id: UInt32?, _ build: Build) throws(Failure) -> Recipe {
         let named = if let id { id } else { try definition(of: type, in: build.graph) as UInt32? }
         guard let id = named else {
-            if let own = try ownRecipe(of: type, build) { return own }
+            if let own = try ownRecipes.recipe(of: type, in: build.graph, isReload: build.isReload) { return own }
             throw Failure(
                 .notFound, "no definition makes a '\(type.name)': there is nothing to inject", path: type.name)
         }
         guard let recipe = build.graph.recipe(id) else {
-            throw monitor.locked { unknownKey(keys.name(id), in: build.graph) }
+            throw registry.unknownKey(id, in: build.graph)
         }
         return recipe
     }

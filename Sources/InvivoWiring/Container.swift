@@ -16,45 +16,30 @@ public final class Container: @unchecked Sendable {
     public let tag: UInt64
     public let name: String
     public let monitor = Monitor()
-    public let keys: KeyTable
     public let domains: DomainTable
     /// Runs start and stop hooks of shared objects in a commit.
     public let jobThreads: JobThreads
-    /// Whether what types declare that they need is filled; set once, before the core is opened.
-    public var fillsNeeds = true
     /// What runs reloads; set once, before the core is opened.
     public weak var owner: AnyObject?
     public let log: Log
     public let lifecycle: Lifecycle
 
-    public let closing: Closing
-    let types: TypeTable
-    public let assemblies: AssemblyTable
-    public let scopes: ScopeTable
-    public let converters: ConverterTable
-    public let configReads: ConfigReads
+    public let registry: Registry
     public let reloadCall: CurrentReloadCall
 
-    // Guarded by the monitor.
-    public private(set) var graph: Graph
-    public var builds = BuildRecords()
-    /// Built for a graph that was gone meanwhile; their holds are dropped by the next reclaim.
-    public var retiredWhileBuilding: [(object: UInt64, birth: UInt64)] = []
-    /// Called with the monitor not held, when a commit concerns objects that its plan did not know.
-    public var onLateBuild: (@Sendable ([UInt32: LateBuild]) -> Void)?
+    public let current: CurrentGraph
+    public let builds: BuildRecords
     let waits: Waits
     let resolvers: WorkerThreads
     /// What providers and lazies claim.
-    let lates = LateTable()
+    public let lates: LateTable
     public let retiredObjects: RetiredObjects
     public let pendingDisposals: PendingDisposals
     /// How long a domain has to do a job of a commit.
     public var commitTimeout: UInt64 = 0
-    /// For types whose objects are created without a definition: the compiled injections in the generation named. Guarded by the
-    /// monitor.
-    var ownRecipes: [ObjectIdentifier: (generation: UInt64, recipe: Recipe)] = [:]
+    let ownRecipes: OwnRecipes
 
-    public init(core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log) {
+    public init(core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log, fillsNeeds: Bool) {
         self.core = core
         self.tag = tag
         self.name = name
@@ -65,15 +50,13 @@ public final class Container: @unchecked Sendable {
         jobThreads = JobThreads(domains, name: name)
         retiredObjects = RetiredObjects(monitor, tag: tag, domains: domains, log: log)
         pendingDisposals = PendingDisposals(monitor)
-        keys = KeyTable(owner: UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag))
-        graph = Graph(generation: 0, keys: keys)
-        closing = Closing(monitor)
-        types = TypeTable(monitor, closing)
-        assemblies = AssemblyTable(monitor, closing)
-        scopes = ScopeTable(monitor, closing, home)
-        converters = ConverterTable(monitor, closing)
-        configReads = ConfigReads(monitor, keys)
+        let keys = KeyTable(owner: RuntimeHandle(tag: tag).keyOwner)
+        current = CurrentGraph(Graph(generation: 0, keys: keys), monitor)
+        builds = BuildRecords(monitor)
+        lates = LateTable(monitor, keys)
         reloadCall = CurrentReloadCall(monitor, keys)
+        registry = Registry(monitor, keys, home, reloadCall, fillsNeeds: fillsNeeds)
+        ownRecipes = OwnRecipes(monitor, registry)
         lifecycle = Lifecycle(monitor, log: log)
         domains.connect(to: self)
         retiredObjects.connect(to: self)
@@ -83,15 +66,16 @@ public final class Container: @unchecked Sendable {
 
     /// What the base room is told once, before the first object is made.
     private static let seams: Void = {
-        ObjectTable.dispose = { Container.dispose($0) }
-        ObjectTable.lookForCircle = { Container.lookForCircle($0) }
+        ObjectTable.dispose = { Disposal.dispose($0) }
+        ObjectTable.lookForCircle = { ObjectCycles.search(from: $0) }
         ThreadEnd.hear = { ScopeTable.end(thread: $0) }
     }()
 
     // MARK: handles
 
-    public var handle: UInt64 { (HandleKind.runtime.rawValue << 28 | tag) << 32 }
-    public func keyHandle(_ id: UInt32) -> UInt64 { UInt64(keys.owner) << 32 | UInt64(id) }
+    var runtimeHandle: RuntimeHandle { RuntimeHandle(tag: tag) }
+    public var handle: UInt64 { runtimeHandle.bits }
+    public func keyHandle(_ id: UInt32) -> UInt64 { runtimeHandle.key(id) }
 
     /// The open container of a runtime or key handle. The reference keeps it alive.
     public static func find(_ bits: UInt64, _ kind: HandleKind) throws(Failure) -> Container {
@@ -111,11 +95,11 @@ public final class Container: @unchecked Sendable {
         return Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
     }
 
-    // MARK: types and domains
+    // MARK: types
 
     @discardableResult
     public func register(_ description: TypeDescription, needs: [Injection] = []) throws(Failure) -> ObjectType {
-        try checkNeeds(needs, of: description)
+        try description.check(needs: needs)
         let domain: Domain?
         if description.isShared {
             domain = nil
@@ -125,23 +109,18 @@ public final class Container: @unchecked Sendable {
             domain = try domains.domain(description.domainBits)
         }
         let type = ObjectType(
-            description, owner: self, keys: KeyNames(keys, guardedBy: monitor),
+            description, owner: self, keys: names,
             access: domain.map { .init($0, thread: $0.thread, isKnownByThread: $0.isHere == nil) }, needs: needs)
-        try monitor.locked { () throws(Failure) in
-            try types.register(type)
-            configReads.noteNeeds(of: type)
-        }
+        try registry.register(type)
         return type
-    }
-
-    public func type(named name: String) throws(Failure) -> ObjectType {
-        try monitor.locked { () throws(Failure) -> ObjectType in try types.type(named: name) }
     }
 
     // MARK: keys
 
+    public var keys: KeyTable { registry.keys }
+
     /// The ids of keys and paths, for readers that do not hold the monitor.
-    public var names: KeyNames { KeyNames(keys, guardedBy: monitor) }
+    public var names: KeyNames { registry.names }
 
     public func intern(_ name: String) throws(Failure) -> UInt32 { try names.intern(name) }
 
@@ -149,55 +128,26 @@ public final class Container: @unchecked Sendable {
 
     /// The key of an object, or its type.
     func name(of record: Record) -> String {
-        record.pointee.key == 0 ? Self.type(record).name : keyName(record.pointee.key - 1)
+        record.pointee.key == 0 ? ObjectType.of(record).name : keyName(record.pointee.key - 1)
     }
 
-    /// Under the monitor, when a reload has replaced these cells: forgets the keys without an instance.
-    public func forgetBuilt(_ cells: [Cell]) {
-        for cell in cells where graph.cell(cell.id)?.isHeld() != true { builds.forget(cell.id, cell.scope) }
-    }
-
-    /// The id of a defined key; otherwise an error that names the nearest, where somebody reads it.
+    /// The id of a key that is defined. Otherwise throws an error, which names the nearest key if `isRead`.
     public func definedKey(_ name: String, isRead: Bool = true) throws(Failure) -> UInt32 {
-        let graph = visibleGraph
-        return try monitor.locked { () throws(Failure) -> UInt32 in
-            if let id = keys.id(of: name), graph.cell(id) != nil || graph.block(id) != nil { return id }
-            throw unknownKey(name, in: graph, isRead: isRead)
-        }
-    }
-
-    /// Under the monitor.
-    func unknownKey(_ name: String, in graph: Graph, isRead: Bool = true) -> Failure {
-        // A call that close overtook finds nothing any more.
-        if isClosing { return Failure(.closed, "the runtime is closed") }
-        if let failure = assemblies.failure(ofInactive: name) { return failure }
-        guard isRead else { return Failure(.notFound, "no definition has the key '\(name)'", path: name) }
-        var known: [String] = []
-        for id in 0..<UInt32(keys.count) where graph.isDefined(id) { known.append(keys.name(id)) }
-        return Failure(
-            .notFound, "no definition has the key '\(name)'\(suggestion(for: name, among: known))", path: name)
-    }
-
-    /// The failure of a resolve that is optional, and would find nothing only because an assembly is not active.
-    public func requireActive(_ id: UInt32) throws(Failure) {
-        if let failure = monitor.locked({ assemblies.failure(ofInactive: keys.name(id)) }) { throw failure }
+        try registry.definedKey(name, in: visibleGraph, isRead: isRead)
     }
 
     // MARK: graph
 
-    public func currentGraph() -> Graph { monitor.locked { graph } }
+    public func currentGraph() -> Graph { current.value }
 
     /// What the calling code sees: inside a build the graph that this one is of, which a reload has yet to publish.
     public var visibleGraph: Graph { innermostBuild?.graph ?? currentGraph() }
 
-    /// Publishes the next graph; under the monitor, by the reload that holds the turn. Answers the former one, which
-    /// must be kept until no reader is left in it.
-    public func publish(_ next: Graph) -> Graph {
-        let former = graph
-        graph = next
-        next.showAll()
-        Readers.publish(core, graph: UnsafeRawPointer(next.raw), epoch: next.generation + 1)
-        return former
+    /// Calls `body` with the leases of the current graph and of everything that is registered, some more than once. Called with
+    /// the monitor held.
+    public func forEachLease(_ body: (ObjectLease) -> Void) {
+        current.forEachLease(body)
+        registry.forEachLease(body)
     }
 
     /// After close, with no reader left: objects that live on are disposed wherever their last lease goes.
@@ -206,37 +156,27 @@ public final class Container: @unchecked Sendable {
         pendingDisposals.detach()
         domains.detach()
         let records = pendingDisposals.takeAll().sorted { iv_record_order($0) > iv_record_order($1) }
-        for record in records { Container.finish(record) }
+        for record in records { Disposal.finish(record) }
     }
 
     /// After close: the last graph goes, and with it the cells and definitions.
     public func forget() {
-        let scopes = monitor.locked { self.scopes.removeAll() }
+        let scopes = monitor.locked { registry.scopes.removeAll() }
         defer { withExtendedLifetime(scopes) {} }
         domains.forget()
         let former = monitor.locked {
-            () -> (
-                Graph, NameTable<ObjectType>, [NameTable<AssemblyDescription>], NameTable<TextConverter>,
-                [Recipe], BuildRecords
-            ) in
-            defer {
-                builds = BuildRecords()
-                graph = Graph(generation: graph.generation, keys: keys)
-            }
             // A recipe leads back to its type.
-            let recipes = ownRecipes.values.map(\.recipe)
-            ownRecipes = [:]
-            return (graph, types.removeAll(), assemblies.removeAll(), converters.removeAll(), recipes, builds)
+            (current.removeAll(keys), registry.removeAll(), ownRecipes.removeAll(), builds.removeAll())
         }
         withExtendedLifetime(former) {}
     }
 
     /// With the monitor held: whether new builds, jobs and reloads are refused.
-    public var isClosing: Bool { closing.hasBegun }
+    public var isClosing: Bool { registry.closing.hasBegun }
 
     /// With the monitor held: no new build, job or reload is begun from now on.
     public func beginClosing() {
-        closing.begin()
+        registry.closing.begin()
         domains.close()
         retiredObjects.close()
         monitor.broadcast()
@@ -244,7 +184,7 @@ public final class Container: @unchecked Sendable {
 }
 
 extension Container: TypeRegistry {
-    public func has(_ name: String) -> Bool { monitor.locked { types.find(name) != nil } }
+    public func has(_ name: String) -> Bool { registry.hasType(name) }
     public func register(_ type: TypeDescription) throws(Failure) { let _: ObjectType = try register(type) }
-    public func find(_ name: String) throws(Failure) -> TypeDescription { try type(named: name).description }
+    public func find(_ name: String) throws(Failure) -> TypeDescription { try registry.type(named: name).description }
 }

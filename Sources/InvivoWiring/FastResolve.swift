@@ -180,7 +180,7 @@ public enum FastResolve {
     @usableFromInline
     static func isInDomain(_ object: UInt64, _ allowed: UInt64) -> Bool {
         guard allowed == .max, let record = ObjectTable.record(object) else { return false }
-        let type = Container.type(record)
+        let type = ObjectType.of(record)
         // A forked child calls no callback of its parent's.
         return type.container.home.isHere && type.domain?.isCurrent == true
     }

@@ -6,7 +6,7 @@ public import InvivoObjects
 extension Graph {
     public func cell(_ id: UInt32) -> Cell? { slot(id).map { unsafeDowncast($0, to: Cell.self) } }
 
-    /// Calls `body` with every cell, once each, and the first key under which it stands.
+    /// Calls `body` with every cell once, and with its first key.
     public func forEachCell(_ body: (UInt32, Cell) -> Void) {
         forEachSlot { body($0, unsafeDowncast($1, to: Cell.self)) }
     }

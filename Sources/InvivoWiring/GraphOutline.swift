@@ -1,5 +1,5 @@
 internal import CPlatform
-public import InvivoBase
+internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoObjects
 
@@ -16,13 +16,13 @@ struct GraphOutline {
     private var steps: [Value] = []
     /// The objects that are shared within the graph, by key.
     private var made: [UInt32: Int] = [:]
-    /// How many objects there are so far.
+    /// The number of objects so far.
     private var count = 0
     private var domain: Domain??
 
     private init(_ graph: Graph) { self.graph = graph }
 
-    /// The outline of a key as `invivo_key_outline` answers it; nil when only a resolve can make it.
+    /// The outline of a key for `invivo_key_outline`; nil when only a resolve can create the object.
     static func of(_ id: UInt32, _ graph: Graph) throws(Failure) -> Value? {
         guard let recipe = graph.recipe(id), !recipe.scope.isShared else { return nil }
         var outline = GraphOutline(graph)
@@ -45,7 +45,7 @@ struct GraphOutline {
         ])
     }
 
-    /// Adds the steps that make an object, in the order in which a resolve takes them; answers its number.
+    /// Adds the construction steps of an object, in the order of a resolve. Returns its number.
     private mutating func object(_ id: UInt32, for asker: Int?, depth: Int) throws(Failure) -> Int? {
         guard depth < 64, steps.count < Self.mostSteps, let recipe = graph.recipe(id), isSimple(recipe, asker: asker),
             let type = recipe.type
@@ -86,7 +86,7 @@ struct GraphOutline {
         return number
     }
 
-    /// Whether nothing belongs to its making that a host could not do in one go.
+    /// Whether a host can create the object in one step.
     private func isSimple(_ recipe: Recipe, asker: Int?) -> Bool {
         switch recipe.maker {
         case .initializer, .factory: break
@@ -155,14 +155,5 @@ struct GraphOutline {
         else { return nil }
         guard ObjectTable.retain(object) else { return nil }
         return Self.constant(.object(ObjectLease(owning: object)))
-    }
-}
-
-extension Container {
-    /// How a host can make the object of a key by itself; null when it must resolve it.
-    public func outline(_ id: UInt32) throws(Failure) -> Value {
-        // Inside a build, new objects belong to that build.
-        guard innermostBuild == nil else { return .null }
-        return try GraphOutline.of(id, currentGraph()) ?? .null
     }
 }

@@ -9,7 +9,7 @@ public enum InjectedReferences {
         if let edges = iv_record_edges(record, record.pointee.type.pointee.size) {
             for index in 0..<Int(iv_record_edge_count(record)) { body(edges[index]) }
         }
-        guard let extra = Container.knownExtra(of: record) else { return }
+        guard let extra = ObjectExtra.known(of: record) else { return }
         extra.forEachInjectedValue { value in value.forEachLease { body($0.bits) } }
         guard extra.hasLate else { return }
         // One callable may be among the values several times.
@@ -20,8 +20,8 @@ public enum InjectedReferences {
         for claims in lates.values { claims.forEachLease { body($0.bits) } }
     }
 
-    /// Of objects that the graph is about to release: those that end with that, because nothing leases them but others that end. None
-    /// where no object is started. With the monitor held.
+    /// The objects that end when the graph releases them, because only objects that end at the same time hold leases on
+    /// them. Empty where no object is started. With the monitor held.
     static func endingTogether(_ objects: [UInt64]) -> [Record] {
         var records: [UInt64: Record] = [:]
         var leases: [UInt64: UInt64] = [:]
@@ -29,7 +29,7 @@ public enum InjectedReferences {
         for object in objects {
             guard let record = ObjectTable.record(object) else { continue }
             records[object] = record
-            if Container.knownExtra(of: record)?.life == .started { isNeeded = true }
+            if ObjectExtra.known(of: record)?.life == .started { isNeeded = true }
         }
         guard isNeeded else { return [] }
         for object in records.keys { leases[object] = ObjectTable.leases(object) }

@@ -3,9 +3,9 @@ internal import InvivoBase
 internal import InvivoGraph
 
 /// The values that were injected into an object: held as long as it lives.
-extension Container {
-    /// Keeps the objects that an initializer received: in the record, if it has room for them.
-    func hold(_ injected: [Value], _ record: Record) {
+extension InjectedReferences {
+    /// Holds the objects that an initializer received: in the record, if it has space for them.
+    static func hold(_ injected: [Value], _ record: Record) {
         guard ObjectType.plainLeases(injected) > 0,
             let edges = iv_record_edges(record, record.pointee.type.pointee.size)
         else { return keep(injected, record) }
@@ -19,22 +19,22 @@ extension Container {
         iv_record_set_edge_count(record, UInt32(injected.count))
     }
 
-    private func keep(_ injected: [Value], _ record: Record) {
-        let extra = extra(record)
+    private static func keep(_ injected: [Value], _ record: Record) {
+        let extra = ObjectExtra.of(record)
         extra.injected = injected
         guard injected.contains(where: \.holdsLate) else { return }
-        monitor.locked { for value in injected { exchangeLate(in: nil, value, extra) } }
+        monitor(of: record).locked { for value in injected { LateTable.exchange(nil, for: value, of: extra) } }
     }
 
     /// Keeps the value that a step injected; a failed reload that injected another one puts it back.
-    func remember(_ value: Value?, _ name: String, _ record: Record) {
-        guard value != nil || Self.knownExtra(of: record) != nil else { return }
-        let extra = extra(record)
-        let former = monitor.locked { () -> Value? in
+    static func remember(_ value: Value?, _ name: String, _ record: Record) {
+        guard value != nil || ObjectExtra.known(of: record) != nil else { return }
+        let extra = ObjectExtra.of(record)
+        let former = monitor(of: record).locked { () -> Value? in
             defer { extra.injectedProperties[name] = value }
-            // It may have been a list whose holder is notified of candidates.
+            // The former value may be a list whose holder is notified of candidates.
             if extra.candidates[name] != nil { extra.candidates[name] = nil }
-            exchangeLate(in: extra.injectedProperties[name], value, extra)
+            LateTable.exchange(extra.injectedProperties[name], for: value, of: extra)
             return extra.injectedProperties[name]
         }
         // Released only now that nothing points to it.
@@ -42,14 +42,16 @@ extension Container {
     }
 
     /// Releases the value that a step injected before: it injects a constant now.
-    func forgetInjected(_ name: String, _ record: Record) {
-        guard let extra = Self.knownExtra(of: record) else { return }
-        let former = monitor.locked { () -> Value? in
+    static func forget(_ name: String, _ record: Record) {
+        guard let extra = ObjectExtra.known(of: record) else { return }
+        let former = monitor(of: record).locked { () -> Value? in
             let former = extra.injectedProperties.removeValue(forKey: name)
             if extra.candidates[name] != nil { extra.candidates[name] = nil }
-            exchangeLate(in: former, nil, extra)
+            LateTable.exchange(former, for: nil, of: extra)
             return former
         }
         withExtendedLifetime(former) {}
     }
+
+    private static func monitor(of record: Record) -> Monitor { ObjectType.of(record).container.monitor }
 }

@@ -1,6 +1,6 @@
-public import InvivoGraph
+internal import InvivoGraph
 
-/// How a commit concerns a shared object that was built for the former graph, and that the commit's plan did not know.
+/// The effect of a commit on a shared object that was built for the former graph after the commit was planned.
 public enum LateBuild: Sendable {
     /// The layers of its key have changed.
     case tuned
@@ -9,13 +9,13 @@ public enum LateBuild: Sendable {
 
     public var outdated: Cell? { if case .outdated(let cell) = self { cell } else { nil } }
 
-    /// Of the same key: what this and a later one ask for.
+    /// Combines this effect with a later one on the same key.
     public func joined(_ later: LateBuild) -> LateBuild { later.outdated == nil ? self : later }
 }
 
 extension Graph {
-    /// How the change from `former` to this graph concerns an object that received `dependencies` while it was created. Nil if it
-    /// does not.
+    /// The effect of the change from `former` to this graph on an object that received `dependencies` during its
+    /// construction. Nil without an effect.
     func lateness(of id: UInt32, _ dependencies: Set<UInt32>, since former: Graph) -> LateBuild? {
         guard former !== self, let cell = cell(id) else { return nil }
         func isReplaced(_ id: UInt32) -> Bool { self.cell(id) !== former.cell(id) }
@@ -25,28 +25,5 @@ extension Graph {
             return .outdated(cell)
         }
         return configuration(id) !== former.configuration(id) ? .tuned : nil
-    }
-}
-
-/// The shared objects that become visible between the plan of a change set and the store of the next graph.
-extension BuildRecords {
-    /// Before a change set is planned: the keys of the objects that become visible from here on are noted.
-    public mutating func beginNoting() { sincePlan = [] }
-
-    /// The change set's turn ends.
-    public mutating func stopNoting() { sincePlan = nil }
-
-    /// Objects could not be tuned or replaced: that is tried again after the next commit.
-    public mutating func tryAgain(_ late: [UInt32: LateBuild]) { again.merge(late) { $0.joined($1) } }
-
-    /// With the store of the next graph: the keys that it concerns, and those to try again.
-    public mutating func endNoting(_ former: Graph, _ next: Graph) -> [UInt32: LateBuild] {
-        var all = again
-        for id in sincePlan ?? [] where former.cell(id) === next.cell(id) {
-            guard let late = next.lateness(of: id, dependencies.dependencies(of: id), since: former) else { continue }
-            all[id] = all[id]?.joined(late) ?? late
-        }
-        (sincePlan, again) = (nil, [:])
-        return all
     }
 }

@@ -31,7 +31,8 @@ extension Lifecycle {
         /// The steps that were done well, in the order in which they were.
         private(set) var done: [Int] = []
 
-        /// At most so many at a time: more that wait for one another are more than a process should be asked for.
+        /// The limit for threads at the same time. More objects that wait for one another would need too many threads
+        /// of a process.
         private static let mostThreads = 64
 
         init(

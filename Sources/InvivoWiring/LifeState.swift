@@ -1,4 +1,4 @@
-/// Where an object is in its life, or a key that has none (INVIVO_STATE_...).
+/// The state of an object, or of a key without one (INVIVO_STATE_...).
 public enum LifeState: UInt32, Sendable {
     case cold = 0
     case building = 1

@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoGraph
 public import InvivoObjects
 
 /// Prepares, starts and stops the objects of a runtime, each in its domain.
@@ -21,12 +22,12 @@ public final class Lifecycle: @unchecked Sendable {
 
     /// Prepares an object that a build has created.
     func prepare(_ record: Record, _ build: Build) throws(Failure) {
-        let call = Call(record, .prepare, build, startLimit(of: Container.extra(of: record)))
+        let call = Call(record, .prepare, build, startLimit(of: ObjectExtra.of(record)))
         try run(call) { (description, instance, _) throws(Failure) in try description.prepare(instance) }
         set(.prepared, record)
     }
 
-    /// How long a start may take: as declared by the object's definition, or by the runtime's options.
+    /// The limit for a start: that of the object's definition, or of the runtime's options.
     private func startLimit(of extra: ObjectExtra) -> UInt64 {
         let own = monitor.locked { extra.startTimeout }
         return own == 0 ? startTimeout : own
@@ -34,7 +35,7 @@ public final class Lifecycle: @unchecked Sendable {
 
     /// Starts one object. One that takes too long has failed, and is stopped again.
     func start(_ record: Record, _ name: String, _ build: Build?) throws(Failure) {
-        let limit = startLimit(of: Container.extra(of: record))
+        let limit = startLimit(of: ObjectExtra.of(record))
         set(.starting, record)
         let begun = monotonicNow()
         do throws(Failure) {
@@ -57,7 +58,7 @@ public final class Lifecycle: @unchecked Sendable {
         guard took > limit else { return }
         var failure = Failure(
             .timeout,
-            "the start of \(Container.type(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
+            "the start of \(ObjectType.of(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
             path: name, at: place(of: record, build))
         if let other = stop(record, name, build) { failure.others.append(other) }
         set(.failed, record)
@@ -69,13 +70,13 @@ public final class Lifecycle: @unchecked Sendable {
     /// Stops one object in its domain, if it is started. `inRun`: unrelated stops wait for it.
     func stop(_ record: Record, _ name: String, _ build: Build?, inRun: Bool = false) -> Failure? {
         let isMine = monitor.locked { () -> Bool in
-            let extra = Container.extra(of: record)
+            let extra = ObjectExtra.of(record)
             guard extra.life == .started else { return false }
             extra.life = .stopping
             return true
         }
         guard isMine else { return nil }
-        let (begun, limit) = (monotonicNow(), stopLimit(of: Container.extra(of: record)))
+        let (begun, limit) = (monotonicNow(), stopLimit(of: ObjectExtra.of(record)))
         var failure: Failure?
         do throws(Failure) {
             let call = Call(record, .stop, build, limit, inRun: inRun)
@@ -85,18 +86,18 @@ public final class Lifecycle: @unchecked Sendable {
         return failure ?? overrun(of: record, monotonicNow() - begun, limit)
     }
 
-    /// How long a stop may take: as declared by the object's definition, or by the runtime's options.
+    /// The limit for a stop: that of the object's definition, or of the runtime's options.
     private func stopLimit(of extra: ObjectExtra) -> UInt64 {
         let own = monitor.locked { extra.stopTimeout }
         return own == 0 ? stopTimeout : own
     }
 
-    /// Of a stop that took so long.
+    /// The failure of a stop that exceeded its limit.
     private func overrun(of record: Record, _ took: UInt64, _ limit: UInt64) -> Failure? {
         guard took > limit else { return nil }
         return Failure(
             .timeout,
-            "the stop of \(Container.type(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
+            "the stop of \(ObjectType.of(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
             path: container.name(of: record), at: place(of: record, nil))
     }
 
@@ -108,7 +109,7 @@ public final class Lifecycle: @unchecked Sendable {
         guard !records.isEmpty else { return [] }
         let places = Dictionary(
             records.enumerated().map { (ObjectTable.handle($1), $0) }, uniquingKeysWith: { a, _ in a })
-        var steps = records.map { Run.Step(domain: Container.type($0).domain, needs: []) }
+        var steps = records.map { Run.Step(domain: ObjectType.of($0).domain, needs: []) }
         monitor.locked {
             for (user, record) in records.enumerated() {
                 for used in used(by: record, places) where used != user { steps[used].needs.insert(user) }
@@ -135,8 +136,8 @@ public final class Lifecycle: @unchecked Sendable {
             var objects: [UInt64] = []
             InjectedReferences.forEach(of: next) { objects.append($0) }
             if next.pointee.key > 0 {
-                for key in container.builds.dependencies.dependencies(of: next.pointee.key - 1) {
-                    if let object = container.graph.cell(key)?.object, object != 0 { objects.append(object) }
+                for key in container.builds.dependencies(of: next.pointee.key - 1) {
+                    if let object = container.current.held.cell(key)?.object, object != 0 { objects.append(object) }
                 }
             }
             for object in objects where seen.insert(object).inserted {
@@ -167,9 +168,9 @@ public final class Lifecycle: @unchecked Sendable {
     }
 
     private func startAgain(_ object: UInt64, _ id: UInt32) throws(Failure) {
-        guard let record = ObjectTable.record(object), Container.type(record).hasLife else { return }
+        guard let record = ObjectTable.record(object), ObjectType.of(record).hasLife else { return }
         let isMine = monitor.locked { () -> Bool in
-            let extra = Container.extra(of: record)
+            let extra = ObjectExtra.of(record)
             guard extra.life == .stopped || extra.life == .failed else { return false }
             extra.life = .starting
             return true
@@ -182,7 +183,7 @@ public final class Lifecycle: @unchecked Sendable {
     public func stop(_ id: UInt32) throws(Failure) {
         let graph = container.currentGraph()
         guard let cell = graph.cell(id) else {
-            throw monitor.locked { container.unknownKey(container.keys.name(id), in: graph) }
+            throw container.registry.unknownKey(id, in: graph)
         }
         for (_, object) in monitor.locked({ cell.objects() }) where ObjectTable.retain(object) {
             defer { _ = ObjectTable.release(object) }
@@ -208,16 +209,16 @@ public final class Lifecycle: @unchecked Sendable {
         return nil
     }
 
-    /// An object without a definition: prepared and started by who makes it.
+    /// Prepares and starts an object without a definition; called by its creator.
     func startNow(_ record: Record) throws(Failure) {
-        guard Container.type(record).hasLife, let instance = record.pointee.instance else { return }
-        try Container.type(record).description.prepare(instance)
-        try start(record, Container.type(record).name, container.innermostBuild)
+        guard ObjectType.of(record).hasLife, let instance = record.pointee.instance else { return }
+        try ObjectType.of(record).description.prepare(instance)
+        try start(record, ObjectType.of(record).name, container.innermostBuild)
     }
 
     // MARK: disposal
 
-    /// Where an object is disposed of it is stopped, if nobody has.
+    /// Stops an object before its disposal, if it is not stopped yet.
     func stopBeforeDisposal(_ record: Record, _ extra: ObjectExtra) {
         let isStarted = monitor.locked { () -> Bool in
             defer { if extra.life == .started { extra.life = .stopping } }
@@ -225,7 +226,7 @@ public final class Lifecycle: @unchecked Sendable {
         }
         guard isStarted, let instance = record.pointee.instance else { return }
         let begun = monotonicNow()
-        do throws(Failure) { try Container.type(record).description.stop(instance) } catch {
+        do throws(Failure) { try ObjectType.of(record).description.stop(instance) } catch {
             return stopFailures.note(error.named(container.name(of: record), place(of: record, nil)))
         }
         if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) {
@@ -241,11 +242,11 @@ public final class Lifecycle: @unchecked Sendable {
     }
 
     private func set(_ state: LifeState, _ record: Record) {
-        let extra = Container.extra(of: record)
+        let extra = ObjectExtra.of(record)
         monitor.locked { extra.life = state }
     }
 
-    /// Where the definition of an object's key is declared, as it is in the graph of a build, or at present.
+    /// The source location of the definition of an object's key, in the graph of a build, or in the current one.
     private func place(of record: Record, _ build: Build?) -> Place {
         guard record.pointee.key > 0 else { return Place() }
         return (build?.graph ?? container.currentGraph()).recipe(record.pointee.key - 1)?.definition.place ?? Place()
@@ -288,14 +289,14 @@ public final class Lifecycle: @unchecked Sendable {
     private func runInDomain(
         _ call: Call, _ body: @escaping (TypeDescription, UnsafeMutableRawPointer, Deadline) throws(Failure) -> Void
     ) throws(Failure) {
-        let (record, type) = (call.record, Container.type(call.record))
+        let (record, type) = (call.record, ObjectType.of(call.record))
         guard let instance = record.pointee.instance else { return }
         let job = { (deadline: Deadline) throws(Failure) in try body(type.description, instance, deadline) }
-        // Nothing undoes a stop, and a late one is reported by the caller.
+        // A stop is not undone, and the caller reports one that ends late.
         let isStop = call.step == .stop
         let label = Job.Label(
             name: "the \(call.step.rawValue) of '\(container.name(of: record))'",
-            whenLeft: isStop ? "it is not waited for any longer" : "what it does is undone when it returns")
+            whenLeft: isStop ? "the wait for it has ended" : "its effects are undone when it returns")
         // A prototype belongs to the thread that creates it.
         if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
             try withOverdue(call) { (overdue) throws(Failure) in

@@ -8,29 +8,31 @@ public final class ObjectExtra: @unchecked Sendable {
     public var injectedProperties = InjectedValues()
     /// Whether there is or was a provider or lazy among them that claims something. Guarded by the container's monitor.
     var hasLate = false
-    /// Of a step that injects all of a type: whose objects these are, in their order.
+    /// For steps that inject all objects of a type: the keys of these objects, in order.
     var candidates: NameTable<[UInt32]> = [:]
     /// The state of InvivoTraits for the object (base values and applied values).
     public var tuning: (any PropertyCover)?
-    /// Called once before disposal: attachments let go.
+    /// Called once before disposal, to release attachments.
     public var beforeDisposal: [@Sendable () -> Void] = []
     /// Whether `beforeDisposal` has the function that notifies the engine of an attached object's end. Accessed by the
     /// reload that has the turn.
     public var tellsOfDisposal = false
-    /// Where the object is in its life. Guarded by the container's monitor.
+    /// The life cycle state of the object. Guarded by the container's monitor.
     public var life = LifeState.made
-    /// How long its start and stop may take, in nanoseconds; 0: as the runtime's options say. Guarded by the container's monitor.
+    /// The limits of its start and stop, in nanoseconds; 0: those of the runtime's options. Guarded by the container's
+    /// monitor.
     var startTimeout: UInt64 = 0
     var stopTimeout: UInt64 = 0
     /// Whether the dependencies that its type declares were injected when it was created without a definition.
     var hasNeeds = false
     /// Whether it was made with objects among its runtime arguments. Written before anybody else has the object.
     var isGivenObjects = false
-    /// How its language's references decide when it ends, once it is retired. Guarded by the container's monitor.
+    /// Decides with the references of its language when it ends, once it is retired. Guarded by the container's
+    /// monitor.
     var retirement = Retirement()
-    /// Under the monitor: whether the object goes on without leases while its language refers to it.
+    /// Under the monitor: whether the object lives on without leases while its language refers to it.
     var outlivesLeases: Bool { life == .started && retirement.firstReferences != nil && !retirement.isReleased }
-    /// Of an object that survives its runtime.
+    /// The type of an object that outlives its runtime.
     var keptType: ObjectType?
     public init() {}
 
@@ -61,6 +63,6 @@ public struct InjectedValues {
         return self[name]
     }
 
-    /// The last that came; nil when none is left.
+    /// Removes and returns the last entry; nil when there is none.
     mutating func popLast() -> Value? { entries.popLast()?.value }
 }

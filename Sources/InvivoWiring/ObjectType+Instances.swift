@@ -19,13 +19,13 @@ extension ObjectType {
         var isShared = false
         /// Whether a factory may return null.
         var isNullable = false
-        /// How many leases on injected objects the record has room for.
+        /// The number of leases on injected objects for which the record has space.
         var edges = 0
 
         init(values: [Value], given: UInt64) { (self.values, self.given) = (values, given) }
     }
 
-    /// How many objects these values are, if they are nothing else: each is then one word of the record.
+    /// The number of these values, if all are objects: each is then one word of the record.
     static func plainLeases(_ values: [Value]) -> Int {
         guard values.count <= Int(UInt16.max) else { return 0 }
         return values.allSatisfy { if case .object = $0 { true } else { false } } ? values.count : 0
@@ -39,7 +39,7 @@ extension ObjectType {
     /// A handle for a record, with one lease for the caller. Destroys the instance if there is no memory for a handle.
     static func open(_ record: Record, owner: UInt64) throws(Failure) -> UInt64 {
         guard let slot = ObjectTable.takeSlot() else {
-            Container.destroy(record)
+            Disposal.destroy(record)
             throw Failure(.memory, "no memory for an object")
         }
         return ObjectTable.open(slot, record, owner: owner, leases: 1, hold: false)
@@ -64,14 +64,14 @@ extension ObjectType {
                 if let factory = initializer.factory {
                     if try factory.run("the factory of '\(name)'", instance, &build, values) == nil {
                         guard initializer.isNullable else { throw noInstance() }
-                        Container.freeMemory(of: record)
+                        Disposal.freeMemory(of: record)
                         return nil
                     }
                 } else {
                     try description.initialize(instance, &build, values)
                 }
             } catch {
-                Container.freeMemory(of: record)
+                Disposal.freeMemory(of: record)
                 throw error
             }
             return record
@@ -101,7 +101,8 @@ extension ObjectType {
         )
     }
 
-    /// A record with room for `edges` leases. Without an instance of the host it has memory for one, if the type has a size.
+    /// A record with space for `edges` leases. Without an instance of the host it has memory for one, if the type has a
+    /// size.
     private func record(
         _ instance: UnsafeMutableRawPointer?, key: UInt32?, edges: Int = 0
     ) throws(Failure) -> Record {

@@ -32,13 +32,13 @@ public final class PlacedScope: @unchecked Sendable {
     private let host: Host?
     /// Set once, when it is registered.
     public var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-    /// Guarded by the container's monitor: what was made at a place, or is being made.
+    /// Guarded by the container's monitor: the objects of each scope instance, including those under construction.
     var places: [UInt64: [ObjectIdentifier: Placed]] = [:]
 
     /// Whether its instances belong to threads.
     var isOfThreads: Bool { host == nil }
 
-    /// The cell of one definition at one place.
+    /// The cell of one definition in one scope instance.
     struct Placed {
         weak var owner: Cell?
         let key: ArgumentsKey
@@ -59,8 +59,8 @@ public final class PlacedScope: @unchecked Sendable {
         if places[place]?.isEmpty == true { places[place] = nil }
     }
 
-    /// Where the calling code is; nowhere in it is an error. Runs host code.
-    func current(for key: String, at place: Place, _ build: Build) throws(Failure) -> UInt64 {
+    /// The current scope instance of the calling code; an error if there is none. Runs host code.
+    func current(for key: String, at place: Place, _ build: any ScopedBuild) throws(Failure) -> UInt64 {
         let found = try find(for: key, at: place, build)
         guard found != 0 else {
             throw Failure(
@@ -72,7 +72,7 @@ public final class PlacedScope: @unchecked Sendable {
 
     /// The current scope instance of the calling code; 0 if there is none. Injections of a reload use the scope
     /// instance of the holder. Runs host code.
-    func find(for key: String, at place: Place, _ build: Build) throws(Failure) -> UInt64 {
+    func find(for key: String, at place: Place, _ build: any ScopedBuild) throws(Failure) -> UInt64 {
         if let known = build.scopeInstance(of: self) { return known.place }
         guard let host else {
             let thread = currentThread().identity
@@ -92,7 +92,7 @@ public final class PlacedScope: @unchecked Sendable {
         return found
     }
 
-    /// Tells the host of an object that is kept, now and when it goes. Before anybody else finds it.
+    /// Notifies the host of a kept object, now and at its end. Called before the object is shared.
     func kept(_ object: UInt64, _ key: UInt64, at place: UInt64, _ extra: (() -> ObjectExtra)) {
         guard let host else { return }
         if let drop = host.drop {
@@ -107,7 +107,15 @@ public final class PlacedScope: @unchecked Sendable {
     }
 }
 
-/// One place of a scope.
+/// A build, as scopes see it.
+protocol ScopedBuild: AnyObject {
+    /// The scope instance in whose object a reload injects, if it is one of `scope`.
+    func scopeInstance(of scope: PlacedScope) -> ScopeInstance?
+    /// Notes that a key was resolved in `instance`.
+    func note(_ instance: ScopeInstance)
+}
+
+/// One instance of a scope.
 public struct ScopeInstance: Sendable {
     let scope: PlacedScope
     let place: UInt64

@@ -12,13 +12,13 @@ internal import InvivoGraph
 final class ProgramSource {
     static let mostNodes = 32
     static let mostArguments = 8
-    /// Of all nodes together.
+    /// The limit for all nodes together.
     static let mostInAll = 64
-    /// Of all objects together: each program keeps as much to copy.
+    /// The limit for all objects together: each build plan keeps that much memory to copy.
     static let mostBytes = 1 << 17
 
     private let graph: Graph
-    private let container: Container
+    private let runtime: RuntimeHandle
     private var nodes: [iv_node] = []
     private var edgeCounts: [Int] = []
     private var arguments: [iv_argument] = []
@@ -26,21 +26,21 @@ final class ProgramSource {
     private let constants = ProgramConstants()
     private var size = MemoryLayout<iv_block>.size
 
-    private init(_ graph: Graph, _ container: Container) {
+    private init(_ graph: Graph, _ runtime: RuntimeHandle) {
         self.graph = graph
-        self.container = container
+        self.runtime = runtime
     }
 
-    /// The program of a key; nil when its graph is of another kind.
-    static func compile(_ id: UInt32, _ graph: Graph, _ container: Container) -> UnsafeMutablePointer<iv_program>? {
-        let source = ProgramSource(graph, container)
+    /// The build plan of a key; nil when its graph is not supported.
+    static func compile(_ id: UInt32, _ graph: Graph, _ runtime: RuntimeHandle) -> UnsafeMutablePointer<iv_program>? {
+        let source = ProgramSource(graph, runtime)
         guard let root = source.node(id, asker: nil, depth: 0) else { return nil }
         guard Set(source.nodes.map { $0.type.pointee.thread }.filter { $0 != 0 }).count <= 1 else { return nil }
         source.nodes[root].leases += 1
         return source.finish()
     }
 
-    /// Adds a node and everything below it, children first, in the order in which the general way makes them.
+    /// Adds a node and everything below it, children first, in the order of the general way.
     private func node(_ id: UInt32, asker: UInt32?, depth: Int) -> Int? {
         guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCircle,
             !recipe.isTracked
@@ -80,9 +80,9 @@ final class ProgramSource {
             iv_node(
                 type: type.raw,
                 build: constants.build(
-                    container, id, type.raw.pointee.handle, asker: asker,
+                    runtime, id, type.raw.pointee.handle, asker: asker,
                     given: recipe.slots.reduce(0) { $0 | GivenArguments.bit(of: $1.position) }),
-                key: container.keyHandle(id), id: id, first: UInt32(arguments.count), count: UInt32(own.count),
+                key: runtime.key(id), id: id, first: UInt32(arguments.count), count: UInt32(own.count),
                 leases: 0,
                 record: UInt32(place), instance: UInt32(instance), edges: UInt32(edges)))
         arguments += own
@@ -155,7 +155,7 @@ final class ProgramSource {
         return image
     }
 
-    /// By its cell, or who made it for none.
+    /// Called by its cell, or by its creator if no cell owns it.
     static func free(_ program: UnsafeMutablePointer<iv_program>) {
         program.pointee.nodes.deallocate()
         program.pointee.arguments.deallocate()
@@ -171,15 +171,15 @@ private final class ProgramConstants {
     private var values: [(owned: invivo_value, lent: UnsafeMutablePointer<invivo_value>)] = []
     private var builds: [UnsafeMutablePointer<invivo_build>] = []
 
-    func build(_ container: Container, _ id: UInt32, _ type: UInt64, asker: UInt32?, given: UInt64)
+    func build(_ runtime: RuntimeHandle, _ id: UInt32, _ type: UInt64, asker: UInt32?, given: UInt64)
         -> UnsafeRawPointer
     {
         let build = UnsafeMutablePointer<invivo_build>.allocate(capacity: 1)
         build.initialize(
             to: invivo_build(
-                struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: container.handle),
-                key: invivo_key(bits: container.keyHandle(id)), type: invivo_type(bits: type),
-                asker: invivo_key(bits: asker.map(container.keyHandle) ?? 0), given: given, flags: 0, reserved: 0))
+                struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime.bits),
+                key: invivo_key(bits: runtime.key(id)), type: invivo_type(bits: type),
+                asker: invivo_key(bits: asker.map(runtime.key) ?? 0), given: given, flags: 0, reserved: 0))
         builds.append(build)
         return UnsafeRawPointer(build)
     }
@@ -188,7 +188,7 @@ private final class ProgramConstants {
         let owned = value.owned()
         let lent = UnsafeMutablePointer<invivo_value>.allocate(capacity: 1)
         lent.initialize(to: owned)
-        // Lent, not given: nobody else frees it.
+        // Borrowed, so no one else frees it.
         lent.pointee.reserved = 0
         values.append((owned, lent))
         return iv_argument(what: UInt32(IV_ARGUMENT_CONSTANT), node: 0, thing: UnsafeRawPointer(lent))

@@ -5,8 +5,8 @@ internal import InvivoBase
 
 /// Runs the build plan of a graph: one sweep over raw memory.
 enum ProgramRun {
-    /// Makes the graph of a program. Called inside a view and a build, which it ends: from then on its generation is pinned for
-    /// the program's sake, as that of any build. 0 when it must go the general way, or `failed` says why.
+    /// Creates the graph of a build plan. Called inside a view and a build, which it ends. The plan then pins its
+    /// generation, like any build. Returns 0 when the general way must be used, or sets `failed`.
     @inline(never)
     static func run(
         _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ reader: Reader, owner: UInt64,
@@ -41,7 +41,7 @@ enum ProgramRun {
         }
     }
 
-    /// Inside the view: whether nothing stands against it, and then with a lease on every shared object it needs.
+    /// Inside the view: whether the plan can run. If so, takes a lease on every shared object that it uses.
     @inline(__always)
     private static func claim(
         _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>,
@@ -69,7 +69,7 @@ enum ProgramRun {
         return true
     }
 
-    /// Where documents say something for one of its keys the general way applies that.
+    /// When documents set layers for one of its keys, the general way applies them.
     @inline(never)
     private static func isWithoutDocuments(
         _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>
@@ -166,7 +166,7 @@ enum ProgramRun {
         _ memory: UnsafeMutableRawPointer, from end: Int
     ) -> UInt64 {
         let block = memory.assumingMemoryBound(to: iv_block.self)
-        Container.endOfBlock(block, UInt64(running.pointee.program.pointee.node_count) - UInt64(end))
+        Disposal.endOfBlock(block, UInt64(running.pointee.program.pointee.node_count) - UInt64(end))
         return takeBack(running, shared, from: end)
     }
 

@@ -2,7 +2,7 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 
-/// The parts of evaluating a recipe that need no build.
+/// Parts of the evaluation that need no build.
 extension Recipe {
     /// A step with the name under which its object remembers the injected value.
     struct NamedStep {
@@ -23,7 +23,15 @@ extension Recipe {
         }
     }
 
-    /// Runtime arguments for this recipe: checked, converted and completed with defaults.
+    /// How many of the first steps are skipped for an object: one of another definition has received its needs as that declares, and
+    /// so has one whose needs were filled when it was created.
+    func skippedNeeds(of record: Record, again: Bool = false) -> Int {
+        guard needCount > 0 else { return 0 }
+        guard record.pointee.key == 0 || record.pointee.key == id &+ 1 else { return needCount }
+        return !again && takesForeignObjects && ObjectExtra.of(record).hasNeeds ? needCount : 0
+    }
+
+    /// Checks runtime arguments for this definition, converts them, and adds defaults.
     func checked(_ arguments: [Value]) throws(Failure) -> [Value] {
         guard let parameters = definition.body.parameters else {
             guard arguments.isEmpty else {
@@ -58,7 +66,7 @@ extension Recipe {
                     .null, "'\(whole)' cannot be read: \(value.withKind) has no properties", path: key,
                     at: definition.place)
             }
-            let type = Container.type(record)
+            let type = ObjectType.of(record)
             try checkReadable(type)
             do throws(Failure) {
                 value = try type.description.property(named: name).property.get(instance)
@@ -96,13 +104,13 @@ extension ObjectType {
     func property(_ index: Int, for record: Record) -> Property {
         let declared = description.properties[index]
         guard record.pointee.type != raw else { return declared }
-        return (try? Container.type(record).description.property(named: declared.name).property) ?? declared
+        return (try? ObjectType.of(record).description.property(named: declared.name).property) ?? declared
     }
 
     /// The same for a method.
     func method(_ index: Int, for record: Record) -> Method {
         let declared = description.methods[index]
         guard record.pointee.type != raw else { return declared }
-        return (try? Container.type(record).description.method(named: declared.name)) ?? declared
+        return (try? ObjectType.of(record).description.method(named: declared.name)) ?? declared
     }
 }

@@ -1,17 +1,17 @@
 internal import InvivoBase
-public import InvivoGraph
+internal import InvivoGraph
 
 /// Dependencies between keys that builds recorded: an object resolved another key during its construction, beyond those that its
 /// definition names. Both directions are kept.
-public struct RecordedDependencies {
+struct RecordedDependencies {
     private var dependencies: [UInt32: Set<UInt32>] = [:]
     private var dependents: [UInt32: Set<UInt32>] = [:]
 
     /// The keys that the instances of `id` resolved.
-    public func dependencies(of id: UInt32) -> Set<UInt32> { dependencies[id] ?? [] }
+    func dependencies(of id: UInt32) -> Set<UInt32> { dependencies[id] ?? [] }
 
     /// The keys whose instances resolved `id`.
-    public func dependents(on id: UInt32) -> Set<UInt32> { dependents[id] ?? [] }
+    func dependents(on id: UInt32) -> Set<UInt32> { dependents[id] ?? [] }
 
     mutating func add(_ keys: Set<UInt32>, to id: UInt32) {
         guard !keys.isEmpty else { return }
@@ -34,26 +34,10 @@ public struct RecordedDependencies {
 }
 
 /// The keys whose shared instances were built, by scope; some may have ended.
-public struct BuiltKeys {
+struct BuiltKeys {
     private var keys: [Scope: Set<UInt32>] = [:]
 
-    public func of(_ scope: Scope) -> Set<UInt32> { keys[scope] ?? [] }
+    func of(_ scope: Scope) -> Set<UInt32> { keys[scope] ?? [] }
     mutating func insert(_ id: UInt32, _ scope: Scope) { keys[scope, default: []].insert(id) }
     mutating func remove(_ id: UInt32, _ scope: Scope) { keys[scope]?.remove(id) }
-}
-
-/// The records that builds leave for later reloads. Guarded by the container's monitor.
-public struct BuildRecords {
-    public internal(set) var dependencies = RecordedDependencies()
-    public internal(set) var built = BuiltKeys()
-    /// The keys of shared objects that became visible since the change set that has the turn was planned; nil without one.
-    var sincePlan: Set<UInt32>?
-    /// Objects that a further commit could not tune or replace: the next commit is followed by another try.
-    var again: [UInt32: LateBuild] = [:]
-
-    /// A key of a scope has no instance any more.
-    mutating func forget(_ id: UInt32, _ scope: Scope) {
-        built.remove(id, scope)
-        dependencies.remove(id)
-    }
 }

@@ -11,7 +11,7 @@ public struct Reinjection {
     private let changed: Set<UInt32>?
     private let container: Container
 
-    /// Nil if the object is gone.
+    /// Nil if the object has ended.
     public init?(
         of object: UInt64, _ arguments: [Value], by recipe: Recipe, after former: Recipe, changed: Set<UInt32>?,
         in container: Container
@@ -34,9 +34,9 @@ public struct Reinjection {
     /// The value that a step finds in its object, and puts back when the reload fails.
     private struct Found {
         let kept: Value?
-        /// Of a list whose holder is notified of candidates: the keys of its objects.
+        /// For a list whose holder is notified of candidates: the keys of its objects.
         let candidates: [UInt32]?
-        /// The value of a property that the former recipe does not set.
+        /// The value of a property that the former definition does not set.
         let own: Value?
     }
 
@@ -58,16 +58,17 @@ public struct Reinjection {
         }
     }
 
-    /// Runs the affected steps again, each in its place among the steps, in the build of a commit. Keys of the scopes of
-    /// `scopeInstances` are resolved in these, wherever the calling code is. Before each step, `noting` receives a function that
-    /// puts the former value back and creates nothing.
+    /// Runs the affected steps again, at their position among the steps, in the build of a commit.
+    ///
+    /// Keys of the scopes of `scopeInstances` are resolved in these scope instances, independent of the calling code.
+    /// Before each step, `noting` receives a function that restores the former value and creates nothing.
     public func run(
         in build: Build, of scopeInstances: [ScopeInstance], noting: (@escaping () throws(Failure) -> Void) -> Void
     ) throws(Failure) {
         build.scopeInstances = scopeInstances
         defer { build.scopeInstances = [] }
-        if recipe.isInCircle { container.markCircle(recipient.object, recipient.record) }
-        let skipped = container.skippedNeeds(recipe, recipient.record, again: true)
+        if recipe.isInCircle { ObjectCycles.mark(recipient.object, recipient.record) }
+        let skipped = recipe.skippedNeeds(of: recipient.record, again: true)
         var now =
             steps(recipe.before, former.before, "before ") + steps(recipe.steps, former.steps, "", from: skipped)
             + steps(recipe.after, former.after, "after ")
@@ -138,21 +139,21 @@ public struct Reinjection {
         }
     }
 
-    /// The value of a step could not be put back and stays, and so does the former recipe. A later reload that fails puts this
-    /// value back.
+    /// Keeps the value and the definition of a step that could not be restored. A later reload that fails restores this
+    /// value.
     private func keepConstant(_ step: Recipe.NamedStep) {
         if case .candidates = step.step { return }
         let record = recipient.record
-        guard container.monitor.locked({ container.extra(record).injectedProperties[step.name] == nil }),
+        guard container.monitor.locked({ ObjectExtra.of(record).injectedProperties[step.name] == nil }),
             let value = try? constant(step.step, recipe)
         else { return }
-        container.remember(value, step.name, record)
+        InjectedReferences.remember(value, step.name, record)
     }
 
     private func found(by step: Step) -> Found {
         let record = recipient.record
         let (kept, candidates) = container.monitor.locked { () -> (Value?, [UInt32]?) in
-            let extra = container.extra(record)
+            let extra = ObjectExtra.of(record)
             return (extra.injectedProperties[step.next.name], extra.candidates[step.next.name])
         }
         var own: Value?
@@ -184,13 +185,13 @@ public struct Reinjection {
             guard let value, !isCovered else { break }
             try type.property(index, for: record).set(instance, value)
         case .method(let index, _):
-            // A call that the former recipe does not make cannot be reverted.
+            // A call that the former definition does not make cannot be reverted.
             guard case .list(let arguments)? = value else { break }
             _ = try type.method(index, for: record).call(instance, arguments)
         }
-        container.remember(found.kept, name, record)
+        InjectedReferences.remember(found.kept, name, record)
         guard let candidates = found.candidates else { return }
-        let extra = container.extra(record)
+        let extra = ObjectExtra.of(record)
         container.monitor.locked { extra.candidates[name] = candidates }
     }
 
@@ -204,14 +205,14 @@ public struct Reinjection {
         func take(_ value: Value, _ index: Int, _ recipient: Build.Recipient, _ build: Build) throws(Failure) -> Bool {
             let (recipe, record) = (recipient.recipe, recipient.record)
             guard let instance = record.pointee.instance, let declared = recipe.type else { return false }
-            let type = Container.type(record)
+            let type = ObjectType.of(record)
             // Values of documents for creation were set when the object was created, and are set again when it is rebuilt.
             let isSetAtCreation = [build.graph, type.container.currentGraph()].contains {
                 $0.configuration(recipe.id)?.atMaking[index] != nil
             }
             if recipe.definition.base[index] != nil || isSetAtCreation {
                 isThere = true
-            } else if let cover = Container.knownExtra(of: record)?.tuning {
+            } else if let cover = ObjectExtra.known(of: record)?.tuning {
                 let property = declared.property(index, for: record)
                 guard let own = type.description.properties.firstIndex(where: { $0 === property }) else { return false }
                 // A failing one has reverted its own changes, below and above.

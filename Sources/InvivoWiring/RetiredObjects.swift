@@ -1,5 +1,6 @@
 internal import CPlatform
 public import InvivoBase
+internal import InvivoGraph
 internal import InvivoObjects
 
 /// Objects that reloads have replaced or removed and that are not stopped yet, because their language still refers to them.
@@ -22,7 +23,7 @@ public final class RetiredObjects: Sendable {
         var entries: [UInt64: Entry] = [:]
         /// A thread is ending objects.
         var isEnding = false
-        /// Another thread has asked for a look meanwhile: the one that ends objects looks again.
+        /// Whether another thread has requested a check meanwhile: the thread that ends objects checks again.
         var isDue = false
         /// Close has begun: no objects are ended here.
         var isPaused = false
@@ -49,12 +50,13 @@ public final class RetiredObjects: Sendable {
             enter(object, iv_record_order(record), extra)
         }
 
-        /// One lease more on an object that has not been and is not about to be stopped.
+        /// Adds a lease to an object that has not been stopped and is not about to be.
         mutating func receive(_ object: UInt64, _ extra: ObjectExtra) -> Bool {
             guard !extra.retirement.isReleased else { return false }
             extra.retirement.received &+= 1
             if ObjectTable.retain(object) { return true }
-            // Another thread has released the last lease and has not come to `linger` yet: the record is there until then.
+            // Another thread has released the last lease and has not reached `linger` yet: the record exists until
+            // then.
             guard waitsForReferences(extra), !ObjectTable.isExhausted(object), let record = ObjectTable.record(object)
             else { return false }
             extra.retirement.calledOff += 1
@@ -122,13 +124,13 @@ public final class RetiredObjects: Sendable {
     }
 
     private static func extra(of object: UInt64) -> ObjectExtra? {
-        ObjectTable.record(object).flatMap(Container.knownExtra(of:))
+        ObjectTable.record(object).flatMap(ObjectExtra.known(of:))
     }
 
     /// Called when the last claim on an object has been released. True when the object lives on, because its language decides
     /// when it ends.
     func linger(_ record: Record) -> Bool {
-        guard let extra = Container.knownExtra(of: record) else { return false }
+        guard let extra = ObjectExtra.known(of: record) else { return false }
         let lives = state.locked { state -> Bool in
             if extra.retirement.calledOff > 0 {
                 extra.retirement.calledOff -= 1
@@ -148,7 +150,7 @@ public final class RetiredObjects: Sendable {
     /// Called with the monitor held when nothing but each other claims these objects. True when they live on, because the language
     /// of one of them decides when it ends: the others end with it.
     func linger(_ records: [Record]) -> Bool {
-        let members = records.map { (record: $0, extra: Container.extra(of: $0)) }
+        let members = records.map { (record: $0, extra: ObjectExtra.of($0)) }
         return state.held { state in
             guard members.contains(where: { state.waitsForReferences($0.extra) }) else { return false }
             for (record, extra) in members {
@@ -160,16 +162,16 @@ public final class RetiredObjects: Sendable {
         }
     }
 
-    /// Leases the object of a weak singleton. Nil when it is gone, and when it has been or is about to be stopped, which is final.
-    /// With the monitor held.
+    /// Leases the object of a weak singleton. Nil when it has ended, and when it was stopped or is about to be, which
+    /// is final. With the monitor held.
     func receiveWeak(_ cell: Cell) -> UInt64? {
         let object = cell.weakObject
         guard let extra = cell.weakExtra else { return ObjectTable.retain(object) ? object : nil }
         return state.held { $0.receive(object, extra) } ? object : nil
     }
 
-    /// Leases an object that a commit changes, also while another thread releases the last lease and a resolve can still receive
-    /// the object. Nil when the object is gone.
+    /// Leases an object that a commit changes, even while another thread releases the last lease and a resolve can
+    /// still receive the object. Nil when the object has ended.
     public func leaseForChange(_ object: UInt64) -> ObjectLease? {
         let isLeased =
             ObjectTable.retain(object)
@@ -226,12 +228,12 @@ public final class RetiredObjects: Sendable {
         for (_, object) in objects.sorted(by: { $0.sequence > $1.sequence }) { ObjectTable.dropHold(object) }
     }
 
-    /// One look at all objects, by the thread that ends them. True when some have ended.
+    /// Checks all objects once, by the thread that ends them. Returns true when some have ended.
     private func endIdle(with gone: [(sequence: UInt64, object: UInt64)]) -> Bool {
         let (entries, received, idle) = state.locked { state in
             let all = gone.map(\.object) + state.entries.keys
             // An object that was stopped by hand meanwhile waits for nothing.
-            let idle = InjectedReferences.endingTogether(all).filter { Container.knownExtra(of: $0)?.life == .started }
+            let idle = InjectedReferences.endingTogether(all).filter { ObjectExtra.known(of: $0)?.life == .started }
             return (
                 state.entries, state.entries.mapValues { $0.extra.retirement.received },
                 Set(idle.map { ObjectTable.handle($0) })
@@ -290,7 +292,7 @@ public final class RetiredObjects: Sendable {
         guard let record = ObjectTable.record(object), let instance = record.pointee.instance,
             let first = monitor.locked({ entry.extra.retirement.firstReferences })
         else { return .none }
-        let type = Container.type(record)
+        let type = ObjectType.of(record)
         guard Self.isHere(type.domain) else { return .some }
         let count = detached { try? type.description.countReferences(instance) }
         guard count ?? .max > first else { return .none }
@@ -319,7 +321,7 @@ public final class RetiredObjects: Sendable {
         let key = record.pointee.key == 0 ? "" : runtime?.keyName(record.pointee.key - 1) ?? ""
         log(
             .warning,
-            "\(key.isEmpty ? "an object" : "'\(key)'") of type '\(Container.type(record).name)' is stopped although its language "
+            "\(key.isEmpty ? "an object" : "'\(key)'") of type '\(ObjectType.of(record).name)' is stopped although its language "
                 + "still refers to it: it was replaced or removed more than "
                 + "\(grace / 1_000_000_000).\(grace / 100_000_000 % 10) s ago (stop_grace). "
                 + "A reference cycle or a thread may hold it", path: key)
@@ -331,7 +333,7 @@ public final class RetiredObjects: Sendable {
             guard !state.isPaused else { return [] }
             var found: [Domain] = []
             for object in state.entries.keys {
-                guard let record = ObjectTable.record(object), let domain = Container.type(record).domain,
+                guard let record = ObjectTable.record(object), let domain = ObjectType.of(record).domain,
                     !Self.isHere(domain), state.posted.insert(ObjectIdentifier(domain)).inserted
                 else { continue }
                 found.append(domain)
@@ -356,7 +358,7 @@ public final class RetiredObjects: Sendable {
 
     // MARK: later
 
-    /// In nanoseconds, between two looks.
+    /// The interval between two checks, in nanoseconds.
     private static let shortestWait: UInt64 = 1_000_000
     private static let longestWait: UInt64 = 1_000_000_000
 
@@ -436,13 +438,13 @@ public final class RetiredObjects: Sendable {
                     let record = ObjectTable.record(object)
                 else { return nil }
                 let (since, idle) = (extra.retirement.since, extra.retirement.idleSince)
-                // One lease may be this look's.
+                // One of the leases may belong to this check.
                 let count = ObjectTable.leases(object) - (leased.contains(object) ? 1 : 0)
                 let reason: Facts.Reason = read.contains(object) ? .read : count > 0 ? .leased : .referenced
                 return (
                     iv_record_order(record), record.pointee.key,
                     Facts(
-                        key: "", type: Container.type(record).name, reason: reason, leases: count,
+                        key: "", type: ObjectType.of(record).name, reason: reason, leases: count,
                         retired: now - min(since, now), idle: reason == .referenced ? now - min(idle, now) : 0)
                 )
             }

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoGraph
 
 /// The history of an object after it has been replaced or removed. Guarded by the container's monitor.
 struct Retirement {
@@ -11,7 +12,7 @@ struct Retirement {
     var since: UInt64 = 0
     /// The time since which only its language has referred to it; 0: it is used otherwise, or that is not known yet.
     var idleSince: UInt64 = 0
-    /// Nothing refers to it any more, or its grace time is over: its last claim ends it.
+    /// Whether no reference to it is left, or its grace time is over: its last claim ends it.
     var isReleased = false
     /// A weak singleton that has not been replaced or removed: it lives as long as its language refers to it.
     var isCurrent = false
@@ -20,7 +21,7 @@ struct Retirement {
     /// The number of disposals on their way although a resolve has received the object meanwhile. They end nothing.
     var calledOff: UInt64 = 0
 
-    /// It was replaced or removed: its grace time begins.
+    /// Begins the grace time of a replaced or removed object.
     mutating func retire() {
         guard isCurrent else { return }
         isCurrent = false
@@ -53,20 +54,20 @@ extension RetiredObjects {
 
     /// Counts the references that its language has to a new object, before anything else receives it.
     func countFirstReferences(_ record: Record) {
-        let description = Container.type(record).description
+        let description = ObjectType.of(record).description
         guard description.countsReferences, let instance = record.pointee.instance else { return }
-        let extra = Container.extra(of: record)
+        let extra = ObjectExtra.of(record)
         guard monitor.locked({ extra.retirement.firstReferences == nil }) else { return }
-        // Where counting fails, every reference counts.
+        // If counting fails, the object is treated as referenced.
         let found = detached { (try? description.countReferences(instance)) ?? 0 }
         monitor.locked { extra.retirement.firstReferences = found }
     }
 
-    /// Runs the first start of an object. References that it leaves, for example of a thread that it starts, are there before
-    /// anything else receives the object: they do not count.
+    /// Runs the first start of an object. References that the start leaves, for example of a thread, exist before other
+    /// code receives the object, so they are not counted.
     func countingStart(of record: Record, _ start: () throws(Failure) -> Void) throws(Failure) {
-        let description = Container.type(record).description
-        let extra = Container.extra(of: record)
+        let description = ObjectType.of(record).description
+        let extra = ObjectExtra.of(record)
         guard description.countsReferences, let instance = record.pointee.instance,
             monitor.locked({ extra.retirement.firstReferences != nil && !extra.retirement.isStartCounted })
         else { return try start() }

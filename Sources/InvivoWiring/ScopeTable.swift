@@ -1,7 +1,7 @@
 public import InvivoBase
-internal import InvivoGraph
+public import InvivoGraph
 
-/// The scopes with places of a runtime, by name, and their instances.
+/// The scopes of a runtime with several instances, by name, and their instances.
 public final class ScopeTable: Sendable {
     private let scopes: Guarded<NameTable<PlacedScope>>
     private let monitor: Monitor
@@ -45,7 +45,7 @@ public final class ScopeTable: Sendable {
 
     /// The cell of a definition where the calling code is. Runs host code.
     func instance(
-        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ build: Build
+        _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ build: any ScopedBuild
     ) throws(Failure) -> Cell {
         let scope = try scope(of: recipe)
         let place = try scope.current(for: recipe.key, at: recipe.definition.place, build)
@@ -67,13 +67,13 @@ public final class ScopeTable: Sendable {
     }
 
     /// The key of the cell for the current scope instance of the calling code; nil if there is none. Runs host code.
-    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ build: Build) throws(Failure) -> ArgumentsKey? {
+    func placeKey(_ recipe: Recipe, _ arguments: [Value], _ build: any ScopedBuild) throws(Failure) -> ArgumentsKey? {
         guard recipe.scope != .context else { return nil }
         let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, build)
         return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)
     }
 
-    /// Where a context's table of instances will be asked for; there are none yet.
+    /// The scope of a definition; contexts are not supported.
     func scope(of recipe: Recipe) throws(Failure) -> PlacedScope {
         switch recipe.scope {
         case .context:
@@ -85,7 +85,25 @@ public final class ScopeTable: Sendable {
         }
     }
 
-    /// Ends a place: what was made there is let go, last made first.
+    /// The scopes, the host's and the threads', in which `recipe` resolves keys when those of `changed` (nil: all) are injected.
+    public func scopes(of recipe: Recipe, changed: Set<UInt32>?, in graph: Graph) -> [PlacedScope] {
+        var found: [PlacedScope] = []
+        var seen: Set<UInt32> = []
+        var rest = recipe.edges.filter { $0.edge != .late && changed?.contains($0.id) != false }.map(\.id)
+        while let id = rest.popLast() {
+            guard seen.insert(id).inserted, let needed = graph.recipe(id) else { continue }
+            if needed.scope == .host || needed.scope == .thread {
+                if let scope = try? scope(of: needed), !found.contains(where: { $0 === scope }) {
+                    found.append(scope)
+                }
+            } else if !needed.scope.isShared {
+                rest += needed.edges.filter { $0.edge != .late }.map(\.id)
+            }
+        }
+        return found
+    }
+
+    /// Ends a scope instance, and releases its objects, the newest first.
     public func end(_ scope: PlacedScope, at place: UInt64) {
         let ended = monitor.locked {
             () -> (cells: [PlacedScope.Placed], objects: [(sequence: UInt64, object: UInt64)]) in
@@ -104,8 +122,8 @@ public final class ScopeTable: Sendable {
         withExtendedLifetime(ended.cells) {}
     }
 
-    /// Removes all scopes and instances. With the monitor held, when the last graph is gone; the caller drops the result
-    /// without it.
+    /// Removes all scopes and instances. With the monitor held, when the last graph has ended; the caller drops the
+    /// result without it.
     func removeAll() -> [(PlacedScope, [UInt64: [ObjectIdentifier: PlacedScope.Placed]])] {
         let all = scopes.held { scopes in
             defer { scopes = [:] }

@@ -13,7 +13,7 @@ struct StartQueue {
     }
 
     private(set) var entries: [Entry] = []
-    /// By object: the entries that must be started before its users.
+    /// The entries that must be started before the dependents of an object, by object.
     private var needs: [UInt64: Set<Int>] = [:]
 
     /// The entries that must be started before a user of the object.

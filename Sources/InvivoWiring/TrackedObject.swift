@@ -12,19 +12,19 @@ struct WeakObject: Sendable {
         weak = WeakInstance(to: record)
     }
 
-    /// The object with one lease for the caller; 0 when it is gone. An instance that has no handle gets one under `key`. Runs
+    /// The object with one lease for the caller; 0 when it has ended. An instance without a handle gets one under `key`. Runs
     /// host code.
-    func lease(in container: Container, key: UInt32?) throws(Failure) -> UInt64 {
+    func lease(key: UInt32?) throws(Failure) -> UInt64 {
         if ObjectTable.retain(object) { return object }
-        guard let weak, let instance = container.apart({ weak.load() }) else { return 0 }
-        return try container.wrap(weak.type, instance, key: key)
+        guard let weak, let instance = weak.type.container.apart({ weak.load() }) else { return 0 }
+        return try weak.type.container.wrap(weak.type, instance, key: key)
     }
 
-    /// Whether it is there. One that is gone needs no `free` any more. Runs host code.
-    func isThere(in container: Container) -> Bool {
+    /// Whether the object exists. After its end, no `free` is needed. Runs host code.
+    var isThere: Bool {
         if ObjectTable.leases(object) > 0 { return true }
         guard let weak else { return false }
-        return container.apart {
+        return weak.type.container.apart {
             guard let instance = weak.load() else {
                 weak.free()
                 return false
@@ -57,12 +57,12 @@ public struct TrackedObject: Sendable {
             }
         }
 
-        /// Nil when it is gone. Runs host code.
-        func value(in container: Container) throws(Failure) -> Value? {
+        /// The value; nil when its object has ended. Runs host code.
+        func value() throws(Failure) -> Value? {
             switch self {
             case .constant(let value): return value
             case .object(let weak):
-                let object = try weak.lease(in: container, key: nil)
+                let object = try weak.lease(key: nil)
                 return object == 0 ? nil : .object(ObjectLease(owning: object))
             case .lost: return nil
             }
@@ -84,47 +84,25 @@ public struct TrackedObject: Sendable {
         for case .object(let weak) in arguments { weak.free() }
     }
 
-    /// Whether it is there. One that is gone needs no `free` any more. Runs host code.
-    func isThere(in container: Container) -> Bool {
-        if own.isThere(in: container) { return true }
+    /// Whether the object exists. After its end, no `free` is needed. Runs host code.
+    var isThere: Bool {
+        if own.isThere { return true }
         freeArguments()
         return false
     }
-}
 
-extension Container {
-    /// Tracks a new object: it belongs to its type's domain, and its cell knows it as long as somebody holds it.
-    func track(_ object: UInt64, _ record: Record, _ recipe: Recipe, _ arguments: [Value], _ build: Build) {
-        let type = Self.type(record)
-        record.pointee.thread = type.raw.pointee.thread
-        // No lock is held while host code runs.
-        let tracked = TrackedObject(
-            own: WeakObject(object, record), arguments: arguments.map { TrackedObject.Argument($0) },
-            scopeInstances: build.allScopeInstances)
-        let (cell, all) = monitor.locked { () -> (Cell?, [TrackedObject]) in
-            let cell = (build.isReload ? build.graph : graph).cell(recipe.id)
-            return (cell, cell?.track(tracked) ?? [])
-        }
-        guard !all.isEmpty else { return }
-        let there = all.filter { $0.isThere(in: self) }
-        monitor.locked { cell?.keepTracking(there) }
-    }
+    /// The object with one lease for the caller; 0 when it has ended. Runs host code.
+    public func lease(for recipe: Recipe) throws(Failure) -> UInt64 { try own.lease(key: recipe.id) }
 
-    /// A tracked object with one lease for the caller; 0 when it is gone.
-    public func lease(_ tracked: TrackedObject, _ recipe: Recipe) throws(Failure) -> UInt64 {
-        try tracked.own.lease(in: self, key: recipe.id)
-    }
-
-    /// The arguments and scope instances for an injection of `recipe` into a tracked object. Runs host code.
-    ///
-    /// Nil: the object keeps its values, because the definition has other parameters, an argument has ended, or a
-    /// required scope instance of `scopes` has ended or was never its own.
+    /// The arguments and scope instances with which `recipe` injects into the object. Nil if the object keeps its values: because the
+    /// recipe takes other arguments, because an argument is gone, or because a scope instance of `scopes` that it needs has ended or was
+    /// never its own. Runs host code. `monitor` is the runtime's.
     public func injection(
-        of tracked: TrackedObject, by recipe: Recipe, scopes: [PlacedScope]
+        by recipe: Recipe, scopes: [PlacedScope], _ monitor: Monitor
     ) throws(Failure) -> (arguments: [Value], scopeInstances: [ScopeInstance])? {
         let isInScope = monitor.locked {
             scopes.allSatisfy { scope in
-                guard let instance = tracked.scopeInstances.first(where: { $0.scope === scope }) else {
+                guard let instance = scopeInstances.first(where: { $0.scope === scope }) else {
                     return scope.isOfThreads
                 }
                 return scope.places[instance.place] != nil
@@ -132,29 +110,11 @@ extension Container {
         }
         guard isInScope else { return nil }
         var given: [Value] = []
-        for argument in tracked.arguments {
-            guard let value = try argument.value(in: self) else { return nil }
+        for argument in arguments {
+            guard let value = try argument.value() else { return nil }
             given.append(value)
         }
         guard let arguments = try? recipe.checked(given) else { return nil }
-        return (arguments, tracked.scopeInstances)
-    }
-
-    /// The scopes, the host's and the threads', in which `recipe` resolves keys when those of `changed` (nil: all) are injected.
-    public func scopes(of recipe: Recipe, changed: Set<UInt32>?, in graph: Graph) -> [PlacedScope] {
-        var found: [PlacedScope] = []
-        var seen: Set<UInt32> = []
-        var rest = recipe.edges.filter { $0.edge != .late && changed?.contains($0.id) != false }.map(\.id)
-        while let id = rest.popLast() {
-            guard seen.insert(id).inserted, let needed = graph.recipe(id) else { continue }
-            if needed.scope == .host || needed.scope == .thread {
-                if let scope = try? self.scopes.scope(of: needed), !found.contains(where: { $0 === scope }) {
-                    found.append(scope)
-                }
-            } else if !needed.scope.isShared {
-                rest += needed.edges.filter { $0.edge != .late }.map(\.id)
-            }
-        }
-        return found
+        return (arguments, scopeInstances)
     }
 }

@@ -4,7 +4,7 @@ internal import InvivoGraph
 
 /// A tree of objects that the host created, as described by the caller instead of by the types of the objects.
 public struct ObjectTree {
-    /// Of the root.
+    /// The key of the root.
     public var key: String?
     /// Whether objects that no definition or type can inject into are left as they are.
     public var allowsUnknown = false
@@ -65,7 +65,7 @@ public struct TreeInjection {
     private mutating func node(_ object: UInt64, name: String?, path: String, depth: Int) throws(Failure) -> Node? {
         let lease = try ObjectLease.retaining(object)
         guard let record = ObjectTable.record(object) else { return nil }
-        let type = Container.type(record)
+        let type = ObjectType.of(record)
         // A root that a definition created is injected again, as requested.
         let isComplete = depth > 0 && record.pointee.key != 0
         guard type.container === container, !isComplete, tree.isForeign?(object) != true else { return nil }
@@ -112,9 +112,9 @@ public struct TreeInjection {
         return node
     }
 
-    /// The recipe that injects into an object; notes its failure.
+    /// The compiled definition that injects into an object; records its failure.
     private mutating func recipe(_ object: UInt64, _ record: Record, _ given: String?, _ path: String) -> Recipe? {
-        let type = Container.type(record)
+        let type = ObjectType.of(record)
         do throws(Failure) {
             var name = given
             if name == nil {
@@ -127,7 +127,7 @@ public struct TreeInjection {
             guard let name else { return try container.recipe(for: type, as: nil, build) }
             let id = try container.monitor.locked { () throws(Failure) -> UInt32 in
                 guard let id = container.keys.id(of: name), build.graph.recipe(id) != nil else {
-                    throw container.unknownKey(name, in: build.graph)
+                    throw container.registry.unknownKey(name, in: build.graph)
                 }
                 return id
             }
@@ -164,7 +164,7 @@ extension Container {
         throws(Failure)
     {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
-        let type = Self.type(record)
+        let type = ObjectType.of(record)
         try whole { (build) throws(Failure) in
             let recipe = try self.recipe(for: type, as: id, build)
             try recipe.checkKind(of: type)
@@ -178,7 +178,7 @@ extension Container {
                 throw fail(
                     .argument,
                     "the object cannot become the shared instance of '\(recipe.key)': its scope is "
-                        + "\(recipe.scope.name), and what is shared must take no runtime arguments")
+                        + "\(recipe.scope.name), and a shared instance takes no runtime arguments")
             }
             if let domain = type.domain, !domain.isCurrent {
                 throw fail(

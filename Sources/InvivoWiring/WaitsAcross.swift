@@ -5,41 +5,15 @@ internal import Synchronization
 /// The builds on the stack of a thread that is about to wait, of any runtime. They continue only after the wait.
 struct Standing {
     let thread: UInt64
-    private var builds: Set<ObjectIdentifier> = []
+    private let builds: Set<ObjectIdentifier>
     /// The keys of the builds, from the outermost on.
-    private var keys: [String] = []
+    private let keys: [String]
     /// Whether they are of several runtimes.
     let isAcross: Bool
 
-    /// Of the calling thread, which waits on behalf of `build`.
-    init(_ build: Build) {
-        let state = currentThread()
-        thread = state.identity
-        var found: [Build] = []
-        var seen: Set<ObjectIdentifier> = []
-        func add(_ build: Build?) {
-            var next = build
-            while let here = next, seen.insert(ObjectIdentifier(here)).inserted {
-                found.append(here)
-                next = here.parent ?? here.outer
-            }
-        }
-        add(build)
-        add(Build.at(state.build))
-        var around = state.pointee.around
-        while let here = around {
-            add(Build.at(here.pointee.threadBuild))
-            around = here.pointee.outer
-        }
-        var creation = state.pointee.creation
-        while let here = creation {
-            add(here.build)
-            creation = here.pointee.outer
-        }
-        builds = seen
-        keys = found.reversed().flatMap { $0.frames.map(\.recipe.key) }
-        let owner = build.graph.raw.pointee.owner
-        isAcross = found.contains { $0.graph.raw.pointee.owner != owner }
+    /// `keys`: those of the builds, from the outermost on.
+    init(thread: UInt64, builds: Set<ObjectIdentifier>, keys: [String], isAcross: Bool) {
+        (self.thread, self.builds, self.keys, self.isAcross) = (thread, builds, keys, isAcross)
     }
 
     func has(_ build: ObjectIdentifier) -> Bool { builds.contains(build) }
@@ -67,12 +41,14 @@ enum WaitsAcross {
     }
     private static let monitor = Monitor(isProcessWide: true)
     private nonisolated(unsafe) static var waits: [Wait] = []
-    /// How many there are.
+    /// The number of waits.
     private static let count = Atomic<Int>(0)
 
     /// Adds a wait of `standing` for the work of `maker`. If that closes a cycle through several runtimes, adds nothing
     /// and returns the keys of the cycle. Under the monitor of the runtime.
-    static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: Build?) -> [String]? {
+    static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: AnyObject?)
+        -> [String]?
+    {
         let wait = Wait(
             standing: standing, awaited: ObjectIdentifier(awaited), name: name,
             maker: maker.map { ObjectIdentifier($0) })
@@ -84,7 +60,7 @@ enum WaitsAcross {
         }
     }
 
-    /// It waits no longer.
+    /// Removes the wait.
     static func end(_ standing: Standing, for awaited: AnyObject) {
         monitor.locked {
             let awaited = ObjectIdentifier(awaited)
@@ -107,7 +83,7 @@ enum WaitsAcross {
     }
 
     /// Notes the build that creates something that others wait for. Under the monitor of the runtime.
-    static func known(_ maker: Build, for awaited: AnyObject) {
+    static func known(_ maker: AnyObject, for awaited: AnyObject) {
         monitor.locked {
             let awaited = ObjectIdentifier(awaited)
             for index in waits.indices where waits[index].awaited == awaited {

@@ -116,7 +116,7 @@ static invivo_status configures(const invivo_definition *described, invivo_chang
     invivo_value value = invivo_int64(5);
     visits++;
     expects_error(invivo_changes_configure(changes, "a.b", &value, E), INVIVO_E_ARGUMENT,
-                  "a.thing: a processor that visits 'a.thing' can define that anew, and nothing else");
+                  "a.thing: a processor that visits 'a.thing' can replace its definition, and nothing else");
     return INVIVO_OK;
 }
 static void a_processor_configures_nothing(void) {

@@ -102,8 +102,8 @@ static void refused(giving assemblies, const char *lines) {
 
 static void errors_have_their_locations(void) {
     write_manifest("modules: { music: music.py }\nassemblies: [stage]\n");
-    refused(give, "app.yaml:2:14: assemblies[0]: the manifest lists assemblies, and the host gives others: only one of the two says "
-                  "what is active\n");
+    refused(give, "app.yaml:2:14: assemblies[0]: the manifest lists assemblies, and the host gives others: use only one of the "
+                  "two\n");
     write_manifest("modules: { music: music.py }\nassemblies: [stge, { mount: voise, as: left }]\n"
                    "components: { x: { type: Thing, properties: { numer: 1 } } }\n");
     refused(NULL, "app.yaml:2:14: assemblies[0]: no module describes an assembly 'stge', did you mean 'stage'?\n"

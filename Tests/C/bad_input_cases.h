@@ -8,7 +8,7 @@ NOT_A_TEXT("a FIFO", make_fifo, INVIVO_E_FILE, "a.yaml: expected a regular file,
 NOT_A_TEXT("a device", make_device, INVIVO_E_FILE, "a.yaml: expected a regular file, this is a device")
 NOT_A_TEXT("a socket", make_socket, INVIVO_E_FILE, "a.yaml: expected a regular file, this is a socket")
 NOT_A_TEXT("a dangling link", make_dangling, INVIVO_E_NOT_FOUND, "a.yaml: the symbolic link leads nowhere")
-NOT_A_TEXT("links in a circle", make_circle, INVIVO_E_FILE, "a.yaml: the symbolic links go round in a circle")
+NOT_A_TEXT("links in a circle", make_circle, INVIVO_E_FILE, "a.yaml: the symbolic links form a cycle")
 NOT_A_TEXT("unreadable", make_unreadable, INVIVO_E_FILE, "a.yaml: the file cannot be read: permission denied")
 NOT_A_TEXT("too large", make_large, INVIVO_E_TOO_LARGE, "a.yaml: the file has 4999 bytes, at most 4096 are allowed; max_document_bytes permits more")
 

@@ -249,11 +249,11 @@ static void errors_of_a_choice_are_reported_at_activation(void) {
     expects_error(choose("s.choice", &missing, one, 1, E), INVIVO_E_NOT_CONFIGURED, NULL);
     expects_error(choose("s.choice", &chooser, self, 1, E), INVIVO_E_CYCLE, NULL);
     expects_error(choose("s.choice", &chooser, constant, 1, E), INVIVO_E_ARGUMENT,
-                  "host.c:3: s.choice: option 0 must be a key or a type: a choice is one of other definitions");
+                  "host.c:3: s.choice: option 0 must be a key or a type: a choice selects another definition");
     expects_error(choose("s.choice", &chooser, unknown, 1, E), INVIVO_E_ARGUMENT, NULL);
     expects_error(choose("s.choice", &chooser, NULL, 0, E), INVIVO_E_ARGUMENT, NULL);
     expects_error(invivo_define(runtime, &scoped, NULL, E), INVIVO_E_ARGUMENT,
-                  "s.choice: a choice makes nothing itself, and has a scope; say it in what it chooses");
+                  "s.choice: a choice creates no object itself, so it cannot have a scope; move this to the selected definitions");
     close_runtime();
 }
 

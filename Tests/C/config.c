@@ -297,10 +297,10 @@ static void missing_configuration_is_reported_with_its_dependents_and_the_search
     open_runtime();
     OK(says("a.yaml", "config: { synth: { voicse: 8 }, voices: 3 }", E));
     expects_error(define("synth.lead", 0, &voices, 1, NULL, 0, E), INVIVO_E_NOT_CONFIGURED,
-                  "host.c:7: synth.lead: initializer parameter 'count' needs the configuration 'voices', which is not there: "
+                  "host.c:7: synth.lead: initializer parameter 'count' needs the configuration 'voices', which is not set: "
                   "looked for 'synth.voices', then 'global.voices', did you mean 'synth.voicse'?");
     expects_error(define("bass.low", 0, &voices, 1, NULL, 0, E), INVIVO_E_NOT_CONFIGURED,
-                  "host.c:7: bass.low: initializer parameter 'count' needs the configuration 'voices', which is not there: "
+                  "host.c:7: bass.low: initializer parameter 'count' needs the configuration 'voices', which is not set: "
                   "looked for 'bass.voices', then 'global.voices'; '/voices' is there, in no assembly: ask for it so, or put it under 'global'");
     optional.flags = INVIVO_INJECT_OPTIONAL;
     OK(define("bass.low", INVIVO_SCOPE_LAZY_SINGLETON, &optional, 1, NULL, 0, E));

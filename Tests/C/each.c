@@ -184,7 +184,7 @@ static void a_definition_with_each_requires_an_entry(void) {
     begin();
     const invivo_assembly *pointer = &assembly;
     CHECK(invivo_activate(runtime, &pointer, 1, NULL, &error) == INVIVO_E_ARGUMENT);
-    CHECK(error && strstr(invivo_error_text(error), "the property 'number' wants an entry, and 'a.tone' is not one for each of them"));
+    CHECK(error && strstr(invivo_error_text(error), "the property 'number' needs an entry, and 'a.tone' is not one for each of them"));
     invivo_error_release(error);
     end();
 }

@@ -222,7 +222,7 @@ static void exclusive_needs_start_stop_and_one_instance(void) {
     invivo_definition wrong = server_definition();
     wrong.scope = INVIVO_SCOPE_PROTOTYPE;
     expects_error(invivo_define(runtime, &wrong, NULL, E), INVIVO_E_ARGUMENT,
-                  "net.server: what is exclusive is a singleton or lazy singleton without runtime arguments, not of scope prototype");
+                  "net.server: exclusive is for singletons and lazy singletons without runtime arguments, not of scope prototype");
     wrong = user_definition();
     wrong.flags = INVIVO_DEFINITION_EXCLUSIVE, wrong.initializer = NULL, wrong.initializer_count = 0, wrong.key = "net.wrong";
     expects_error(invivo_define(runtime, &wrong, NULL, E), INVIVO_E_ARGUMENT, NULL);

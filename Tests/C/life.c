@@ -674,7 +674,7 @@ static void a_start_that_does_not_return_holds_up_its_own_change_set_alone(void)
     CHECK_EQUAL(invivo_changes_commit(changes, &error), INVIVO_E_TIMEOUT);
     CHECK(strstr(invivo_error_text(error), "s.h: "));
     CHECK(strstr(invivo_error_text(error), "the start of 's.h' has not finished after"));
-    CHECK(strstr(invivo_error_text(error), "ms: what it does is undone when it returns"));
+    CHECK(strstr(invivo_error_text(error), "ms: its effects are undone when it returns"));
     invivo_error_release(error);
     describe();
     ADD("s.b", SINGLETON, shared_type);
@@ -700,7 +700,7 @@ static void a_stop_that_does_not_return_is_an_error_of_the_report(void) {
     ADD("s.h", SINGLETON, shared_type, .stop_timeout_ms = SHORT_LIMIT_MS);
     commit(); /* the commit succeeds nevertheless */
     CHECK(strstr(heard->reports[0].stop_error, "the stop of 's.h' has not finished after"));
-    CHECK(strstr(heard->reports[0].stop_error, "ms: it is not waited for any longer"));
+    CHECK(strstr(heard->reports[0].stop_error, "ms: the wait for it has ended"));
     describe();
     ADD("s.b", SINGLETON, shared_type);
     commit();

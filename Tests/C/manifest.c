@@ -301,8 +301,8 @@ static void a_component_refers_weakly_to_others(void) {
     OK(invivo_app_close(app, E));
     refused("modules: { notes: notes.py }\ncomponents:\n  a.y: { type: Loud, scope: prototype }\n"
             "  a.x: { type: Note, properties: { thing: { $weak: $a.y } } }\n",
-            "app.yaml:4:3: a.x: the property 'thing' is a weak reference to 'a.y', which has the scope 'prototype': there is never an "
-            "instance to find; use a provider, which makes one, or give it a scope that keeps one\n");
+            "app.yaml:4:3: a.x: the property 'thing' is a weak reference to 'a.y', which has the scope 'prototype': it never finds an "
+            "instance; use a provider, which creates one, or give it a scope that keeps one\n");
 }
 
 static void components_decorate_others(void) {
@@ -346,7 +346,7 @@ static void a_start_reports_errors_of_components_and_traits(void) {
 
 static void errors_have_their_locations(void) {
     refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, init: [$config.none] }\n",
-            "app.yaml:3:3: a.x: initializer parameter 'a' needs the configuration 'none', which is not there: looked for 'a.none', then "
+            "app.yaml:3:3: a.x: initializer parameter 'a' needs the configuration 'none', which is not set: looked for 'a.none', then "
             "'global.none'\n");
     refused("modules: { notes: notes.py }\nconfig:\n  a: { level: high }\ncomponents:\n  a.x: { type: Note, properties: { level: $config.level } }\n",
             "app.yaml:3:15: config.a.level: the property 'level' of 'a.x': expected a number at character 1 of 'high'\n");
@@ -372,7 +372,7 @@ static void errors_have_their_locations(void) {
             "app.yaml:5:3: a.y: the alias needs 'a.z', which is not defined, did you mean 'a.c'?\n"
             "app.yaml:6:3: a.v: the parent 'a.w' is not defined, did you mean 'a.c'?\n"
             "app.yaml:7:3: a.c: option 0 needs 'a.k', which is not defined, did you mean 'a.n'?\n"
-            "app.yaml:8:3: a.n: initializer parameter 'a' needs the configuration 'none', which is not there: looked for 'a.none', then "
+            "app.yaml:8:3: a.n: initializer parameter 'a' needs the configuration 'none', which is not set: looked for 'a.none', then "
             "'global.none'\n");
 }
 

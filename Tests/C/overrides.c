@@ -78,7 +78,7 @@ static void a_definition_under_an_override_is_checked(void) {
         OK(invivo_changes_configure(changes, "a.n", round ? &none : &five, E));
         if (round) {
             expects_error(invivo_changes_commit(changes, E), INVIVO_E_NOT_CONFIGURED,
-                          "a.key: initializer parameter 'number' needs the configuration '/a.n', which is not there: "
+                          "a.key: initializer parameter 'number' needs the configuration '/a.n', which is not set: "
                           "looked for 'a.n'; null removes 'a.n'");
         } else {
             OK(invivo_changes_commit(changes, E));

@@ -163,7 +163,7 @@ static void one_object_may_be_in_several_pools_under_several_keys(void) {
     OK(invivo_object_release(found));
     CHECK_EQUAL(count(a) + count(b), 3);
     OK(invivo_pool_remove(a, &one, E));
-    expects_error(invivo_pool_remove(a, &one, E), INVIVO_E_NOT_FOUND, "nothing lives in the pool 'a' under 1");
+    expects_error(invivo_pool_remove(a, &one, E), INVIVO_E_NOT_FOUND, "no live object in the pool 'a' under 1");
     OK(invivo_pool_peek(b, &one, &found));
     OK(invivo_object_release(found));
     OK(invivo_object_release(object));
@@ -189,7 +189,7 @@ static void pools_are_found_by_name_and_end(void) {
     expects_error(invivo_pool_get(things, &key, NULL, NULL, &gone, E), INVIVO_E_HANDLE, "the pool is closed");
     CHECK_EQUAL(invivo_pool_peek(things, &key, &gone), INVIVO_E_HANDLE);
     OK(invivo_pool_open(runtime, &options, &none, E));
-    expects_error(invivo_pool_get(none, &key, NULL, NULL, &gone, E), INVIVO_E_NOT_FOUND, "nothing lives in the pool 'things' under 1");
+    expects_error(invivo_pool_get(none, &key, NULL, NULL, &gone, E), INVIVO_E_NOT_FOUND, "no live object in the pool 'things' under 1");
     CHECK_EQUAL(live, 1);
     invivo_value list = invivo_null();
     expects_error(invivo_pool_list((invivo_pool){42}, &list, E), INVIVO_E_HANDLE, NULL);

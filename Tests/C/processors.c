@@ -510,7 +510,7 @@ static void a_processor_redefines_only_the_visited_key(void) {
     describe();
     PROCESS("less", .process = remove_it, .destroy = destroy);
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_ARGUMENT,
-                  "a.one: the processor 'less': a processor that visits 'a.one' can define that anew, and nothing else");
+                  "a.one: the processor 'less': a processor that visits 'a.one' can replace its definition, and nothing else");
     CHECK_EQUAL(destroyed, 2);
     drop(resolve("a.one"));
     end();

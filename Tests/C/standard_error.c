@@ -211,7 +211,7 @@ static void a_dropped_job_without_a_waiting_call_is_a_warning(void) {
     OK(invivo_define_block(runtime, "synth.bass", INVIVO_BLOCK(voice, properties), NULL, E));
     CHECK_EQUAL(invivo_job_drop(posted), INVIVO_OK);
     end();
-    CHECK_TEXT(captured(), "invivo: warning: the domain 'window' dropped a job that nobody waits for: what it was to do is not done\n");
+    CHECK_TEXT(captured(), "invivo: warning: the domain 'window' dropped a job without a waiting thread: its work is not done\n");
 }
 
 /* ---- an unread standard error -------------------------------------------------------------------------- */

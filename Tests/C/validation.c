@@ -156,7 +156,7 @@ static void a_wrong_kind_is_reported(void) {
     add("app.good", 7, (invivo_definition){INJECTIONS(properties, property_count, REFERENCE("a", "app.thing"))});
     invivo_error *error = NULL;
     CHECK(invivo_changes_check(changes, &error) == INVIVO_E_TYPE);
-    expect(error, "app.list", "wiring.type", "", "the property 'a' is of the kind object, and what goes there is of the kind list");
+    expect(error, "app.list", "wiring.type", "", "the property 'a' is of the kind object; expected the kind list");
     expect(error, "app.map", "wiring.type", "", "map");
     expect(error, "app.provider", "wiring.type", "", "callable");
     expect(error, "app.number", "wiring.type", "", "kind object");
@@ -224,7 +224,7 @@ static void missing_parts_of_a_definition_are_reported(void) {
     add("app.many", 4, (invivo_definition){.type = type, INJECTIONS(initializer, initializer_count, REFERENCE(NULL, "app.part"),
                            {.value = {.kind = INVIVO_KIND_INT64}}, {.value = {.kind = INVIVO_KIND_INT64}})});
     CHECK(invivo_changes_check(changes, &error) == INVIVO_E_ARITY);
-    expect(error, "app.few", "wiring.arity", "app.user", "nothing gives the initializer parameter 'count' (int64) of 'Strict': "
+    expect(error, "app.few", "wiring.arity", "app.user", "no argument for the initializer parameter 'count' (int64) of 'Strict': "
            "inject a value, or declare a runtime argument (parameters)");
     expect(error, "app.eager", "wiring.arity", "", "'count' (int64) of 'Strict'");
     expect(error, "app.many", "wiring.arity", "", "takes 2 initializer arguments, got 3");
@@ -255,7 +255,7 @@ static void errors_of_parents_are_reported_once(void) {
     invivo_error *error = NULL;
     CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
     expect(error, "app.lost", "wiring.missing", "", "the parent 'app.nobody' is not defined");
-    expect(error, "app.a", "wiring.cycle", "", "the parents go round in a circle: app.a -> app.c -> app.b -> app.a");
+    expect(error, "app.a", "wiring.cycle", "", "the parents form a cycle: app.a -> app.c -> app.b -> app.a");
     expect(error, "app.of_alias", "wiring.description", "", "the parent 'app.alias' is an alias");
     expect(error, "app.base", "wiring.unknown-property", "", "'speed'");
     expect(error, "app.child", "wiring.type", "", "99");

@@ -141,14 +141,14 @@ static void a_dependent_of_a_blocked_definition_is_blocked_or_refused(void) {
     CHECK_TEXT(states(), "b.inner dormant b.clock; b.outer dormant b.name");
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "b.name", .alias = "b.inner"}, NULL, E));
     expects_error(invivo_define(runtime, DEFINITION("b.firm", SINGLETON, part_type, INITIALIZER(KEY("input", "b.inner"))), NULL, E), INVIVO_E_NOT_FOUND,
-                  "b.firm: initializer parameter 'input' needs 'b.inner', which lies dormant: it waits for 'b.clock'");
+                  "b.firm: initializer parameter 'input' needs 'b.inner', which is blocked on missing dependencies: 'b.clock'");
     CHECK_EQUAL(live, 0);
     DEFINE("b.clock", LAZY_SINGLETON, part_type);
     CHECK_EQUAL(live, 3); /* through the alias too */
     CHECK(resolves("b.name") && resolves("b.outer"));
     DEFINE("b.firm", SINGLETON, part_type, INITIALIZER(KEY("input", "b.inner")));
     /* Its dependent would be blocked and does not wait: the dependency cannot be removed. */
-    removes("b.clock", INVIVO_E_NOT_FOUND, "b.firm: initializer parameter 'input' needs 'b.inner', which lies dormant: it waits for 'b.clock'");
+    removes("b.clock", INVIVO_E_NOT_FOUND, "b.firm: initializer parameter 'input' needs 'b.inner', which is blocked on missing dependencies: 'b.clock'");
     CHECK(resolves("b.firm"));
     removes("b.firm", INVIVO_OK, NULL);
     removes("b.clock", INVIVO_OK, NULL);

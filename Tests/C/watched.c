@@ -454,7 +454,7 @@ static void directories_that_cannot_be_watched(void) {
     begin();
     invivo_changes changes = open_set();
     expects_error(invivo_changes_watch(changes, &memory, &source, E), INVIVO_E_ARGUMENT,
-                  "options.path is NULL: a file is watched; a text is a document of the change set");
+                  "options.path is NULL: only a file is watched; add a string as a document of the change set");
     CHECK_EQUAL(source.bits, 0);
     expects_error(invivo_changes_watch(changes, &empty, &source, E), INVIVO_E_ARGUMENT, NULL);
     expects_error(invivo_changes_watch(changes, NULL, &source, E), INVIVO_E_ARGUMENT, NULL);

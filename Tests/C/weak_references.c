@@ -148,8 +148,8 @@ static void unshared_targets_are_refused(void) {
     OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.choice", .parameters = number, .parameter_count = 1,
                               .chooser = &(invivo_injection){INVIVO_ARG(0)}, .options = options, .option_count = 2}, NULL, E));
     static const struct { const char *to, *why; } wrong[] = {
-        {"a.prototype", "which has the scope 'prototype'"}, {"a.graph", "which has the scope 'graph'"}, {"a.asks", "which asks for whom it is made"},
-        {"a.alias", "which has the scope 'prototype'"}, {"a.choice", "a choice of what is made anew each time"}};
+        {"a.prototype", "which has the scope 'prototype'"}, {"a.graph", "which has the scope 'graph'"}, {"a.asks", "which depends on its requester"},
+        {"a.alias", "which has the scope 'prototype'"}, {"a.choice", "a choice of prototypes"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         invivo_injection weak[] = {WEAK("any", REF(wrong[i].to))};
         invivo_status status = invivo_define(runtime, &GIVEN("a.holder", LAZY_SINGLETON, PROPERTIES(weak)), NULL, E);

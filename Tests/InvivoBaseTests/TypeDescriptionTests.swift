@@ -201,7 +201,9 @@ extension Border {
                     $0.make = make
                     $0.release = { _, _ in }
                 } == "T: there is a size and a make function: one of them allocates the instance, not both")
-            #expect(problems(size: 0) == "T: there is neither a size nor a make function nor a block: nothing to make")
+            #expect(
+                problems(size: 0)
+                    == "T: there is neither a size nor a make function nor a block, so no instance can be created")
             #expect(throws: Never.self) { try tables.type(size: 0) { $0.block_size = 8 } }
             #expect(problems { $0.alignment = 24 } == "T: the alignment 24 is not a power of two up to 4096")
             #expect(
@@ -341,7 +343,7 @@ extension Border {
             #expect(method([]) { $0.result = 50 } == "T.m: the kind of the result 50 is not the number of a kind")
             #expect(
                 method([tables.parameter("a", .any, optional: true), tables.parameter("b", .any)])
-                    == "T.m: parameter 'b' is needed, but comes after the optional 'a'")
+                    == "T.m: parameter 'b' is required, but follows the optional 'a'")
             #expect(
                 method([tables.parameter("a", .any), tables.parameter("a", .any)])
                     == "T.m: two parameters are named 'a'")

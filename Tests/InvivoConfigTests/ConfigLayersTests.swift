@@ -140,6 +140,115 @@ import Testing
         }
     }
 
+    /// Many documents, some added, removed or moved to another order in each step, above and below an occasional setting.
+    @Test(arguments: [(6, 4), (20, 4), (40, 12), (200, 3)]) func manyDocumentsAreMergedAsFromScratch(
+        _ count: Int, _ width: Int
+    ) throws {
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<(count > 100 ? 4 : 12) {
+            var model = Model()
+            var layers = ConfigLayers()
+            var said: [UInt64: ConfigNode] = [:]
+            // Rounds without lists, scalars and nulls around other values, which hide the values of lower documents.
+            let isTame = Bool.random(using: &generator)
+            func content(_ order: UInt64) -> Value {
+                guard isTame else { return Self.map(3, width, &generator) }
+                return .map([
+                    (
+                        "a",
+                        .map([("n\(order % 64)", .int64(.random(in: 0...2))), ("shared", .int64(.random(in: 0...2)))])
+                    ),
+                    ("b\(order % 3)", .map([("c", .map([("n\(order % 40)", .bool(.random()))]))])),
+                ])
+            }
+            for step in 0..<70 {
+                let before = model.value
+                var orders = Set((0..<Int.random(in: 1...3)).map { _ in UInt64.random(in: 1...UInt64(count)) })
+                if step == 0 || Int.random(in: 0..<20) == 0 { orders.formUnion(1...UInt64(count)) }
+                var next = model.documents
+                for order in orders {
+                    switch Int.random(in: 0..<8) {
+                    case 0 where orders.count < 4: next[order] = nil
+                    case 1 where orders.count < 4:
+                        // It is closed, and opened again after all others or between them.
+                        next[UInt64.random(in: 1...UInt64(count + 3))] = next.removeValue(forKey: order)
+                    case 2...5 where next[order] != nil && !isTame:
+                        next[order] = Self.edited(next[order]!, &generator)
+                    default: next[order] = content(order)
+                    }
+                }
+                if Int.random(in: 0..<30) == 0 { for order in next.keys where order % 4 != 0 { next[order] = nil } }
+                var changed: [(order: UInt64, node: ConfigNode?)] = []
+                for order in Set(next.keys).union(model.documents.keys) where order <= UInt64(count + 3) {
+                    let (old, new) = (model.documents[order], next[order])
+                    if let old, let new, old.isSame(as: new), Self.text(old) == Self.text(new) { continue }
+                    guard new?.kind ?? .map == .map else {
+                        next[order] = old
+                        continue
+                    }
+                    said[order] = new.map { Self.node($0, like: said[order]) }
+                    changed.append((order, said[order]))
+                }
+                model.documents = next
+                var words: [(path: String, node: ConfigNode?)] = []
+                if Int.random(in: 0..<10) == 0 {
+                    let value = Self.random(1, 3, &generator)
+                    words.append(("a.n1", ConfigNode(value)))
+                    model.words = [("a.n1", value)]
+                }
+                let changes = try layers.apply(documents: changed.shuffled(), settings: words)
+                try Self.check(layers, changes, before, model)
+                try #require(Self.text(layers.tree.root.value) == Self.text(model.value))
+            }
+        }
+    }
+
+    /// Layers at one path compared with a dictionary.
+    @Test func aStackHasItsLayersInOrder() throws {
+        var generator = SystemRandomNumberGenerator()
+        for most in [3, 70, 500] as [UInt64] {
+            var stack = LayerStack()
+            var model: [UInt64: ConfigNode] = [:]
+            var steps = LoadSteps()
+            for _ in 0..<1000 {
+                let order = UInt64.random(in: 1...most, using: &generator)
+                let isMap = Int.random(in: 0..<40, using: &generator) != 0
+                let value: Value = isMap ? .map([("n\(order % 5)", .int64(Int64(order)))]) : .int64(Int64(order))
+                let node = Int.random(in: 0..<3, using: &generator) == 0 ? nil : ConfigNode(value)
+                stack.set(order, node)
+                stack.dropIndex()
+                model[order] = node
+                let orders = model.keys.sorted()
+                try #require(stack.layers.map(\.order) == orders)
+                try #require(stack.count == orders.count && stack.last?.order == orders.last)
+                try #require(stack[order]?.value.isSame(as: value) == node.map { _ in true })
+                try #require(stack[most + 1] == nil && stack[0] == nil)
+                let isHidden = orders.lastIndex { model[$0]?.map == nil } ?? 0
+                try #require(stack.visible.count == orders.count - isHidden)
+                try #require(stack.areMaps == model.values.allSatisfy { $0.map != nil })
+                guard Int.random(in: 0..<50, using: &generator) == 0 else { continue }
+                try stack.updateIndex(&steps)
+                for name in (0..<6).map({ "n\($0)" }) {
+                    try #require(stack.inner(name).layers.map(\.order) == orders.filter { model[$0]?[name] != nil })
+                }
+            }
+        }
+    }
+
+    /// An edit of one of many documents looks at the documents that have the changed path, at no others.
+    @Test(.timeLimit(.minutes(1))) func anEditAmongManyDocumentsSharesTheOthers() throws {
+        func document(_ name: String, _ value: Int64) -> ConfigNode {
+            ConfigNode(.map([("bench", .map([(name, .int64(value)), ("shared", .int64(1))]))]))
+        }
+        var layers = ConfigLayers()
+        let documents = (1...1000 as ClosedRange<UInt64>).map { ($0, document("n\($0)", 1)) }
+        _ = try layers.apply(documents: documents.map { ($0, Optional($1)) }, settings: [])
+        let changes = try layers.apply(documents: [(500, document("n500", 2))], settings: [])
+        #expect(changes.map(\.path) == ["", "bench", "bench.n500"])
+        #expect(try layers.apply(documents: [(499, nil)], settings: []).map(\.path) == ["", "bench", "bench.n499"])
+        #expect(layers.tree.find("bench.shared")?.value.isSame(as: .int64(1)) == true)
+    }
+
     @Test func runtimeSettingsWinOverDocumentsInTheirOrder() throws {
         var generator = SystemRandomNumberGenerator()
         let paths = ["n0", "n1", "n0.n1", "n0.n2", "n1.n0", "n2.n0.n1", "n2.n0", ""]

@@ -8,13 +8,11 @@ import Testing
 
 /// A registry without a runtime: it numbers keys and knows no type.
 final class Registry: DefinitionRegistry {
-    private var ids: [String: UInt32] = [:]
+    let names = KeyNames()
     var scopes: Set<String> = []
 
     func intern(_ name: String) throws(Failure) -> UInt32 {
-        if let id = ids[name] { return id }
-        ids[name] = UInt32(ids.count)
-        return UInt32(ids.count - 1)
+        try names.intern(name)
     }
     func type(named name: String) throws(Failure) -> ObjectType { throw Failure(.notFound, "no type '\(name)'") }
     func requireScope(named name: String) throws(Failure) {
@@ -100,7 +98,7 @@ final class Registry: DefinitionRegistry {
 
     @Test(arguments: [
         (["note", "note"], [false, false], "two parameters are named 'note'"),
-        (["note", "rate"], [true, false], "the parameter 'rate' is needed, but comes after one that may be left out"),
+        (["note", "rate"], [true, false], "the parameter 'rate' is required, but follows an optional one"),
     ])
     func wrongParametersAreRefused(names: [String], optional: [Bool], message: String) {
         let failure = Self.failure { given, strings in

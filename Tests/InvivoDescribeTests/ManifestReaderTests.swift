@@ -94,7 +94,7 @@ import Testing
         #expect(texts[0] == "4:12 app.part.scope: no scope 'nowhere'" || texts[0].hasSuffix("no scope 'nowhere'"))
         #expect(texts[1].hasPrefix("5:18 app.part: 'in32' is no kind"))
         #expect(texts[2].contains("app.part: the default: "))
-        #expect(texts[3].hasSuffix("the parameter 'd' is needed, but comes after one that may be left out"))
+        #expect(texts[3].hasSuffix("the parameter 'd' is required, but follows an optional one"))
         #expect(texts[4].hasSuffix("components.app.part.init[0]: 'a..b' is no path of properties"))
     }
 }

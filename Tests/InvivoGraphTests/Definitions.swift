@@ -15,10 +15,11 @@ final class Definitions {
     var config = ConfigTree()
     var blocked: [String: [String]] = [:]
 
-    /// Registers a type whose initializer takes the parameters.
+    /// Registers a type whose initializer takes the parameters, with properties of the kind double.
     @discardableResult
     func type(
-        _ name: String, _ parameters: [(name: String, kind: Int, type: String?)] = [], supertypes: [String] = []
+        _ name: String, _ parameters: [(name: String, kind: Int, type: String?)] = [], supertypes: [String] = [],
+        properties: [String] = []
     ) throws -> ObjectType {
         var strings: [UnsafeMutablePointer<CChar>] = []
         func string(_ text: String) -> UnsafePointer<CChar>? {
@@ -32,16 +33,29 @@ final class Definitions {
                 name: string($0.name), kind: invivo_kind($0.kind), flags: 0, type_name: $0.type.flatMap(string))
         }
         let others = supertypes.map(string)
+        let fields = properties.enumerated().map { index, name in
+            var field = invivo_property()
+            field.struct_size = MemoryLayout<invivo_property>.size
+            field.name = string(name)
+            field.kind = invivo_kind(INVIVO_KIND_DOUBLE)
+            (field.offset, field.size) = (UInt64(index * 8), 8)
+            return field
+        }
         let type = try listed.withUnsafeBufferPointer { listed in
             try others.withUnsafeBufferPointer { others in
-                var options = invivo_type_options()
-                options.struct_size = MemoryLayout<invivo_type_options>.size
-                options.name = string(name)
-                (options.size, options.alignment) = (8, 8)
-                options.concurrency = UInt32(INVIVO_SHARED)
-                (options.parameters, options.parameter_count) = (listed.baseAddress, UInt64(listed.count))
-                (options.supertypes, options.supertype_count) = (others.baseAddress, UInt64(others.count))
-                return ObjectType(try TypeTables.type(&options), owner: owner, keys: names, access: nil)
+                try fields.withUnsafeBufferPointer { fields in
+                    var options = invivo_type_options()
+                    options.struct_size = MemoryLayout<invivo_type_options>.size
+                    options.name = string(name)
+                    (options.size, options.alignment) = (UInt64(max(1, fields.count) * 8), 8)
+                    (options.properties, options.property_count) = (
+                        fields.isEmpty ? nil : fields.baseAddress, UInt64(fields.count)
+                    )
+                    options.concurrency = UInt32(INVIVO_SHARED)
+                    (options.parameters, options.parameter_count) = (listed.baseAddress, UInt64(listed.count))
+                    (options.supertypes, options.supertype_count) = (others.baseAddress, UInt64(others.count))
+                    return ObjectType(try TypeTables.type(&options), owner: owner, keys: names, access: nil)
+                }
             }
         }
         types[name] = type

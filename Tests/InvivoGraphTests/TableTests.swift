@@ -89,6 +89,53 @@ import Testing
         #expect(!slot.isMade(by: try #require(known.compile("server").recipe)))
     }
 
+    @Test func a_packed_slot_has_a_location_an_assembly_and_constant_properties() throws {
+        try known.type("Voice", properties: ["gain", "cutoff"])
+        func define(_ gain: Value, line: UInt32 = 7) throws -> Definition {
+            try known.define("voice", "Voice", line: line) {
+                $0.assembly = "synth"
+                $0.properties = [
+                    Injection(name: "cutoff", .value(.double(900))), Injection(name: "gain", .value(gain)),
+                ]
+            }
+        }
+        let described = DefinitionList([try define(.double(0.5))])
+        #expect(described.unpacked.isEmpty)
+        let slot = try slot("voice")
+        #expect(slot.isPacked && slot.definition.isSame(as: described[0]))
+        #expect(slot.definition.place == Place(file: "app.yaml", line: 7, column: 3))
+        #expect(slot.definition.body.assembly == "synth")
+        let steps = slot.recipe.steps.map { step -> String in
+            guard case .property(let index, .value(.double(let value))) = step else { return "?" }
+            return "\(index) = \(value)"
+        }
+        #expect(steps == ["1 = 900.0", "0 = 0.5"])
+        #expect(slot.isMade(by: try #require(known.compile("voice").recipe)))
+        _ = try define(.double(0.5), line: 8)
+        #expect(!slot.isMade(by: try #require(known.compile("voice").recipe)))
+        _ = try define(.double(0.25))
+        #expect(!slot.isMade(by: try #require(known.compile("voice").recipe)))
+        // The compiled constant is not the described one.
+        _ = try define(.int32(1))
+        #expect(!(try self.slot("voice").isPacked))
+    }
+
+    @Test func an_active_definition_shares_the_details_of_its_description() throws {
+        try known.type("Voice", properties: ["gain"])
+        let described = DefinitionList([
+            try known.define("voice", "Voice", line: 7) {
+                $0.assembly = "synth"
+                $0.properties = [Injection(name: "gain", .value(.double(0.5)))]
+            }
+        ])
+        let active = described[0].with { $0.order = DefinitionOrder(number: 3) }
+        var compiler = known.compiler()
+        let recipe = compiler.compile(active, former: nil)
+        let slot = GraphSlot(try #require(recipe))
+        #expect(slot.definition.body.order.number == 3)
+        #expect(slot.definition.details != nil && slot.definition.details === described[0].details)
+    }
+
     @Test func an_edited_graph_shares_what_stays() throws {
         try known.type("Clock")
         var editor = GraphEditor(Graph(generation: 0, keys: known.names.table))

@@ -52,7 +52,7 @@ extension LoopRoom {
             #expect(refusal("\(at)/link") == "\(file) \(at)/link: expected a regular file, this is a FIFO")
             #expect(refusal("/dev/zero") == "\(file) /dev/zero: expected a regular file, this is a device")
             #expect(refusal("\(at)/dangling") == "\(notFound) \(at)/dangling: the symbolic link leads nowhere")
-            #expect(refusal("\(at)/circle") == "\(file) \(at)/circle: the symbolic links go round in a circle")
+            #expect(refusal("\(at)/circle") == "\(file) \(at)/circle: the symbolic links form a cycle")
             #expect(
                 refusal("\(at)/large")
                     == "\(Status.tooLarge) \(at)/large: the file has 101 bytes, at most 100 are allowed; max_document_bytes permits more"

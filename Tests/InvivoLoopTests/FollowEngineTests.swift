@@ -286,7 +286,9 @@ extension LoopRoom {
             let outcome = engine.advance()
             #expect(outcome.bursts.isEmpty)
             #expect(
-                outcome.troubles.map(\.text) == ["/d/a: the file is gone; what it said last stays until it is back"])
+                outcome.troubles.map(\.text) == [
+                    "/d/a: the file was removed; its last content stays in effect until it is back"
+                ])
             world.files["/d/a"] = FileSignature(kind: .file, inode: 1, size: 5)
             world.happens("/d", .movedIn, "a")
             _ = tell(engine)

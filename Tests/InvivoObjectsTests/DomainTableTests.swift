@@ -118,7 +118,7 @@ private func absentDomain(_ name: String = "absent") -> Domain { Domain(name: na
         runtime.domains.post(to: domain, onDrop: { isDropped = true }) { Issue.record("it has run") }
         #expect(try #require(loop.takeFirst()).dropByHost())
         #expect(isDropped)
-        #expect(runtime.messages.all.contains { $0.contains("dropped a job that nobody waits for") })
+        #expect(runtime.messages.all.contains { $0.contains("dropped a job without a waiting thread") })
         #expect(!runtime.monitor.locked { runtime.domains.hasUnawaitedJobs })
     }
 

@@ -14,12 +14,12 @@ import Testing
         let ended = try Loop(name: "ended")
         ended.stop()
         let reclaimer = Reclaimer(container, LoopThread(container, running: ended), Announcer(container))
-        container.monitor.locked { container.retiredWhileBuilding = [(object: 0, birth: 0)] }
+        container.monitor.locked { container.builds.add(BuildRecords.Outdated(object: 0, birth: 0)) }
 
         reclaimer.handOver()
         #expect(container.monitor.locked { !reclaimer.needsLoop })
 
-        container.monitor.locked { container.retiredWhileBuilding = [] }
+        _ = container.monitor.locked { container.builds.takeOutdated() }
         try engine.close(deferring: false)
     }
 }

@@ -125,9 +125,9 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "!entry.made.isForeign", "domains"),
     ],
     "InvivoWiring/Build+Publish.swift": [
-        Mutant("skip", "container.builds.sincePlan?.insert(id)", "outdated"),
-        Mutant("skip", "if let late { container.onLateBuild?([id: late]) }", "traits outdated"),
-        Mutant("skip", "if !cell.isRetired { container.builds.built.insert(cell.id, cell.scope) }", "reset cases"),
+        Mutant("skip", "container.builds.noteVisible(id)", "outdated"),
+        Mutant("skip", "if let late { container.builds.report([id: late]) }", "traits outdated"),
+        Mutant("skip", "if !cell.isRetired { container.builds.noteBuilt(cell) }", "reset cases"),
     ],
     "InvivoWiring/Build+Resolve.swift": [
         Mutant("never", "frames[index].awaitsDecoration", "cases"),
@@ -146,7 +146,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoWiring/Build+Create.swift": [
         Mutant(
             "skip",
-            "if recipe.isTracked { container.track(object, record, recipe, arguments, self) }",
+            "if recipe.isTracked { track(recipient) }",
             "following cases",
         ),
         Mutant("never", "recipe.isAbstract", "making"),
@@ -162,7 +162,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "named.place.file.isEmpty", "life"),
         Mutant("never", "call.inRun || call.build?.root.isCommit == true", "life"),
     ],
-    "InvivoWiring/Container+Dispose.swift": [
+    "InvivoWiring/Disposal.swift": [
         Mutant("skip", "if iv_record_edge_count(record) != 0 { releaseEdges(record) }", "graph life"),
     ],
     "InvivoReload/Reloader+Attempt.swift": [
@@ -198,7 +198,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "seen.insert(target).inserted", "reset graph"),
     ],
     "InvivoReload/Planner+Definitions.swift": [
-        Mutant("never", "plan.definitions[child] == nil", "making differential"),
+        Mutant("never", "definitions.changed[child] == nil", "making differential"),
     ],
     "InvivoReload/Planner+Layers.swift": [
         Mutant("never", "!property.isInBlock", "wiring"),
@@ -220,7 +220,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if claim, ObjectTable.claims(object)?.isHeld != false { return }", "retired"),
         Mutant("skip", "leave(entries.filter { !idle.contains($0.key) })", "retired"),
         Mutant("always", "Self.isHere(type.domain)", "retired"),
-        Mutant("always", "Container.knownExtra(of: $0)?.life == .started", "retired"),
+        Mutant("always", "ObjectExtra.known(of: $0)?.life == .started", "retired"),
         Mutant("skip", "for (_, object) in released where overdue.contains(object) { warnOfUse(object) }", "retired"),
         Mutant("skip", "entry.extra.retirement.idleSince = 0", "retired"),
         Mutant("skip", "state.locked { $0.isPaused = false }", "retired"),
@@ -228,8 +228,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "grace != .max && now - idleSince >= grace", "retired"),
     ],
     "InvivoReload/Planner+Unread.swift": [
-        Mutant("skip", "if plan.recipes[holder] != nil { return false }", "unread"),
-        Mutant("skip", "if let planned = plan.definitions[holder], planned == nil { return false }", "unread"),
+        Mutant("skip", "if wiring.compiled.recipes[holder] != nil { return false }", "unread"),
+        Mutant("skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"),
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
         Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant("always", "!isNumbered", "unread"),
@@ -251,7 +251,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "isTouched == true", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
         Mutant("never", "other.body.entry == nil", "each"),
-        Mutant("skip", "if plan.definitions[child.id] != nil { plan.definitions[child.id] = .some(marked) }", "each"),
+        Mutant("skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"),
         Mutant("never", "entries.count <= limits.maxEachEntries", "each"),
     ],
     "InvivoWiring/ForkedRuntime.swift": [

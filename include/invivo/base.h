@@ -68,9 +68,9 @@ INVIVO_EXTERN_C_BEGIN
     X(E_IN_CALLBACK, -17, "the call is not allowed from inside a callback")                                     \
     X(E_BUSY, -18, "something is still in use")                                                                 \
     X(E_TIMEOUT, -19, "the deadline has passed")                                                                \
-    X(E_CYCLE, -20, "the wiring goes round in a circle")                                                        \
+    X(E_CYCLE, -20, "the dependencies form a cycle")                                                            \
     X(E_SYNTAX, -21, "the document is not well-formed")                                                         \
-    X(E_SPEC, -22, "the document says something that is not known here")                                        \
+    X(E_SPEC, -22, "the document names something unknown")                                                      \
     X(E_ENCODING, -23, "the text is not UTF-8")                                                                 \
     X(E_EMPTY, -24, "the document is empty")                                                                    \
     X(E_TOO_LARGE, -25, "a limit is exceeded")                                                                  \
@@ -85,13 +85,13 @@ INVIVO_EXTERN_C_BEGIN
     X(E_NULL, -34, "null where a value is needed")                                                              \
     X(E_UNSUPPORTED, -35, "not supported here")                                                                 \
     X(E_INTERNAL, -36, "a fault of the runtime itself; please report it")                                       \
-    X(E_AMBIGUOUS, -37, "several fit, and none comes first")                                                    \
-    X(E_ABSTRACT, -38, "the definition is abstract: only its children are made")                                \
-    X(E_NOT_CONFIGURED, -39, "the configuration says nothing there")                                            \
-    X(E_CONVERSION, -40, "the text does not say such a value")                                            \
-    X(E_STOP, -41, "it is done, and something failed while it was stopped")                                     \
-    X(E_DORMANT, -42, "the definition is dormant: something that it needs is not there")                        \
-    X(E_CAPTIVE, -49, "what lives long would hold what must not live so long, or be touched there")
+    X(E_AMBIGUOUS, -37, "several candidates match, and none has priority")                                      \
+    X(E_ABSTRACT, -38, "the definition is abstract: only its children can be resolved")                         \
+    X(E_NOT_CONFIGURED, -39, "there is no configuration value at the path")                                     \
+    X(E_CONVERSION, -40, "the string cannot be converted to the requested kind")                                \
+    X(E_STOP, -41, "the call succeeded, but an object failed to stop")                                          \
+    X(E_DORMANT, -42, "the definition is blocked on a missing dependency")                                      \
+    X(E_CAPTIVE, -49, "captive dependency: a longer-lived object would hold a shorter-lived or thread-confined one")
 
 typedef int32_t invivo_status;
 

@@ -17,7 +17,7 @@ struct iv_reader {
     struct iv_reader *next;
     uint64_t building; /* outermost builds of this thread; close waits for them while the runtime is still open */
     uint64_t pinned;   /* 0, else a generation not newer than the oldest that one of them builds with */
-    uint64_t pooling;  /* 0, else 1 + an epoch of pools not newer than what the thread reads in one (pools.h) */
+    uint64_t pooling;  /* 0, else 1 + an epoch of pools not newer than the thread's read in a pool (pools.h) */
     uint32_t thread;   /* the kernel's thread id, 0 = free */
 };
 
@@ -51,9 +51,9 @@ enum { IV_CORES = 4096 };
 struct iv_cell {
     void *shared_instance; /* of shared types: any thread */
     uint64_t object;       /* handle bits of the object, 0 while cold; IV_CELL_... */
-    uint64_t made;         /* what was tried and made, for the Swift Cell alone */
+    uint64_t made;         /* the build state, for the Swift Cell alone */
 };
-/* In `object`, where handles have their kind. What makes a new object each time never has one, and says so from the start. */
+/* Flags in `object`, in the bits of a handle's kind. A cell that creates a new object each time is marked from the start. */
 #define IV_CELL_CONFINED (1ull << 63) /* the cell is an iv_confined_cell */
 #define IV_CELL_MAKES (1ull << 62)    /* the cell is an iv_making_cell, and there is no object */
 struct iv_confined_cell {
@@ -63,25 +63,25 @@ struct iv_confined_cell {
 };
 struct iv_making_cell {
     struct iv_cell cell;
-    struct iv_type *prototype; /* of a prototype that needs nothing but its type: made without looking further */
-    struct iv_program *program; /* of one whose whole graph is known beforehand; set once, released by the Cell */
+    struct iv_type *prototype; /* for a prototype without dependencies: created from its type alone */
+    struct iv_program *program; /* its build plan, if its whole graph is known; set once, released by the Cell */
     uint64_t id; /* of the key whose cell it is; aliases lead here with keys of their own */
 };
 static inline bool iv_word_is_plain(uint64_t object) { return (object & (IV_CELL_CONFINED | IV_CELL_MAKES)) == 0; }
 static inline uint64_t iv_word_confined(uint64_t object) { return object | IV_CELL_CONFINED; }
 static inline uint64_t iv_word_object(uint64_t object) { return object & ~(IV_CELL_CONFINED | IV_CELL_MAKES); }
 static inline void iv_cell_start_making(struct iv_cell *cell) { cell->object = IV_CELL_MAKES; }
-/* What a cell is, as its `object` says; NULL where it is not. */
+/* The cell as the kind that its `object` states; NULL for another kind. */
 static inline struct iv_confined_cell *iv_word_confined_cell(uint64_t object, struct iv_cell *cell) {
     return object & IV_CELL_CONFINED ? (struct iv_confined_cell *)cell : 0;
 }
 static inline struct iv_making_cell *iv_word_making_cell(uint64_t object, struct iv_cell *cell) {
     return object & IV_CELL_MAKES ? (struct iv_making_cell *)cell : 0;
 }
-/* Before it says that it is one: made with the room for it. */
+/* For a cell that is not marked yet, but was allocated with that size. */
 static inline struct iv_confined_cell *iv_cell_as_confined(struct iv_cell *cell) { return (struct iv_confined_cell *)cell; }
 
-/* What making and disposing of plain objects needs of a type. Belongs to the Swift ObjectType. */
+/* The data of a type for creating and disposing of plain objects. Belongs to the Swift ObjectType. */
 struct iv_type {
     void *owner;       /* the ObjectType, unretained */
     void *container;   /* the Container, unretained: lives as long as the type */
@@ -119,18 +119,18 @@ struct iv_node {
     uint32_t edges;        /* the leases on those of its arguments that are objects */
 };
 struct iv_program {
-    uint64_t size;    /* of the block that all its objects stand in */
+    uint64_t size;    /* of the block that contains all its objects */
     uint64_t thread;  /* 0 = any, else the only one that may run it */
     uint64_t checked; /* 1 + the last generation found without documents for any of its keys */
     uint32_t node_count, argument_count;
     uint32_t has_shared; /* whether an argument is SHARED */
     struct iv_node *nodes;
     struct iv_argument *arguments;
-    const void *image; /* what every block starts as: all but where its instances, their slots and their edges are */
-    void *owner; /* what the constants and cells belong to, retained */
+    const void *image; /* the initial content of every block, except the addresses of its instances, their slots and their edges */
+    void *owner; /* the owner of the constants and cells, retained */
 };
 
-/* A graph: the public part (invivo_graph) and what only the runtime reads. */
+/* A graph: the public part (invivo_graph) and the part for the runtime alone. */
 struct iv_graph {
     uint64_t generation;
     uint32_t owner;
@@ -166,22 +166,22 @@ static inline size_t iv_text_length(const char *text) {
  * while the graph holds it, IV_DYING from the moment nobody does, the handle's 28-bit generation on top. */
 struct iv_slot {
     uint64_t state;
-    struct iv_record *record; /* valid while the generation fits and IV_DYING is not set, or by who disposes */
+    struct iv_record *record; /* valid while the generation fits and IV_DYING is not set, or for the disposing thread */
     uint64_t owner;           /* the core's tag: whose object it is */
 };
 
 #define IV_LEASES 0xffffffffull
 #define IV_HOLD (1ull << 32)
 #define IV_DYING (1ull << 33)
-/* Objects that refer to each other in a circle may be held by nothing else: looked into when a claim goes. */
+/* The object is part of a reference cycle, which is searched when a claim ends. */
 #define IV_CIRCLE (1ull << 34)
-/* With IV_DYING: whether it is held by anything but its circle is being found out; a lease calls that off. */
+/* With IV_DYING: the object is on trial, to find out whether only its cycle holds it. A lease cancels the trial. */
 #define IV_TRIAL (1ull << 35)
 #define IV_GENERATION_SHIFT 36
 
 /* The control block; the instance of a sized type follows it. */
 struct iv_record {
-    struct iv_type *type; /* lives while the runtime does; retained by who survives it */
+    struct iv_type *type; /* lives as long as the runtime; users that outlive it retain it */
     void *instance;
     void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
     uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes. The upper 16 bits count the leases on
@@ -249,14 +249,14 @@ enum { IV_MAGAZINE = 32 };
 
 struct iv_seat { struct iv_core *core; struct iv_reader *reader; };
 
-/* Objects that lost their last claim while what another one held is let go of: a queue through `thread` of their records.
- * One after the other and not inside each other, because a chain may be longer than the stack. */
+/* Objects that lose their last claim while another object is disposed of: a queue through `thread` of their records.
+ * They end one after the other, not recursively, because a chain may be longer than the stack. */
 struct iv_ending { struct iv_record *first, *last; uint64_t is_open; };
 
 /* One for each thread; freed by its end. */
 struct iv_block;
-/* What a thread was in the middle of when it went into code of a runtime, on its stack: a build may lead from one runtime
- * through others and back. */
+/* The operations that enclose the current one, on the stack of a thread: a build may lead from one runtime through others
+ * and back. */
 struct iv_around {
     void *build, *engine; /* as in iv_thread */
     struct iv_around *outer;
@@ -265,7 +265,7 @@ struct iv_around {
 struct iv_creation {
     struct iv_creation *outer; /* first: see iv_reader */
     void *pending;   /* the Swift PendingCreation of the threads that wait for it, retained, or NULL */
-    void *build;     /* the Build of what its function resolves, retained; created when first needed */
+    void *build;     /* the Build of its function's resolves, retained; created on demand */
     void *container; /* unretained */
 };
 
@@ -277,7 +277,7 @@ struct iv_thread {
     uint64_t id;              /* never reused; 0 until asked for */
     void *build;              /* the build that this thread is in, as a ThreadBuild; unretained */
     void *engine;             /* the engine whose reload or job this thread is running, unretained */
-    struct iv_around *around; /* what that is inside of, the innermost first */
+    struct iv_around *around; /* the enclosing operations, the innermost first */
     struct iv_block *block;   /* of which objects are being disposed of further up, and how many were meanwhile */
     uint64_t block_gone;
     struct iv_ending ending;
@@ -317,9 +317,10 @@ static inline void iv_core_publish(struct iv_core *core, const void *graph, uint
     __atomic_store_n(&core->epoch, epoch, __ATOMIC_RELEASE);
 }
 
-/* Sets what a thread's end calls with its iv_thread; and what a forked child does first: every open core is marked. */
+/* Sets the function that a thread's end calls with its iv_thread. */
 void iv_at_thread_exit(void (*function)(struct iv_thread *));
 void iv_thread_exit_arm(void);
+/* Installs the handlers of forks: a forked child first marks every open core. */
 void iv_at_fork_install(void);
 /* How many forks lie between this process and the first one that used the library. */
 extern uint64_t iv_fork_count;
@@ -329,7 +330,7 @@ static inline uint64_t iv_forks(void) { return __atomic_load_n(&iv_fork_count, _
 struct iv_held { pthread_mutex_t *mutex; struct iv_held *next; };
 void iv_hold_across_fork(struct iv_held *held);
 
-/* ---- what is alive ----------------------------------------------------------------------------------- */
+/* ---- live objects ------------------------------------------------------------------------------------- */
 
 struct iv_live {
     uint64_t runtimes, objects, callables, errors, graphs, blocks, threads, descriptors, leases;

@@ -1,4 +1,4 @@
-/* platform.h: what Swift cannot say itself: thread-local state, atomics, barriers, a few system calls.
+/* platform.h: C shims for what Swift cannot express: thread-local state, atomics, barriers, a few system calls.
  * Static inline shims, no logic. */
 #ifndef INVIVO_PLATFORM_H
 #define INVIVO_PLATFORM_H
@@ -38,13 +38,13 @@ static inline uint32_t iv_load_u32(const uint32_t *p) { return __atomic_load_n(p
 static inline void iv_store_u32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 static inline uint32_t iv_exchange_u32(uint32_t *p, uint32_t v) { return __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL); }
 static inline void *iv_load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-/* Puts `v` where nothing is; answers what is there then. */
+/* Stores `v` if the pointer is NULL; returns the pointer's value afterwards. */
 static inline void *iv_settle_pointer(void **p, void *v) {
     void *there = NULL;
     return __atomic_compare_exchange_n(p, &there, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? v : there;
 }
 static inline void iv_store_pointer(void **p, void *v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
-/* Stores into an empty place; answers what somebody else stored there first, or NULL. */
+/* Stores `v` if the pointer is NULL; returns the value that another thread stored first, or NULL. */
 static inline void *iv_store_first(void **p, void *v) {
     void *found = 0;
     return __atomic_compare_exchange_n(p, &found, v, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? 0 : found;

@@ -17,7 +17,7 @@ struct iv_pool_slot {
 struct iv_pool_text { struct iv_pool_text *next; uint32_t size, used; };
 
 struct iv_pool_table {
-    struct iv_pool_text *texts; /* first, as what only writers touch: see iv_reader */
+    struct iv_pool_text *texts; /* first, as data for writers only: see iv_reader */
     uint32_t capacity;
     uint32_t limit; /* of used slots, below the capacity: a search ends at a free one */
     uint32_t used, weak;

@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     if options.command == "check":
         if options.unread and (options.wait or options.no_modules):
-            check.error("--unread needs the modules and the documents: it goes with neither --wait nor --no-modules")
+            check.error("--unread needs the modules and the documents: it cannot be combined with --wait or --no-modules")
         return check_manifest(
             options.manifest,
             wait=options.wait,
@@ -194,7 +194,7 @@ def draw_manifest(
                     "mermaid or json"
                 ) from None
             if ran.returncode != 0:
-                raise OperatingSystemError("the program dot failed; what it says is above")
+                raise OperatingSystemError("the program dot failed; see its messages above")
             drawn = ran.stdout.decode()
         if output is None:
             sys.stdout.write(drawn)

@@ -154,7 +154,7 @@ def test_none_that_is_given_stays_none_and_what_is_left_out_is_the_default() -> 
 
 def test_a_model_gets_its_arguments_unchecked_by_the_library() -> None:
     assert vars(made_by(Model, None, port="8080")) == {"port": 8080}
-    with pytest.raises(invivo.ArityError, match=r"nothing gives the initializer parameter 'port'"):
+    with pytest.raises(invivo.ArityError, match=r"no argument for the initializer parameter 'port'"):
         made_by(Model, None, name="x")
     with pytest.raises(invivo.PropertyError, match="prot"):
         made_by(Model, None, port=1, prot=1)

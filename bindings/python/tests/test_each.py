@@ -81,7 +81,7 @@ def test_an_entry_is_wanted_only_in_a_definition_for_each() -> None:
         def voice(self) -> Voice:
             return invivo.new(Voice, invivo.entry_name(), 1)
 
-    with pytest.raises(invivo.ArgumentError, match=r"wants an entry, and 'wrong\.voice' is not one for each of them"):
+    with pytest.raises(invivo.ArgumentError, match=r"needs an entry, and 'wrong\.voice' is not one for each of them"):
         invivo.Runtime(Wrong())
 
 

@@ -178,7 +178,7 @@ def test_a_prototype_is_given_every_argument_that_has_no_default() -> None:
         plan(app, key="synth.voice")
     assert caught.value.path == "synth.voice.note"
     assert caught.value.file == __file__
-    assert "nothing gives the initializer parameter 'note' (int64) of 'Voice'" in str(caught.value)
+    assert "no argument for the initializer parameter 'note' (int64) of 'Voice'" in str(caught.value)
 
 
 def test_the_parameters_of_the_function_that_describes_it_are_runtime_arguments() -> None:
@@ -260,9 +260,9 @@ def test_a_choice_that_a_weak_reference_names_stays_one_of_what_is_shared() -> N
             changes.configure("c.v", 0)
         anew = scoped("prototype", lambda: invivo.new(Part), Part)
         runtime.define(anew, "t.other")  # one option of the choice is shared still
-        with pytest.raises(invivo.Error, match="a choice of what is made anew each time"):
+        with pytest.raises(invivo.Error, match="a choice of prototypes"):
             runtime.define(anew, "t.kept")
-        with pytest.raises(invivo.Error, match="a choice of what is made anew each time"):
+        with pytest.raises(invivo.Error, match="a choice of prototypes"):
             runtime.define(a_choice("t.anew"), "t.choice")
         kept = runtime["t.kept"]
         assert runtime["t.holder"].part() is kept

@@ -330,9 +330,9 @@ class Sources:
             "describes it"
         )
         if inner.unresolved is None and not inner.missing:
-            place = "attribute" if parameter is None else "initializer parameter"
+            missing = "value for the attribute" if parameter is None else "argument for the initializer parameter"
             raise ArityError(
-                f"nothing gives the {place} {name!r} ({KIND_NAMES[hint.kind]}) of {made.made!r}: {help}",
+                f"no {missing} {name!r} ({KIND_NAMES[hint.kind]}) of {made.made!r}: {help}",
                 **self.at(name),
             )
         raise NotFoundError(f"{made.made} wants {name!r}, and {what}: define it, {help}", **self.at(name))

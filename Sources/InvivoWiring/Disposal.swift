@@ -1,51 +1,27 @@
 internal import CInvivo
 internal import CPlatform
 internal import Glibc
-public import InvivoBase
-public import InvivoGraph
+internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoObjects
 
-/// How objects end.
-extension Container {
-    public func extra(_ record: Record) -> ObjectExtra { Self.extra(of: record) }
-
-    /// The extra of a record that has one. Other threads may add it at any moment, so the word is only read atomically.
-    public static func knownExtra(of record: Record) -> ObjectExtra? {
-        iv_load_pointer(iv_record_extra(record)).map {
-            Unmanaged<ObjectExtra>.fromOpaque($0).takeUnretainedValue()
-        }
-    }
-
-    /// Made when first asked for; several threads may ask at once.
-    static func extra(of record: Record) -> ObjectExtra {
-        if let extra = knownExtra(of: record) { return extra }
-        let fresh = Unmanaged.passRetained(ObjectExtra())
-        guard let first = iv_store_first(iv_record_extra(record), fresh.toOpaque()) else {
-            return fresh.takeUnretainedValue()
-        }
-        fresh.release()
-        return Unmanaged<ObjectExtra>.fromOpaque(first).takeUnretainedValue()
-    }
-
-    public static func type(_ record: Record) -> ObjectType {
-        Unmanaged<ObjectType>.fromOpaque(record.pointee.type.pointee.owner).takeUnretainedValue()
-    }
-
+/// The end of objects: they are stopped and freed, with what only they held.
+public enum Disposal {
     /// After a deferred close: the object keeps its type alive.
     public static func keepType(of object: UInt64) {
         guard ObjectTable.retain(object), let record = ObjectTable.record(object) else { return }
-        extra(of: record).keptType = type(record)
+        ObjectExtra.of(record).keptType = ObjectType.of(record)
         _ = ObjectTable.release(object)
     }
 
     /// Called once when the last claim on an object is gone: disposes of it, in its domain. Under a monitor it is postponed.
     static func dispose(_ record: Record) {
         // In a forked child nothing of the parent's ends: no callback runs, and its memory is left alone.
-        guard iv_forks() == 0 || type(record).container.home.isHere else { return }
+        guard iv_forks() == 0 || ObjectType.of(record).container.home.isHere else { return }
         let thread = iv_thread()!
         guard thread.pointee.locks == 0 else {
             nonisolated(unsafe) let record = record
-            let type = type(record)
+            let type = ObjectType.of(record)
             return thread.afterUnlocking { withExtendedLifetime(type) { dispose(record) } }
         }
         // What was created later waits already: it goes first.
@@ -159,7 +135,7 @@ extension Container {
 
     @inline(never)
     private static func disposeSlowly(_ record: Record) {
-        let type = type(record)
+        let type = ObjectType.of(record)
         let container = type.container
         // What its language still refers to is not stopped yet.
         if container.retiredObjects.linger(record) { return }
@@ -233,7 +209,7 @@ extension Container {
 
     /// Stops and frees an instance and its record. Its slot, if it has one, is the caller's.
     static func destroy(_ record: Record) {
-        let type = type(record)
+        let type = ObjectType.of(record)
         let extra = iv_load_pointer(iv_record_extra(record)).map { Unmanaged<ObjectExtra>.fromOpaque($0) }
         iv_store_pointer(iv_record_extra(record), nil)
         let thread = currentThread()
@@ -243,7 +219,7 @@ extension Container {
         type.container.apart { end(record, extra, type) }
         thread.pointee.ending = outer
         // What was injected goes last: its users are gone.
-        if let extra { type.container.endLate(of: extra.takeUnretainedValue()) }
+        if let extra { type.container.lates.end(extra.takeUnretainedValue()) }
         letGo(of: extra, record)
     }
 

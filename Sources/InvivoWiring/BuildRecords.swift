@@ -1,0 +1,121 @@
+internal import InvivoBase
+public import InvivoGraph
+
+/// The records that builds leave for reloads.
+///
+/// All functions except `connect` and `report` are called with the monitor of the runtime held.
+public final class BuildRecords: Sendable {
+    private struct State {
+        var dependencies = RecordedDependencies()
+        var built = BuiltKeys()
+        /// The keys of shared objects that became visible since the change set that has the turn was planned; nil without one.
+        var sincePlan: Set<UInt32>?
+        /// Objects that a further commit could not tune or replace: the next commit is followed by another try.
+        var again: [UInt32: LateBuild] = [:]
+        /// Objects that were built for a graph that was replaced meanwhile.
+        var outdated: [Outdated] = []
+        /// Set once, before the runtime is open.
+        var onLate: (@Sendable ([UInt32: LateBuild]) -> Void)?
+    }
+
+    /// An object that was built for a graph that was replaced meanwhile. The graph's hold on it is dropped by the next reclaim.
+    public struct Outdated: Sendable {
+        public let object: UInt64
+        /// The generation that brought its slot.
+        public let birth: UInt64
+
+        public init(object: UInt64, birth: UInt64) { (self.object, self.birth) = (object, birth) }
+    }
+
+    private let state: Guarded<State>
+
+    /// `monitor` is the runtime's.
+    init(_ monitor: Monitor) { state = .init(State(), by: monitor) }
+
+    // MARK: dependencies and built keys
+
+    /// The keys that the instances of `id` resolved during their construction, beyond those that its definition names.
+    public func dependencies(of id: UInt32) -> Set<UInt32> { state.held { $0.dependencies.dependencies(of: id) } }
+
+    /// The keys whose instances resolved `id`.
+    public func dependents(on id: UInt32) -> Set<UInt32> { state.held { $0.dependencies.dependents(on: id) } }
+
+    /// The keys of a scope whose shared instances were built; some may have ended.
+    public func built(_ scope: Scope) -> Set<UInt32> { state.held { $0.built.of(scope) } }
+
+    func noteBuilt(_ cell: Cell) { state.held { $0.built.insert(cell.id, cell.scope) } }
+
+    func add(_ keys: Set<UInt32>, to id: UInt32) { state.held { $0.dependencies.add(keys, to: id) } }
+
+    func replace(of id: UInt32, by keys: Set<UInt32>) { state.held { $0.dependencies.replace(of: id, by: keys) } }
+
+    /// A reload has replaced these cells: forgets the keys that have no instance in `graph`, the current one.
+    public func forget(_ cells: [Cell], in graph: Graph) {
+        for cell in cells where graph.cell(cell.id)?.isHeld() != true {
+            state.held { state in
+                state.built.remove(cell.id, cell.scope)
+                state.dependencies.remove(cell.id)
+            }
+        }
+    }
+
+    // MARK: objects that a reload has overtaken
+
+    /// Before a change set is planned: the keys of the objects that become visible from here on are noted.
+    public func beginNoting() { state.held { $0.sincePlan = [] } }
+
+    /// The change set's turn ends.
+    public func stopNoting() { state.held { $0.sincePlan = nil } }
+
+    /// Notes a shared object that becomes visible.
+    func noteVisible(_ id: UInt32) { state.held { _ = $0.sincePlan?.insert(id) } }
+
+    /// Objects could not be tuned or replaced: that is tried again after the next commit.
+    public func tryAgain(_ late: [UInt32: LateBuild]) { state.held { $0.again.merge(late) { $0.joined($1) } } }
+
+    /// With the store of the next graph: the keys that it concerns, and those to try again.
+    public func endNoting(_ former: Graph, _ next: Graph) -> [UInt32: LateBuild] {
+        state.held { state in
+            var all = state.again
+            for id in state.sincePlan ?? [] where former.cell(id) === next.cell(id) {
+                guard let late = next.lateness(of: id, state.dependencies.dependencies(of: id), since: former) else {
+                    continue
+                }
+                all[id] = all[id]?.joined(late) ?? late
+            }
+            (state.sincePlan, state.again) = (nil, [:])
+            return all
+        }
+    }
+
+    /// `onLate` is called, without the monitor, when a commit concerns objects that its plan did not know.
+    public func connect(_ onLate: @escaping @Sendable ([UInt32: LateBuild]) -> Void) {
+        state.locked { $0.onLate = onLate }
+    }
+
+    public func report(_ late: [UInt32: LateBuild]) {
+        let onLate = state.locked { $0.onLate }
+        onLate?(late)
+    }
+
+    // MARK: objects of replaced graphs
+
+    public var hasOutdated: Bool { state.held { !$0.outdated.isEmpty } }
+
+    public func add(_ outdated: Outdated) { state.held { $0.outdated.append(outdated) } }
+
+    public func takeOutdated() -> [Outdated] {
+        state.held { state in
+            defer { state.outdated = [] }
+            return state.outdated
+        }
+    }
+
+    /// For close: removes all records. The caller drops the result without the monitor.
+    func removeAll() -> [LateBuild] {
+        state.held { state in
+            defer { (state.dependencies, state.built, state.again) = (RecordedDependencies(), BuiltKeys(), [:]) }
+            return Array(state.again.values)
+        }
+    }
+}

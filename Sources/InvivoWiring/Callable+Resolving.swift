@@ -1,0 +1,77 @@
+internal import InvivoBase
+internal import InvivoGraph
+
+/// Callables that resolve when they are called.
+extension Callable {
+    /// A callable that resolves a key when it is called, or looks for an existing object, in the generation of that moment.
+    static func late(_ kind: Recipe.Late, _ id: UInt32, _ bound: [Value], in container: Container) -> Callable {
+        let name = container.keyName(id)
+        let holds = kind == .lazy || bound.contains(where: \.holdsReference)
+        let claims = holds ? LateClaims(id, bound: bound, container.lates) : nil
+        return Callable(description(of: kind, name), claims: claims) {
+            [weak container] (arguments) throws(Failure) -> Value in
+            guard let container else { throw Failure(.closed, "the runtime is closed", path: name) }
+            guard let claims else { return try value(in: container, of: id, bound + arguments, kind) }
+            let resolve = { () throws(Failure) -> Value in
+                var given: [Value] = []
+                for value in container.monitor.locked({ claims.bound }) {
+                    given.append(value.holdsReference ? try value.leasedAnew() : value)
+                }
+                return try value(in: container, of: id, given + arguments, kind)
+            }
+            return kind == .lazy ? try lazily(claims, in: container, resolve) : try resolve()
+        }
+    }
+
+    private static func description(of kind: Recipe.Late, _ name: String) -> String {
+        switch kind {
+        case .provider: "provider of '\(name)'"
+        case .lazy: "lazy '\(name)'"
+        case .weak: "weak reference to '\(name)'"
+        }
+    }
+
+    /// A callable that resolves the key it is called with.
+    static func resolver(in container: Container) -> Callable {
+        Callable("resolver") { [weak container] (arguments) throws(Failure) -> Value in
+            guard let container else { throw Failure(.closed, "the runtime is closed") }
+            guard case .string(let name)? = arguments.first else {
+                throw Failure(
+                    .argument, "the resolver is called with a key's name first, and its runtime arguments after it")
+            }
+            return try value(in: container, of: try container.definedKey(name), Array(arguments.dropFirst()))
+        }
+    }
+
+    /// A callable that returns the configured value at the moment of the call.
+    static func setting(_ setting: ConfigSetting, in container: Container) -> Callable {
+        Callable("configuration '\(setting.path)'") { [weak container] (_) throws(Failure) -> Value in
+            guard let container else { throw Failure(.closed, "the runtime is closed", path: setting.path) }
+            let graph = container.visibleGraph
+            for id in setting.ids {
+                if let found = graph.setting(id) { return found.node.value }
+            }
+            if let otherwise = setting.otherwise { return otherwise }
+            throw Failure(.notConfigured, "the configuration says nothing at '\(setting.path)'", path: setting.path)
+        }
+    }
+
+    /// The object that a lazy has resolved for the current version of its key; the result of `resolve` if there is none.
+    private static func lazily(
+        _ claims: LateClaims, in container: Container, _ resolve: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let (known, version) = try container.lates.known(to: claims)
+        if let known { return known }
+        // A key with one instance for each place is resolved where the caller is.
+        if container.visibleGraph.recipe(claims.id)?.scope.isPlaced == true { return try resolve() }
+        return try container.lates.keep(try resolve(), in: claims, for: version)
+    }
+
+    private static func value(
+        in container: Container, of id: UInt32, _ arguments: [Value], _ kind: Recipe.Late = .provider
+    ) throws(Failure) -> Value {
+        let object =
+            kind == .weak ? try container.existing(id, arguments) : try container.resolve(id, arguments: arguments)
+        return object == 0 ? .null : .object(ObjectLease(owning: object))
+    }
+}
