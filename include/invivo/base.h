@@ -17,7 +17,7 @@
 
 #define INVIVO_API extern
 
-/* Tags. Each function carries exactly one of the first two. The bindings are generated from them.
+/* Tags. Each function carries exactly one of them. The bindings are generated from them.
  *
  * INVIVO_NOWAIT: the function takes no lock, never waits and runs no host code. It may be called while the host holds a
  * lock (such as Python's GIL), and from a real-time thread.
@@ -46,7 +46,7 @@ INVIVO_EXTERN_C_BEGIN
 /* ---- status ------------------------------------------------------------------------------------------ */
 
 /** The status codes: X(name, number, text).
- * Zero means success, negative numbers are errors. Numbers never change and are never reused. */
+ * Zero means success, negative numbers are errors. Numbers never change and are never reused. Some are reserved: -43 to -48. */
 #define INVIVO_STATUS_TABLE(X)                                                                                  \
     X(OK, 0, "success")                                                                                         \
     X(E_ARGUMENT, -1, "an argument is missing or not allowed")                                                  \

@@ -55,8 +55,8 @@ typedef struct invivo_runtime_options {
     uint32_t flags;            /* INVIVO_RUNTIME_... */
     uint32_t quiet_ms;         /**< quiet time after the last file event before a file is read; UINT32_MAX = default 10 */
     /** Maximum time that events can delay the reading of a file; 0 = default 250.
-     * A followed file that is open for writing is read when it is closed, or after 2 s, or after this time if it is
-     * longer. A call that reads a file waits at most this time for its writer. */
+     * A followed file that is open for writing is read when its writer closes it, at the latest after 2 s or this time,
+     * whichever is longer. A call that reads a file waits at most this time for its writer. */
     uint32_t settle_max_ms;
     /** Maximum time that a reload waits for a domain, for the constructor of another thread, or for one other reload.
      *
@@ -94,8 +94,8 @@ typedef struct invivo_runtime_options {
     uint32_t stop_timeout_ms;
     /** Maximum time that a retired object without leases is kept because its own language refers to it
      * (`count_references`, type.h). Then it is stopped, and a warning names its key and type. 0 = default 30 s;
-     * INVIVO_STOP_GRACE_UNLIMITED = no limit. References between retired objects in their language count: objects of
-     * such a cycle are kept for this time. */
+     * INVIVO_STOP_GRACE_UNLIMITED = no limit. A reference from one retired object to another counts, too: a
+     * cycle of retired objects is kept for this whole time. */
     uint32_t stop_grace_ms;
     /** Maximum time for reading and planning documents. Then INVIVO_E_TIMEOUT names them; the same happens at close.
      * A converter is not interrupted: one that does not return blocks its reload. 0 = default 10 s;

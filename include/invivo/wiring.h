@@ -16,7 +16,7 @@ enum {
     INVIVO_SCOPE_SINGLETON = 3,      /**< one object, built by the commit that adds the definition */
     INVIVO_SCOPE_LAZY_SINGLETON = 4, /**< one object, built by the first resolve */
     INVIVO_SCOPE_WEAK_SINGLETON = 5, /**< one object that lives as long as it has a holder */
-    INVIVO_SCOPE_CONTEXT = 6,        /**< one object per context */
+    INVIVO_SCOPE_CONTEXT = 6,        /**< reserved: there are no contexts yet; a resolve is INVIVO_E_NOT_READY */
     INVIVO_SCOPE_THREAD = 7,         /**< one object per thread, until the thread ends */
     INVIVO_SCOPE_HOST = 8            /**< one object per instance of the host scope `scope_name` (scope.h) */
 };
@@ -46,7 +46,7 @@ enum {
     /** A lazy: a callable that resolves items[0] once, and again after a reload changed it.
      * For a host scope it resolves once per scope instance. The resolved object is treated as injected into the holder,
      * so cycles through lazies are collected. A reload that changes the object releases it, with or without a further
-     * call. When the holder ends, the callable keeps the object. */
+     * call. When the holder ends, the callable keeps the object until it is released itself. */
     INVIVO_INJECT_LAZY = 11,
     /** A weak reference: a callable that returns the existing instance of items[0], or null.
      *
@@ -190,8 +190,8 @@ typedef struct invivo_definition {
     const invivo_injection *properties; /**< set in this order after creation; base values for the fields of a block */
     uint64_t property_count;
     /** The target key, if this definition is an alias.
-     * `initializer` gives runtime arguments for the target: all of them, in any order, if `parameters` declare the
-     * arguments of the alias (INVIVO_INJECT_ARGUMENT); otherwise they precede the arguments of a resolve. The alias
+     * With `parameters`, which declare the arguments of the alias, `initializer` lists all arguments of the target
+     * (INVIVO_INJECT_ARGUMENT). Without, it lists the first ones, and the arguments of a resolve follow. The alias
      * creates nothing: type, scope, further injections and hooks are those of the target, and are ignored here. */
     const char *alias;
     const char *file;  /**< source location of the declaration, for messages; may be NULL */
