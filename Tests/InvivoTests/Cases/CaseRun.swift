@@ -1,3 +1,4 @@
+import Glibc
 import Invivo
 
 /// A running case: its runtimes, names and failures.
@@ -123,6 +124,9 @@ final class CaseRun: Values, @unchecked Sendable {
         for name in names.withLock({ Array($0.keys) }) { self[name] = nil }
         (assemblies, overrides, pools, jobs) = ([:], [:], [:], [:])
         runtimes = []
+        // A task of an asynchronous resolve that has returned its value releases it on its own thread.
+        let end = ContinuousClock.now + .seconds(10)
+        while world.count(nil) != 0, ContinuousClock.now < end { sched_yield() }
         let alive = world.count(nil)
         if alive != 0 { problems.withLock { $0.append((line, "\(alive) things are left")) } }
     }
