@@ -142,64 +142,26 @@ public final class Definition: Sendable {
     // Unchecked: immutable.
     nonisolated(unsafe) let details: DefinitionDetails?
 
+    /// The content of a definition. Parts that most definitions do not have are kept apart, so that a copy is cheap.
     public struct Body: Sendable {
         /// Nil takes the parent's, or graph.
         public var scope: Scope?
-        /// The name of a host scope.
-        public var scopeName: String?
         public var flags: Flags = []
         public var type: ObjectType?
-        public var factory: Factory?
-        /// Destroyed with the definition, although it is no factory of objects.
-        public var keepAlive: Factory?
-        public var maker: MakerMethod?
-        /// The object itself, made elsewhere.
-        public var constant: ObjectLease?
         /// In the order of the type's parameters, and checked against them. For an alias: the runtime arguments of its
         /// target. An alias that declares `parameters` gives all of them; another one gives the first ones, before
         /// those that it receives.
         public var initializer: [Injection] = []
-        /// The runtime arguments it takes; nil: its parent's, of an alias its target's, else none.
-        public var parameters: Signature?
         public var properties: [Injection] = []
-        public var methods: [Invocation] = []
-        public var before: [Invocation] = []
-        public var after: [Invocation] = []
-        public var afterAll: [Invocation] = []
-        public var inject: Injector?
-        /// Base values of tunable properties set by change sets, over those of the declaration.
-        public var base: [Int: Value] = [:]
-        /// The initial content of the block; it replaces that of the type.
-        public var blockImage: [UInt8]?
-        public var alias: String?
-        /// The key under which its assembly knows it, where it is another: of a mount, or of an assembly that was taken over.
-        public var origin: String?
-        /// A choice among other definitions. The definition then creates nothing itself.
-        public var choice: DefinitionChoice?
-        /// The type with its arguments: "Repository[User]".
-        public var generic: String?
-        /// Its initializer is not run, or something that it is given is left out because it is wrong: nothing is missing.
-        public var isPartial = false
-        public var parent: String?
-        public var rank: Int32 = 0
-        /// In nanoseconds; 0 = the value of the runtime's options.
-        public var startTimeout: UInt64 = 0
-        public var stopTimeout: UInt64 = 0
         public var place = Place()
         /// The position among all definitions; kept when the key is defined again.
         public var order = DefinitionOrder()
-        /// Its type by name, until it is looked for.
-        public var typeName: String?
         /// The assembly that it is of, as it is active.
         public var assembly: String?
-        /// The path of whose entries there is one of it for each; it is then only their pattern.
-        public var each: String?
-        /// The entry for which it is.
-        public var entry: String?
-        /// Whether it is inside a pattern.
-        public var isPattern = false
-        /// The key of the definition that contains it.
-        public var owner: String?
+        var creation: Shared<Creation>?
+        var relations: Shared<Relations>?
+        var settings: Shared<Settings>?
+
         public init() {}
     }
 
