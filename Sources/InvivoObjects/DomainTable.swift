@@ -117,7 +117,7 @@ public final class DomainTable: Sendable {
             return state.runtime
         }
         guard let runtime else { return }
-        let job = Job(domain, in: self, of: runtime, isAwaited: false, isPatient: isPatient, onDrop: onDrop) {
+        let job = Job(domain, in: self, of: runtime, isAwaited: false, isPatient: isPatient, for: runtime.outsideBuilds, onDrop: onDrop) {
             () throws(Failure) in body()
         }
         log(.trace, "a job for the domain '\(domain.name)', which nobody waits for")
@@ -141,15 +141,11 @@ public final class DomainTable: Sendable {
                 _ = job.open()
                 _ = enqueue(job, evenAfterClose: true)
             }
-            let refused = runtime.run(for: runtime.currentBuild) { () -> Failure? in
-                do throws(Failure) {
-                    try post(job)
-                    return nil
-                } catch { return error }
-            }
-            if let refused {
+            do throws(Failure) {
+                try runtime.insideBuild.run { () throws(Failure) in try post(job) }
+            } catch {
                 job.drop()
-                throw refused
+                throw error
             }
         }
     }
@@ -196,19 +192,12 @@ public final class DomainTable: Sendable {
         _ body: @escaping (_ deadline: Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         guard let runtime = state.locked({ $0.runtime }) else { return }
-        let build = runtime.currentBuild
+        let context = runtime.insideBuild
         if domain.isCurrent {
             if case .posted(anyThread: true, _) = domain.kind, domain.isHere == nil {
                 // Host code takes its own lock once for the whole job.
             } else {
-                let failure = runtime.run(for: build) { () -> Failure? in
-                    do throws(Failure) {
-                        try body(.none)
-                        return nil
-                    } catch { return error }
-                }
-                if let failure { throw failure }
-                return
+                return try context.run { () throws(Failure) in try body(.none) }
             }
         }
         let begun = monotonicNow()
@@ -217,7 +206,7 @@ public final class DomainTable: Sendable {
         var passed = deadline
         // A job that is left is done at any time.
         if case .left = overdue { passed = .none }
-        let job = Job(domain, in: self, of: runtime, isAwaited: true, for: build) { [passed] () throws(Failure) in
+        let job = Job(domain, in: self, of: runtime, isAwaited: true, for: context) { [passed] () throws(Failure) in
             try body(passed)
             try passed()
         }

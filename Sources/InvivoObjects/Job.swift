@@ -26,7 +26,7 @@ public final class Job: Sendable {
     let domain: Domain
     let postedAt = monotonicNow()
     /// The build on whose behalf it runs.
-    private let build: (any WaitingBuild)?
+    private let context: JobContext
     /// Left alone while its thread waits inside a build.
     let isPatient: Bool
     private let domains: DomainTable
@@ -35,12 +35,12 @@ public final class Job: Sendable {
 
     init(
         _ domain: Domain, in domains: DomainTable, of runtime: any JobRuntime, isAwaited: Bool, isPatient: Bool = false,
-        for build: (any WaitingBuild)? = nil, onDrop: (() -> Void)? = nil, body: @escaping () throws(Failure) -> Void
+        for context: JobContext, onDrop: (() -> Void)? = nil, body: @escaping () throws(Failure) -> Void
     ) {
         self.domain = domain
         self.domains = domains
         self.runtime = runtime
-        self.build = build
+        self.context = context
         self.isPatient = isPatient
         status = .init(Status(isAwaited: isAwaited, body: body, onDrop: onDrop), by: domains.monitor)
     }
@@ -67,7 +67,7 @@ public final class Job: Sendable {
     /// Runs it on this thread. False when it was run, dropped or withdrawn before.
     public func run() -> Bool {
         // A build further up on this thread continues only when the job has returned.
-        let beneath = runtime.buildBeneath.flatMap { $0.rootBuild === build?.rootBuild ? nil : $0.rootBuild }
+        let beneath = runtime.beneath.flatMap { $0.chain === context.chain ? nil : $0 }
         let me = currentThread().identity
         // A job that runs inside another one does not change `runningThread`.
         let isWithin = domain.runningThread == me
@@ -83,7 +83,7 @@ public final class Job: Sendable {
             }
         }
         guard body != nil else { return false }
-        let failure = runtime.run(for: build) { () -> Failure? in
+        let failure = context.run { () -> Failure? in
             // Its references end here, in its domain, before the waiting thread continues.
             defer { body = nil }
             do throws(Failure) {
@@ -99,7 +99,7 @@ public final class Job: Sendable {
         abandonment?.finishJob()
         domains.monitor.locked {
             if case .posted = domain.kind, !isWithin { domain.runningThread = 0 }
-            if let beneath { domains.waits.resume(beneath, me) }
+            if let beneath { domains.waits.resume(beneath.chain, me) }
             domains.noteOver(self)
         }
         closeHandle()

@@ -20,12 +20,11 @@ public struct LongWait {
         domains.monitor.lock()
     }
 
-    /// The same for an object that a build creates. Only one of the threads that wait for a build reports it.
+    /// The same for an object that a build creates. Only one of the threads that wait for its chain of builds reports it.
     public mutating func once(
-        _ domains: DomainTable, for name: @autoclosure () -> String, of builder: (any WaitingBuild)?
+        _ domains: DomainTable, for name: @autoclosure () -> String, of maker: BuildChain?
     ) {
-        guard hasBecomeLong(domains), builder?.isReportedAsSlow != true else { return }
-        builder?.isReportedAsSlow = true
+        guard hasBecomeLong(domains), maker?.reportAsSlow() != false else { return }
         let name = name()
         domains.monitor.unlock()
         report(domains, "'\(name)', which another thread is creating")

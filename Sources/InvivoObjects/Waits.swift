@@ -1,48 +1,95 @@
 public import InvivoBase
 
-/// The waits of one runtime's builds. Some builds wait for objects that others create. Others are below a job of their
-/// thread's domain on the stack, and continue when the job has returned. All functions are called with the monitor
-/// held.
+/// The waits of one runtime's builds. Some chains of builds wait for objects that others create. Others are below a job of their
+/// thread's domain on the stack, and continue when the job has returned. All functions are called with the monitor held.
 public final class Waits: Sendable {
-    private typealias Wait = (build: any WaitingBuild, thread: UInt64)
+    /// A thread that waits on behalf of a chain of builds.
+    public struct Wait: Sendable {
+        let chain: BuildChain
+        let thread: UInt64
+        /// Nil for a commit, which goes first: nothing may wait for its wait.
+        let object: (any Awaited)?
+        /// The keys of the objects that the chain is creating, from the outermost on.
+        let keys: [String]
+        /// Whether the chain can be rolled back and begun again meanwhile.
+        let canBackOff: Bool
+        /// Whether a commit has asked it to.
+        var isAskedToBackOff = false
+
+        public init(
+            of chain: BuildChain, on thread: UInt64, for object: (any Awaited)?, keys: [String],
+            canBackOff: Bool = false
+        ) {
+            (self.chain, self.thread, self.object) = (chain, thread, object)
+            (self.keys, self.canBackOff) = (keys, canBackOff)
+        }
+    }
+
+    /// A chain of builds that continues when the code above it on the stack has returned.
+    public struct Suspension: Sendable {
+        public let chain: BuildChain
+        /// The keys of the objects that the chain is creating, from the outermost on.
+        let keys: [String]
+
+        public init(_ chain: BuildChain, keys: [String]) { (self.chain, self.keys) = (chain, keys) }
+    }
 
     private struct State {
-        /// Builds whose thread runs a job while they wait, the outermost first.
-        var suspended: [Wait] = []
-        /// Threads that wait on behalf of a build, the innermost last.
+        /// Chains whose thread runs a job while they wait, the outermost first.
+        var suspended: [(suspension: Suspension, thread: UInt64)] = []
+        /// The innermost wait of a thread is its last.
         var waiting: [Wait] = []
-
-        static func remove(_ build: any WaitingBuild, _ thread: UInt64, from waits: inout [Wait]) {
-            guard let index = waits.lastIndex(where: { $0.build === build && $0.thread == thread }) else { return }
-            waits.remove(at: index)
-        }
+        /// Chains that run in hooks of the start phase of another, which waits for them.
+        var starting: [(outer: BuildChain, inner: BuildChain)] = []
     }
 
     private let state: Guarded<State>
 
     public init(_ monitor: Monitor) { state = .init(State(), by: monitor) }
 
-    public func suspend(_ build: any WaitingBuild, _ thread: UInt64) {
-        state.held { $0.suspended.append((build, thread)) }
-    }
-    public func resume(_ build: any WaitingBuild, _ thread: UInt64) {
-        state.held { State.remove(build, thread, from: &$0.suspended) }
+    public func suspend(_ suspension: Suspension, _ thread: UInt64) {
+        state.held { $0.suspended.append((suspension, thread)) }
     }
 
-    public func begin(_ build: any WaitingBuild, _ thread: UInt64) { state.held { $0.waiting.append((build, thread)) } }
-    public func end(_ build: any WaitingBuild, _ thread: UInt64) {
-        state.held { State.remove(build, thread, from: &$0.waiting) }
+    public func resume(_ chain: BuildChain, _ thread: UInt64) {
+        state.held { state in
+            let index = state.suspended.lastIndex { $0.suspension.chain === chain && $0.thread == thread }
+            if let index { state.suspended.remove(at: index) }
+        }
     }
+
+    public func begin(_ wait: Wait) { state.held { $0.waiting.append(wait) } }
+
+    /// Returns whether a commit has asked the waiting chain to back off.
+    @discardableResult
+    public func end(_ chain: BuildChain, _ thread: UInt64) -> Bool {
+        state.held { state in
+            guard let index = state.waiting.lastIndex(where: { $0.chain === chain && $0.thread == thread }) else {
+                return false
+            }
+            return state.waiting.remove(at: index).isAskedToBackOff
+        }
+    }
+
+    /// A hook of the start phase of `outer` begins, in a chain of its own.
+    public func beginStart(_ inner: BuildChain, in outer: BuildChain) { state.held { $0.starting.append((outer, inner)) } }
+    public func endStart(_ inner: BuildChain) { state.held { $0.starting.removeAll { $0.inner === inner } } }
 
     /// Whether a build lies beneath the code that the thread runs.
     public func hasSuspended(_ thread: UInt64) -> Bool { state.held { $0.suspended.contains { $0.thread == thread } } }
 
-    /// Whether a build waits for a shared object and can be rolled back and begun again meanwhile.
-    public func canBackOff(_ build: any WaitingBuild) -> Bool {
-        guard build.canBackOff,
-            let thread = state.held({ $0.waiting.last { $0.build === build }?.thread })
-        else { return false }
-        return !hasSuspended(thread)
+    /// Whether a chain waits for a shared object and can be rolled back and begun again meanwhile.
+    public func canBackOff(_ chain: BuildChain) -> Bool {
+        guard let wait = state.held({ $0.waiting.last { $0.chain === chain } }), wait.canBackOff else { return false }
+        return !hasSuspended(wait.thread)
+    }
+
+    /// Asks a waiting chain to be rolled back and begun again. The caller notifies its thread.
+    public func askToBackOff(_ chain: BuildChain) {
+        state.held { state in
+            let index = state.waiting.lastIndex { $0.chain === chain }
+            if let index { state.waiting[index].isAskedToBackOff = true }
+        }
     }
 
     /// A cycle that one more wait would close.
@@ -58,34 +105,32 @@ public final class Waits: Sendable {
         }
     }
 
-    /// The chain of waits from `other` back to `build`, which runs on `thread`; nil without one. A build below a job
+    /// The chain of waits from `other` back to `chain`, which runs on `thread`; nil without one. A build below a job
     /// continues when the job has returned and its awaited object exists.
-    public func cycle(
-        from other: any WaitingBuild, to build: any WaitingBuild, on thread: UInt64, _ key: String
-    ) -> Cycle? {
-        let (suspended, waiting) = state.held { ($0.suspended, $0.waiting) }
+    public func cycle(from other: BuildChain, to chain: BuildChain, on thread: UInt64, _ key: String) -> Cycle? {
+        let state = self.state.held { $0 }
         var seen: Set<ObjectIdentifier> = []
-        func follow(_ next: any WaitingBuild, _ path: [String], _ isThroughJob: Bool) -> Cycle? {
-            if next === build { return Cycle(path: path, isThroughJob: isThroughJob) }
+        func follow(_ next: BuildChain, _ path: [String], _ isThroughJob: Bool) -> Cycle? {
+            if next === chain { return Cycle(path: path, isThroughJob: isThroughJob) }
             guard seen.insert(ObjectIdentifier(next)).inserted else { return nil }
-            // A running build changes its keys meanwhile: only those of one that waits may be read.
-            let awaited = next.awaited
-            guard awaited != nil || suspended.contains(where: { $0.build === next }) else { return nil }
-            let own = path + next.keysInProgress.filter { !path.contains($0) }
-            for (beneath, its) in suspended where beneath === next {
+            let wait = state.waiting.last { $0.chain === next && $0.object != nil }
+            let suspended = state.suspended.filter { $0.suspension.chain === next }
+            let keys = wait?.keys ?? suspended.last?.suspension.keys ?? []
+            let own = path + keys.filter { !path.contains($0) }
+            for (_, its) in suspended {
                 if its == thread { return Cycle(path: own, isThroughJob: true) }
-                if let top = waiting.last(where: { $0.thread == its }), top.build !== next,
-                    let found = follow(top.build, own, true)
+                if let top = state.waiting.last(where: { $0.thread == its }), top.chain !== next,
+                    let found = follow(top.chain, own, true)
                 {
                     return found
                 }
             }
-            // A build that starts objects waits for its hooks' waits.
-            for inner in next.innerBuilds {
+            // A chain that starts objects waits for its hooks' waits.
+            for (outer, inner) in state.starting where outer === next {
                 if let found = follow(inner, own, isThroughJob) { return found }
             }
-            guard let awaited, let builder = awaited.builder else { return nil }
-            return follow(builder, own + [awaited.name], isThroughJob)
+            guard let object = wait?.object, let maker = object.maker else { return nil }
+            return follow(maker, own + [object.awaitedName], isThroughJob)
         }
         return follow(other, [key], false)
     }

@@ -23,7 +23,9 @@ extension Build {
         if recipe.isTracked { try checkDomain(recipe.definition) }
         let index = frames.count
         let mark = mark
-        frames.append(Frame(recipe, arguments, cell: cell, mark: mark.made, low: index))
+        frames.append(
+            Frame(
+                recipe, arguments, cell: cell, mark: mark.made, low: index, begun: cell == nil ? 0 : monotonicNow()))
         do throws(Failure) {
             let made = try makeInFrame(recipe, arguments, index)
             let frame = frames.removeLast()

@@ -23,7 +23,7 @@ extension Build {
             of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { ObjectExtra.of(entry.made.record) }
         }
         let (late, isOver) = container.monitor.locked { () -> (LateBuild?, Bool) in
-            publish(cell, entry.made)
+            publish(cell, entry.made, took: entry.took)
             container.current.show(cell, graph)
             let isOver = cell.isOver && !entry.made.isForeign
             guard !isReload, !cell.isRetired else { return (nil, isOver) }
@@ -39,7 +39,7 @@ extension Build {
     }
 
     /// Under the monitor: the instance becomes visible.
-    private func publish(_ cell: Cell, _ made: Made) {
+    private func publish(_ cell: Cell, _ made: Made, took: UInt64) {
         let (id, scope) = (cell.id, cell.scope)
         if !cell.isRetired { container.builds.noteBuilt(cell) }
         cell.failure = nil
@@ -61,7 +61,7 @@ extension Build {
             cell.weakObject = made.object
             cell.weakExtra = type.raw.pointee.has_stop == 0 ? nil : ObjectExtra.known(of: made.record)
             if !made.isForeign { cell.weakExtra?.retirement.isCurrent = !cell.isRetired }
-            cell.state = .built
+            cell.becomeBuilt(in: took)
             container.monitor.broadcast()
             return
         }
@@ -77,7 +77,7 @@ extension Build {
             graph.show(cell)
         }
         cell.show(made.object, made.record.pointee.instance, in: domain)
-        cell.state = .built
+        cell.becomeBuilt(in: took)
         container.monitor.broadcast()
         // A graph that is gone does not hold it: it belongs to the requester.
         if cell.isRetired && !cell.isOver && !made.isForeign {

@@ -294,7 +294,7 @@ extension Build {
             container.builds.noteBuilt(cell)
             cell.weakObject = object
             cell.isReviving = false
-            cell.state = .built
+            cell.becomeBuilt()
             container.monitor.broadcast()
         }
         return object
@@ -304,7 +304,7 @@ extension Build {
     /// that are gone. One at a time: host code that the last reference runs may resolve the others.
     func forgetGone(_ asked: [Cell.Asked], of base: Cell) {
         for one in asked {
-            guard let (weak, former) = container.monitor.locked({ one.cell.beginAsking(root) }) else { continue }
+            guard let (weak, former) = container.monitor.locked({ one.cell.beginAsking(chain) }) else { continue }
             let instance = container.apart { weak.load() }
             container.monitor.locked {
                 base.endAsking(one, former, isGone: instance == nil)
@@ -334,7 +334,7 @@ extension Build {
                     return bits
                 }
                 let isExhausted = ObjectTable.isExhausted(bits)
-                guard !isExhausted, let weak = cell.beginReviving(root) else {
+                guard !isExhausted, let weak = cell.beginReviving(chain) else {
                     container.monitor.unlock()
                     if isExhausted { throw .exhausted(path: recipe.key) }
                     return 0
@@ -350,21 +350,19 @@ extension Build {
                 container.monitor.locked { cell.makeCold(nil, container.monitor) }
                 return 0
             case .building(let other):
-                if other === root || isInside(other) {
+                if isOurs(other) {
                     defer { container.monitor.unlock() }
                     return madeHere(cell)
                 }
-                let (root, thread) = (root, currentThread().identity)
-                guard cell.isReviving, container.waits.cycle(from: other, to: root, on: thread, recipe.key) == nil
+                let thread = currentThread().identity
+                guard cell.isReviving, container.waits.cycle(from: other, to: chain, on: thread, recipe.key) == nil
                 else {
                     container.monitor.unlock()
                     return 0
                 }
-                root.waitingOn = .revival(cell)
-                container.waits.begin(root, thread)
+                container.waits.begin(Waits.Wait(of: chain, on: thread, for: cell, keys: root.keysInProgress))
                 wait.once(container.domains, for: recipe.key, of: other)
-                container.waits.end(root, thread)
-                root.waitingOn = nil
+                container.waits.end(chain, thread)
             }
         }
         container.monitor.unlock()

@@ -45,13 +45,13 @@ extension Build {
                 }
                 break waiting
             case .building(let other):
-                if other === root || isInside(other) {
+                if isOurs(other) {
                     container.monitor.unlock()
                     return try ownBuild(cell, recipe)
                 }
                 let thread = currentThread().identity
                 let root = root
-                let circle = container.waits.cycle(from: other, to: root, on: thread, cell.definition.key)
+                let circle = container.waits.cycle(from: other, to: chain, on: thread, cell.definition.key)
                 // A commit goes first: it keeps its objects until it is over. The other build begins again.
                 let goesFirst = circle != nil && root.isCommit && container.waits.canBackOff(other)
                 if isAsked || circle != nil && !goesFirst {
@@ -65,24 +65,22 @@ extension Build {
                 }
                 awaited = cell.attempt
                 if goesFirst {
-                    other.isAskedToGiveWay = true
+                    container.waits.askToBackOff(other)
                     container.monitor.broadcast()
                 } else {
                     if standing == nil { standing = root.standing }
-                    if let way = standing.flatMap({ WaitsAcross.begin($0, for: cell, cell.definition.key, of: other) })
-                    {
+                    if let way = standing.flatMap({ WaitsAcross.begin($0, for: cell, of: other) }) {
                         container.monitor.unlock()
                         throw root.waitsForCycle(Waits.Cycle(path: way), cell)
                     }
-                    root.waitingOn = .cell(cell)
                 }
-                container.waits.begin(root, thread)
+                container.waits.begin(
+                    Waits.Wait(
+                        of: chain, on: thread, for: goesFirst ? nil : cell, keys: root.keysInProgress,
+                        canBackOff: root.canBackOff))
                 wait.once(container.domains, for: cell.definition.key, of: other)
-                container.waits.end(root, thread)
+                isAsked = container.waits.end(chain, thread)
                 if !goesFirst, let standing { WaitsAcross.end(standing, for: cell) }
-                root.waitingOn = nil
-                isAsked = root.isAskedToGiveWay
-                root.isAskedToGiveWay = false
                 // The commit looks again, also if the awaited object exists now.
                 if isAsked { container.monitor.broadcast() }
             case .cold:
@@ -102,7 +100,7 @@ extension Build {
             container.monitor.unlock()
             throw error
         }
-        cell.state = .building(root)
+        cell.beginBuild(chain)
         cell.attempt += 1
         let weak = cell.weakReference
         if weak != nil { cell.isReviving = true }
@@ -111,13 +109,10 @@ extension Build {
         do throws(Failure) {
             if let weak, let revived = try revive(weak, recipe, cell) { return revived }
             if recipe.isExclusive { try root.commit?.beforeExclusive?(recipe.id) }
-            let begun = monotonicNow()
             guard let made = try make(recipe, arguments, cell: cell) else {
                 container.monitor.locked { cell.makeCold(nil, container.monitor) }
                 return 0
             }
-            let took = monotonicNow() &- begun
-            container.monitor.locked { cell.buildTime = took }
             return made.object
         } catch {
             // A build that waited for one which backed off creates the object itself.
@@ -159,7 +154,8 @@ extension Build {
             made.append(
                 Entry(
                     id: frame.recipe.id, arguments: frame.arguments, object: result.object, cell: frame.cell,
-                    made: result, low: frame.low < index ? frame.low : .max))
+                    made: result, took: isShared && frame.begun > 0 ? monotonicNow() &- frame.begun : 0,
+                    low: frame.low < index ? frame.low : .max))
         }
         // What an unshared object resolved is a dependency of its requester.
         if let result, !isShared, index > 0 { frames[index - 1].dependencies += result.dependencies }
@@ -339,7 +335,7 @@ extension Build {
     private func reset(_ cell: Cell, _ failure: Failure?) {
         guard root.isCommit else { return cell.makeCold(failure, container.monitor) }
         // The commit has left it while a domain did not answer, and another build creates it now.
-        guard case .building(let builder) = cell.state, builder === root else { return }
+        guard case .building(let maker) = cell.state, maker === chain else { return }
         cell.attempt += 1
         cell.makeCold(cell.failure, container.monitor)
     }
@@ -351,7 +347,7 @@ extension Build {
 extension Cell {
     /// Under the monitor: no build creates its object any more.
     func makeCold(_ failure: Failure?, _ monitor: Monitor) {
-        state = .cold
+        endBuild()
         isReviving = false
         self.failure = failure
         monitor.broadcast()

@@ -1,27 +1,26 @@
-public import InvivoBase
+internal import InvivoBase
 public import InvivoObjects
 
-extension Build: WaitingBuild {
-    public var rootBuild: any WaitingBuild { root }
-    public var awaited: (name: String, builder: (any WaitingBuild)?)? { waitingOn.map { ($0.name, $0.builder) } }
-    public var keysInProgress: [String] { frames.map(\.recipe.key) }
-    public var innerBuilds: [any WaitingBuild] { inner }
-    public var canBackOff: Bool {
-        guard case .cell = waitingOn else { return false }
-        return depth > 0 && parent == nil && outer == nil && !isCommit
-    }
-}
-
 extension Build {
+    /// Whether a chain is this build's, or runs hooks in which this one is.
+    func isOurs(_ other: BuildChain) -> Bool { other === chain || chain.isInside(other) }
+
+    /// The keys of the objects under construction, from the outermost on.
+    var keysInProgress: [String] { frames.map(\.recipe.key) }
+
+    /// Whether it can be rolled back and begun again: it holds nothing that others wait for. For a root.
+    var canBackOff: Bool { depth > 0 && outer == nil && !isCommit }
+
     /// What the calling thread is in the middle of, which waits on behalf of this build.
     var standing: Standing {
         let state = currentThread()
         var found: [Build] = []
-        var seen: Set<ObjectIdentifier> = []
+        var chains: Set<ObjectIdentifier> = []
         func add(_ build: Build?) {
             var next = build
-            while let here = next, seen.insert(ObjectIdentifier(here)).inserted {
+            while let here = next, !found.contains(where: { $0 === here }) {
                 found.append(here)
+                chains.insert(ObjectIdentifier(here.chain))
                 next = here.parent ?? here.outer
             }
         }
@@ -39,7 +38,7 @@ extension Build {
         }
         let owner = graph.raw.pointee.owner
         return Standing(
-            thread: state.identity, builds: seen, keys: found.reversed().flatMap(\.keysInProgress),
+            thread: state.identity, chains: chains, keys: found.reversed().flatMap(\.keysInProgress),
             isAcross: found.contains { $0.graph.raw.pointee.owner != owner })
     }
 }
@@ -47,11 +46,16 @@ extension Build {
 extension Build: ScopedBuild {}
 
 extension Container: JobRuntime {
-    public var currentBuild: (any WaitingBuild)? { innermostBuild }
-    public var buildBeneath: (any WaitingBuild)? { isBuildingHere ? innermostBuild ?? detachedBuild : nil }
-    public func run(for build: (any WaitingBuild)?, _ body: () -> Failure?) -> Failure? {
-        // Jobs return the builds that `currentBuild` has given them.
-        inside(build.map { unsafeDowncast($0, to: Build.self) }, body)
+    public var outsideBuilds: JobContext { JobContext { [self] body in inside(nil, body) } }
+    public var insideBuild: JobContext {
+        let build = innermostBuild
+        return JobContext(chain: build?.chain) { [self] body in inside(build, body) }
+    }
+    public var beneath: Waits.Suspension? {
+        isBuildingHere ? (innermostBuild ?? detachedBuild).map(suspension) : nil
+    }
+    func suspension(_ build: Build) -> Waits.Suspension {
+        Waits.Suspension(build.chain, keys: build.root.keysInProgress)
     }
 }
 

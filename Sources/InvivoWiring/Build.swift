@@ -3,9 +3,8 @@ public import InvivoGraph
 public import InvivoObjects
 
 /// One build: the resolve from outside, and every resolve that its constructors make, on this thread or in jobs that it posts.
-/// The nodes of wait cycles are builds, not threads.
 ///
-/// Used by the thread that it runs on; `waitingOn` is guarded by the container's monitor.
+/// Used by the thread that it runs on. Other threads see its chain, and the objects of a build whose hooks they run.
 public final class Build: @unchecked Sendable {
     /// An object under construction.
     struct Frame {
@@ -15,6 +14,8 @@ public final class Build: @unchecked Sendable {
         let cell: Cell?
         /// How much had been created when it began.
         let mark: Int
+        /// When it began, in monotonic nanoseconds; 0 for an existing object.
+        let begun: UInt64
         /// Keys that were resolved during its construction and that no definition on the way names.
         var dependencies: [UInt32] = []
         /// From the moment the instance exists; the build has one lease on it.
@@ -34,7 +35,8 @@ public final class Build: @unchecked Sendable {
         /// Entries of `starts` that must be started before it.
         var needs: Set<Int> = []
 
-        init(_ recipe: Recipe, _ arguments: [Value], cell: Cell?, mark: Int, low: Int) {
+        init(_ recipe: Recipe, _ arguments: [Value], cell: Cell?, mark: Int, low: Int, begun: UInt64 = 0) {
+            self.begun = begun
             self.recipe = recipe
             self.arguments = arguments
             self.cell = cell
@@ -86,6 +88,8 @@ public final class Build: @unchecked Sendable {
         /// Of a shared instance: published when `low` is reached. Nil for graph scope.
         let cell: Cell?
         let made: Made
+        /// The time that building it took, in nanoseconds, including its dependencies; 0 where nobody asks.
+        var took: UInt64 = 0
         var low: Int
     }
 
@@ -103,30 +107,6 @@ public final class Build: @unchecked Sendable {
         public init() {}
     }
 
-    /// Something that another build creates and this one waits for.
-    enum Awaited {
-        case cell(Cell)
-        /// A slot whose weak singleton may still be alive, which is being asked.
-        case revival(Cell)
-        /// A creation that no definition describes.
-        case creation(PendingCreation)
-
-        /// The build that creates it; nil if it has ended or waits for no other build.
-        var builder: Build? {
-            switch self {
-            case .cell(let cell), .revival(let cell):
-                if case .building(let builder) = cell.state { builder } else { nil }
-            case .creation(let creation): creation.build?.root
-            }
-        }
-        var name: String {
-            switch self {
-            case .cell(let cell), .revival(let cell): cell.definition.key
-            case .creation(let creation): creation.name
-            }
-        }
-    }
-
     /// Keeps its builds from outliving it: each of them is counted by the core (`Readers.beginBuild`).
     unowned(unsafe) let container: Container
     /// The graph that all its resolves see, held by a count, never by a view.
@@ -135,11 +115,11 @@ public final class Build: @unchecked Sendable {
     let isReload: Bool
     /// The build whose hook, or whose creation without a definition, this one runs for.
     let parent: Build?
+    /// The builds that wait as one: this one's parent's, if it has one.
+    let chain: BuildChain
     /// The creation without a definition that it runs for, in messages: "the pool 'textures'".
     var origin: String?
     var frames: [Frame] = []
-    /// How long the creation of objects took that other builds do not see yet, by slot. Guarded by the monitor.
-    var buildTimes: [ObjectIdentifier: UInt64] = [:]
     var made: [Entry] = []
     /// Children before parents.
     var completed: [Completion] = []
@@ -161,8 +141,6 @@ public final class Build: @unchecked Sendable {
     let beneath: Build?
     /// Whether `outer` is interrupted on the same thread.
     let isApart: Bool
-    /// The builds in this one's start phase. Guarded by the monitor.
-    var inner: [Build] = []
     /// How many steps have been deferred.
     var deferrals = 0
     /// How many resolves are under way; at 0 the graph is complete.
@@ -171,14 +149,9 @@ public final class Build: @unchecked Sendable {
     var missingFrame: Int?
     /// Set together with a failure: the frame that requested it.
     var missingFor: Int?
-    var waitingOn: Awaited?
     /// In a root, set together with a failure: waiting for this cell would have closed a cycle of builds, so the whole build is
     /// taken back and tried again when the other one is done.
     var givesWayTo: Cell?
-    /// In a waiting build: a commit needs its objects, and it is to back off. Guarded by the monitor.
-    var isAskedToGiveWay = false
-    /// A long wait for it has been reported. Guarded by the monitor.
-    public var isReportedAsSlow = false
 
     public init(
         _ container: Container, graph: Graph, isReload: Bool = false, commit: Commit? = nil, parent: Build? = nil,
@@ -189,6 +162,7 @@ public final class Build: @unchecked Sendable {
         self.isReload = isReload
         self.commit = commit
         self.parent = parent
+        chain = parent?.chain ?? BuildChain(outer: outer?.chain)
         self.outer = outer
         self.isApart = isApart
         self.beneath = beneath
@@ -205,7 +179,7 @@ public final class Build: @unchecked Sendable {
         build.object.map { Unmanaged<Build>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The outermost build of nested calls. All of them wait as one.
+    /// The outermost build of nested calls.
     var root: Build {
         var build = self
         while let parent = build.parent { build = parent }
@@ -244,16 +218,6 @@ public final class Build: @unchecked Sendable {
         let root = root
         let isKnown = root.foundInstances.contains { $0.scope === instance.scope && $0.place == instance.place }
         if !isKnown { root.foundInstances.append(instance) }
-    }
-
-    /// Whether this build runs in the start phase of another, maybe indirectly.
-    func isInside(_ other: Build) -> Bool {
-        var build = root.outer?.root
-        while let here = build {
-            if here === other { return true }
-            build = here.outer?.root
-        }
-        return false
     }
 
     /// Records a resolve that no definition names: the object under construction depends on it.

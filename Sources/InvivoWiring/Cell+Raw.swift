@@ -1,7 +1,8 @@
 internal import CPlatform
 internal import Glibc
+internal import InvivoObjects
 
-/// The part of a cell that readers see. Its third word holds the `Cell`'s state: being built (and by which build) or
+/// The part of a cell that readers see. Its third word holds the `Cell`'s state: being built (and by which chain of builds) or
 /// built (and in which time), and the number of attempts. There may be a million cells, so this has no spare storage.
 extension UnsafeMutablePointer<iv_cell> {
     enum Form { case shared, confined, making }
@@ -43,8 +44,8 @@ extension UnsafeMutablePointer<iv_cell> {
     var isBuilt: Bool { pointee.made & 3 == Stage.built.rawValue }
     var isBuilding: Bool { pointee.made & 3 == Stage.building.rawValue }
 
-    /// The build that creates its object, retained here; only in the stage `building`. Addresses of a process have no more than 48 bits.
-    var builder: Unmanaged<Build> {
+    /// The chain of builds that creates its object, retained here; only in the stage `building`. Addresses of a process have no more than 48 bits.
+    var maker: Unmanaged<BuildChain> {
         Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(pointee.made & Self.middle)).unsafelyUnwrapped)
     }
 
@@ -55,8 +56,8 @@ extension UnsafeMutablePointer<iv_cell> {
         pointee.made = pointee.made & ~(Self.middle | 3) | word & Self.middle | stage.rawValue
     }
 
-    /// Times of 19 hours and more are stored as 19 hours.
-    func becomeBuilt(in time: UInt64) { become(.built, Swift.min(time, Self.middle >> 2) << 2) }
+    /// The word of the stage `built`. Times of 19 hours and more are stored as 19 hours.
+    func word(of time: UInt64) -> UInt64 { Swift.min(time, Self.middle >> 2) << 2 }
 
     var attempt: Int {
         get { Int(pointee.made >> 48) }

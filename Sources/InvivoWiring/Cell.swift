@@ -1,14 +1,14 @@
 public import CPlatform
 public import InvivoBase
 public import InvivoGraph
-internal import InvivoObjects
+public import InvivoObjects
 
 /// The shared instance of one definition; with runtime arguments, one for each set of them. Everything here is guarded by the
 /// container's monitor, and exists only if an instance was created or tried.
-public final class Cell: GraphSlot, @unchecked Sendable {
+public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
     enum State {
         case cold
-        case building(Build)
+        case building(BuildChain)
         case built
     }
 
@@ -57,7 +57,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
 
     deinit {
         guard let raw = knownRaw else { return }
-        if raw.isBuilding { raw.builder.release() }
+        if raw.isBuilding { raw.maker.release() }
         if let making = raw.making, let program = iv_making_program(making) { ProgramSource.free(program) }
         let rest = knownRest
         raw.deallocate()
@@ -107,26 +107,30 @@ public final class Cell: GraphSlot, @unchecked Sendable {
     }
 
     var state: State {
-        get {
-            guard let raw = knownRaw else { return .cold }
-            return raw.isBuilding ? .building(raw.builder.takeUnretainedValue()) : raw.isBuilt ? .built : .cold
-        }
-        set {
-            let raw = raw
-            let former = raw.isBuilding ? raw.builder : nil
-            defer { former?.release() }
-            if former != nil { WaitsAcross.over(self) }
-            switch newValue {
-            case .cold:
-                _ = former?.takeUnretainedValue().buildTimes.removeValue(forKey: ObjectIdentifier(self))
-                raw.become(.cold, 0)
-            case .building(let build):
-                raw.become(.building, UInt64(UInt(bitPattern: Unmanaged.passRetained(build).toOpaque())))
-            case .built:
-                let known = former?.takeUnretainedValue().buildTimes.removeValue(forKey: ObjectIdentifier(self))
-                raw.becomeBuilt(in: known ?? 0)
-            }
-        }
+        guard let raw = knownRaw else { return .cold }
+        return raw.isBuilding ? .building(raw.maker.takeUnretainedValue()) : raw.isBuilt ? .built : .cold
+    }
+    public var awaitedName: String { definition.key }
+    public var maker: BuildChain? { if case .building(let maker) = state { maker } else { nil } }
+
+    /// A chain of builds begins to create its object.
+    func beginBuild(_ maker: BuildChain) {
+        become(.building, UInt64(UInt(bitPattern: Unmanaged.passRetained(maker).toOpaque())))
+    }
+
+    /// No build creates its object any more.
+    func endBuild() { become(.cold, 0) }
+
+    /// Its object exists. Building it took `time` nanoseconds.
+    func becomeBuilt(in time: UInt64 = 0) { become(.built, raw.word(of: time)) }
+
+    private func become(_ stage: UnsafeMutablePointer<iv_cell>.Stage, _ word: UInt64) {
+        let raw = raw
+        let former = raw.isBuilding ? raw.maker : nil
+        raw.become(stage, word)
+        guard let former else { return }
+        WaitsAcross.over(self)
+        former.release()
     }
     /// The number of attempts to build it, as far as they are counted. Threads that waited for a failed attempt get its
     /// failure.
@@ -159,15 +163,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         set { rest.sequence = newValue }
     }
     /// The time that building its instance took, in nanoseconds, including its dependencies.
-    public internal(set) var buildTime: UInt64 {
-        get { knownRaw.map { $0.isBuilt ? $0.buildTime : 0 } ?? 0 }
-        set {
-            guard let raw = knownRaw else { return }
-            if raw.isBuilt { raw.becomeBuilt(in: newValue) }
-            // Other builds do not see the instance yet: its build keeps the time.
-            if raw.isBuilding { raw.builder.takeUnretainedValue().buildTimes[ObjectIdentifier(self)] = newValue }
-        }
-    }
+    public var buildTime: UInt64 { knownRaw.map { $0.isBuilt ? $0.buildTime : 0 } ?? 0 }
     /// This cell's claim on an object that other code created (a constant, the result of a method of another object).
     /// The graph's hold covers only objects that the graph created.
     var claim: ObjectLease? {
@@ -342,19 +338,19 @@ public final class Cell: GraphSlot, @unchecked Sendable {
         }
     }
 
-    /// Under the monitor: marks the cell as built by `root` while the weak reference is read, so that no other thread
+    /// Under the monitor: marks the cell as built by `chain` while the weak reference is read, so that no other thread
     /// touches it. Returns the reference and the former state; nil when another thread was first.
-    func beginAsking(_ root: Build) -> (weak: WeakInstance, former: State)? {
+    func beginAsking(_ chain: BuildChain) -> (weak: WeakInstance, former: State)? {
         guard let weak = weakReference, !isHeld() else { return nil }
-        defer { beginReviving(root) }
+        defer { beginReviving(chain) }
         return (weak, state)
     }
 
     /// Under the monitor, for a cell that is not being built: as above, where no other thread can be first.
     @discardableResult
-    func beginReviving(_ root: Build) -> WeakInstance? {
+    func beginReviving(_ chain: BuildChain) -> WeakInstance? {
         guard let weak = weakReference else { return nil }
-        state = .building(root)
+        beginBuild(chain)
         isReviving = true
         return weak
     }
@@ -362,7 +358,7 @@ public final class Cell: GraphSlot, @unchecked Sendable {
     /// Under the monitor, by the thread that read the reference: records whether the object has ended. If so, removes
     /// the cell.
     func endAsking(_ asked: Asked, _ former: State, isGone: Bool) {
-        asked.cell.state = isGone ? .cold : former
+        if !isGone, case .built = former { asked.cell.becomeBuilt() } else { asked.cell.endBuild() }
         asked.cell.isReviving = false
         guard isGone, knownRest?.variants[asked.key] === asked.cell else { return }
         knownRest?.variants[asked.key] = nil

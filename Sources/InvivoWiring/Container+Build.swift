@@ -51,10 +51,10 @@ extension Container {
         var tries = 0
         while true {
             let build = buildForWaiting()
-            let beneath = build.isApart ? build.outer?.root : nil
+            let beneath = build.isApart ? build.outer.map(suspension) : nil
             let thread = currentThread().identity
             if let beneath { monitor.locked { waits.suspend(beneath, thread) } }
-            defer { if let beneath { monitor.locked { waits.resume(beneath, thread) } } }
+            defer { if let beneath { monitor.locked { waits.resume(beneath.chain, thread) } } }
             do throws(Failure) { return try whole(build, body, giveBack) } catch {
                 tries += 1
                 // A build whose hook this one runs in holds objects that the other one waits for: it backs off as a whole.
@@ -96,7 +96,7 @@ extension Container {
         defer { monitor.unlock() }
         while case .building(let other) = cell.state {
             // Another runtime beneath may hold something.
-            if let way = WaitsAcross.begin(standing, for: cell, cell.definition.key, of: other) {
+            if let way = WaitsAcross.begin(standing, for: cell, of: other) {
                 throw build.waitsForCycle(Waits.Cycle(path: way), cell)
             }
             wait.once(domains, for: cell.definition.key, of: other)

@@ -1,6 +1,6 @@
 public import CPlatform
 public import InvivoBase
-internal import InvivoObjects
+public import InvivoObjects
 
 /// A creation that no definition describes, such as an entry of a pool. Its memory is on the stack of the thread that runs it.
 ///
@@ -8,22 +8,21 @@ internal import InvivoObjects
 public typealias Creation = UnsafeMutablePointer<iv_creation>
 
 /// The end of a creation that other threads wait for. Guarded by the runtime's monitor.
-public final class PendingCreation: @unchecked Sendable {
-    /// For messages.
-    let name: String
-    /// The build of the creation. A creation without a build waits for nothing.
-    fileprivate(set) var build: Build?
+public final class PendingCreation: Awaited, @unchecked Sendable {
+    public let awaitedName: String
+    /// The chain of the creation's build. A creation without a build waits for nothing.
+    public fileprivate(set) var maker: BuildChain?
     fileprivate var isDone = false
     /// The error of a failed creation; nil also when it backed off.
     fileprivate var failure: Failure?
 
-    private init(name: String) { self.name = name }
+    private init(name: String) { awaitedName = name }
 
     /// The one of `creation`, created when it has none. Under the runtime's monitor, while the creation cannot end.
     public static func of(_ creation: Creation, named name: String) -> PendingCreation {
         if let known = known(creation) { return known }
         let pending = PendingCreation(name: name)
-        pending.build = creation.build
+        pending.maker = creation.build?.chain
         creation.pointee.pending = Unmanaged.passRetained(pending).toOpaque()
         return pending
     }
@@ -69,7 +68,7 @@ extension Container {
                 pending.isDone = true
                 WaitsAcross.over(pending)
                 pending.failure = failure?.code == .cycle ? nil : failure
-                pending.build = nil
+                pending.maker = nil
                 monitor.broadcast()
             }
             creation.pointee.pending = nil
@@ -83,31 +82,30 @@ extension Container {
     /// Waits until a creation has ended, serving the calling thread's domain meanwhile. Throws its error, and `cycle` where the
     /// creation waits for the caller.
     public func wait(for pending: PendingCreation) throws(Failure) {
-        let build = buildForWaiting().root
+        let build = buildForWaiting()
+        let chain = build.chain
         let thread = currentThread().identity
-        let standing = build.standing
+        let (standing, keys) = (build.root.standing, build.root.keysInProgress)
         var wait = LongWait()
         defer { wait.end(domains) }
         monitor.lock()
         while !pending.isDone {
             // The start of an object that the creation has built waits for the creation.
-            let isOwn = pending.build.map { build.isInside($0.root) } ?? false
-            let circle = pending.build.flatMap { waits.cycle(from: $0.root, to: build, on: thread, pending.name) }
-            var cycle = isOwn ? [pending.name] : circle?.path
+            let isOwn = pending.maker.map(chain.isInside) ?? false
+            let circle = pending.maker.flatMap { waits.cycle(from: $0, to: chain, on: thread, pending.awaitedName) }
+            var cycle = isOwn ? [pending.awaitedName] : circle?.path
             if cycle == nil {
-                cycle = WaitsAcross.begin(standing, for: pending, pending.name, of: pending.build?.root)
+                cycle = WaitsAcross.begin(standing, for: pending, of: pending.maker)
             }
             if let cycle {
                 monitor.unlock()
-                let path = (build.frames.map(\.recipe.key) + cycle).joined(separator: " -> ")
-                throw Failure(.cycle, "the wiring goes round in a circle: \(path)", path: pending.name)
+                let path = (keys + cycle).joined(separator: " -> ")
+                throw Failure(.cycle, "the wiring goes round in a circle: \(path)", path: pending.awaitedName)
             }
-            build.waitingOn = .creation(pending)
-            waits.begin(build, thread)
-            wait.once(domains, for: pending.name, of: pending.build?.root)
-            waits.end(build, thread)
+            waits.begin(Waits.Wait(of: chain, on: thread, for: pending, keys: keys))
+            wait.once(domains, for: pending.awaitedName, of: pending.maker)
+            waits.end(chain, thread)
             WaitsAcross.end(standing, for: pending)
-            build.waitingOn = nil
         }
         let failure = pending.failure
         monitor.unlock()
@@ -169,8 +167,8 @@ extension Container {
         monitor.locked {
             creation.pointee.build = Unmanaged.passRetained(build).toOpaque()
             if let pending = PendingCreation.known(creation) {
-                pending.build = build
-                WaitsAcross.known(build.root, for: pending)
+                pending.maker = build.chain
+                WaitsAcross.known(build.chain, for: pending)
             }
         }
         return build

@@ -279,8 +279,8 @@ public final class Lifecycle: @unchecked Sendable {
         let build = call.build
         guard call.record.pointee.instance != nil else { return }
         let hooks = build.map { Build(container, graph: $0.graph, isReload: $0.isReload, outer: $0) }
-        if let hooks, let build { monitor.locked { build.inner.append(hooks) } }
-        defer { if let hooks, let build { monitor.locked { build.inner.removeAll { $0 === hooks } } } }
+        if let hooks, let build { monitor.locked { container.waits.beginStart(hooks.chain, in: build.chain) } }
+        defer { if let hooks { monitor.locked { container.waits.endStart(hooks.chain) } } }
         try container.inside(hooks) { () -> Result<Void, Failure> in
             do throws(Failure) { return .success(try runInDomain(call, body)) } catch { return .failure(error) }
         }.get()

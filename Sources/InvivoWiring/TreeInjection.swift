@@ -196,7 +196,7 @@ extension Container {
             }
             let isTaken = monitor.locked { () -> Bool in
                 guard case .cold = cell.state, !cell.isRetired else { return true }
-                cell.state = .building(build.root)
+                cell.beginBuild(build.chain)
                 cell.attempt += 1
                 return false
             }

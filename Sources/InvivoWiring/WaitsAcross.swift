@@ -1,22 +1,23 @@
 internal import CPlatform
 internal import InvivoBase
+internal import InvivoObjects
 internal import Synchronization
 
-/// The builds on the stack of a thread that is about to wait, of any runtime. They continue only after the wait.
+/// The chains of builds on the stack of a thread that is about to wait, of any runtime. They continue only after the wait.
 struct Standing {
     let thread: UInt64
-    private let builds: Set<ObjectIdentifier>
+    private let chains: Set<ObjectIdentifier>
     /// The keys of the builds, from the outermost on.
     private let keys: [String]
     /// Whether they are of several runtimes.
     let isAcross: Bool
 
     /// `keys`: those of the builds, from the outermost on.
-    init(thread: UInt64, builds: Set<ObjectIdentifier>, keys: [String], isAcross: Bool) {
-        (self.thread, self.builds, self.keys, self.isAcross) = (thread, builds, keys, isAcross)
+    init(thread: UInt64, chains: Set<ObjectIdentifier>, keys: [String], isAcross: Bool) {
+        (self.thread, self.chains, self.keys, self.isAcross) = (thread, chains, keys, isAcross)
     }
 
-    func has(_ build: ObjectIdentifier) -> Bool { builds.contains(build) }
+    func has(_ chain: ObjectIdentifier) -> Bool { chains.contains(chain) }
 
     /// The keys after `key`; all of them when `key` is not among them.
     func keys(after key: String) -> [String] {
@@ -36,7 +37,7 @@ enum WaitsAcross {
         /// The cell or pending creation.
         let awaited: ObjectIdentifier
         let name: String
-        /// The build that creates it; nil while it has none.
+        /// The chain of builds that creates it; nil while it has none.
         var maker: ObjectIdentifier?
     }
     private static let monitor = Monitor(isProcessWide: true)
@@ -46,11 +47,10 @@ enum WaitsAcross {
 
     /// Adds a wait of `standing` for the work of `maker`. If that closes a cycle through several runtimes, adds nothing
     /// and returns the keys of the cycle. Under the monitor of the runtime.
-    static func begin(_ standing: Standing, for awaited: AnyObject, _ name: String, of maker: AnyObject?)
-        -> [String]?
+    static func begin(_ standing: Standing, for awaited: any Awaited, of maker: BuildChain?) -> [String]?
     {
         let wait = Wait(
-            standing: standing, awaited: ObjectIdentifier(awaited), name: name,
+            standing: standing, awaited: ObjectIdentifier(awaited), name: awaited.awaitedName,
             maker: maker.map { ObjectIdentifier($0) })
         return monitor.locked {
             if let circle = circle(wait) { return circle }
@@ -61,7 +61,7 @@ enum WaitsAcross {
     }
 
     /// Removes the wait.
-    static func end(_ standing: Standing, for awaited: AnyObject) {
+    static func end(_ standing: Standing, for awaited: any Awaited) {
         monitor.locked {
             let awaited = ObjectIdentifier(awaited)
             let mine = waits.lastIndex { $0.awaited == awaited && $0.standing.thread == standing.thread }
@@ -72,7 +72,7 @@ enum WaitsAcross {
 
     /// Removes the waits for an object that exists now or was abandoned. Under the monitor of the runtime in which they
     /// were added.
-    static func over(_ awaited: AnyObject) {
+    static func over(_ awaited: any Awaited) {
         // Its own waits are seen: they were entered in the same monitor.
         guard count.load(ordering: .relaxed) > 0 else { return }
         monitor.locked {
@@ -82,8 +82,8 @@ enum WaitsAcross {
         }
     }
 
-    /// Notes the build that creates something that others wait for. Under the monitor of the runtime.
-    static func known(_ maker: AnyObject, for awaited: AnyObject) {
+    /// Notes the chain that creates something that others wait for. Under the monitor of the runtime.
+    static func known(_ maker: BuildChain, for awaited: any Awaited) {
         monitor.locked {
             let awaited = ObjectIdentifier(awaited)
             for index in waits.indices where waits[index].awaited == awaited {

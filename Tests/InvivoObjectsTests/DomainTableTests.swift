@@ -53,10 +53,10 @@ private func absentDomain(_ name: String = "absent") -> Domain { Domain(name: na
         var ran: [String] = []
         runtime.domains.post(to: runtime.domains.defaultDomain, isPatient: true) { ran.append("patient") }
         runtime.domains.post(to: runtime.domains.defaultDomain) { ran.append("other") }
-        runtime.build = ScriptedBuild("a")
+        runtime.chain = BuildChain()
         while runtime.domains.poll(timeout: 0) > 0 {}
         #expect(ran == ["other"])
-        runtime.build = nil
+        runtime.chain = nil
         while runtime.domains.poll(timeout: 0) > 0 {}
         #expect(ran == ["other", "patient"])
     }

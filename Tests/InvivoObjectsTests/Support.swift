@@ -2,19 +2,12 @@ import Glibc
 import InvivoBase
 import InvivoObjects
 
-/// A build that a test scripts.
-final class ScriptedBuild: WaitingBuild, @unchecked Sendable {
-    var parent: ScriptedBuild?
-    var awaited: (name: String, builder: (any WaitingBuild)?)?
-    var keysInProgress: [String]
-    var innerBuilds: [any WaitingBuild] = []
-    var canBackOff = false
-    var isReportedAsSlow = false
-    var rootBuild: any WaitingBuild { parent?.rootBuild ?? self }
+/// An object that a test lets builds wait for.
+final class ScriptedObject: Awaited {
+    let awaitedName: String
+    let maker: BuildChain?
 
-    init(_ keys: String...) { keysInProgress = keys }
-
-    func waits(for name: String, of builder: ScriptedBuild) { awaited = (name, builder) }
+    init(_ name: String, of maker: BuildChain? = nil) { (awaitedName, self.maker) = (name, maker) }
 }
 
 /// A runtime with domains and without objects.
@@ -23,8 +16,8 @@ final class ScriptedRuntime: JobRuntime, @unchecked Sendable {
     let waits: Waits
     let domains: DomainTable
     let messages = Messages()
-    /// The build of the test's thread.
-    var build: ScriptedBuild?
+    /// The chain of the build that the test's thread is in.
+    var chain: BuildChain?
     private let identity = currentThread().identity
 
     init(
@@ -38,10 +31,11 @@ final class ScriptedRuntime: JobRuntime, @unchecked Sendable {
         domains.connect(to: self)
     }
 
-    var currentBuild: (any WaitingBuild)? { currentThread().identity == identity ? build : nil }
-    var buildBeneath: (any WaitingBuild)? { currentBuild }
-    var isBuildingHere: Bool { currentBuild != nil }
-    func run(for build: (any WaitingBuild)?, _ body: () -> Failure?) -> Failure? { body() }
+    private var current: BuildChain? { currentThread().identity == identity ? chain : nil }
+    var outsideBuilds: JobContext { JobContext { body in body() } }
+    var insideBuild: JobContext { JobContext(chain: current) { body in body() } }
+    var beneath: Waits.Suspension? { current.map { Waits.Suspension($0, keys: []) } }
+    var isBuildingHere: Bool { current != nil }
 }
 
 /// The messages of a log.

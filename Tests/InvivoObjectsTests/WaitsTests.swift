@@ -8,74 +8,109 @@ import Testing
 
     init() { waits = Waits(monitor) }
 
-    private func cycle(_ other: ScriptedBuild, _ build: ScriptedBuild, on thread: UInt64 = 1, _ key: String) -> Waits
-        .Cycle?
-    {
-        monitor.locked { waits.cycle(from: other, to: build, on: thread, key) }
+    private func cycle(_ other: BuildChain, _ chain: BuildChain, on thread: UInt64 = 1, _ key: String) -> Waits.Cycle? {
+        monitor.locked { waits.cycle(from: other, to: chain, on: thread, key) }
+    }
+
+    /// `chain` waits, on a thread of its own, for an object that `maker` creates.
+    private func wait(
+        _ chain: BuildChain, _ keys: String..., for name: String, of maker: BuildChain?, on thread: UInt64 = 9,
+        canBackOff: Bool = false
+    ) {
+        monitor.locked {
+            waits.begin(
+                Waits.Wait(
+                    of: chain, on: thread, for: ScriptedObject(name, of: maker), keys: keys, canBackOff: canBackOff))
+        }
     }
 
     @Test func twoBuildsThatWaitForEachOtherAreACycle() {
-        let (a, b) = (ScriptedBuild("a"), ScriptedBuild("b"))
+        let (a, b) = (BuildChain(), BuildChain())
         #expect(cycle(b, a, "b") == nil)
-        b.waits(for: "a", of: a)
+        wait(b, "b", for: "a", of: a)
         let found = cycle(b, a, "b")
         #expect(found?.path == ["b", "a"])
         #expect(found?.isThroughJob == false)
+        monitor.locked { _ = waits.end(b, 9) }
+        #expect(cycle(b, a, "b") == nil)
     }
 
     @Test func theWayLeadsThroughFurtherBuilds() {
-        let (a, b, c) = (ScriptedBuild("a"), ScriptedBuild("b", "inner"), ScriptedBuild("c"))
-        b.waits(for: "c", of: c)
-        c.waits(for: "a", of: a)
+        let (a, b, c) = (BuildChain(), BuildChain(), BuildChain())
+        wait(b, "b", "inner", for: "c", of: c)
+        wait(c, "c", for: "a", of: a)
         #expect(cycle(b, a, "b")?.path == ["b", "inner", "c", "a"])
     }
 
     @Test func aRunningBuildClosesNoCycle() {
-        let (a, b, c) = (ScriptedBuild("a"), ScriptedBuild("b"), ScriptedBuild("c"))
-        b.waits(for: "c", of: c)
+        let (a, b, c) = (BuildChain(), BuildChain(), BuildChain())
+        wait(b, "b", for: "c", of: c)
         #expect(cycle(b, a, "b") == nil)
         #expect(cycle(c, a, "c") == nil)
     }
 
+    @Test func aCommitThatGoesFirstIsWaitedForByNoBuild() {
+        let (a, b) = (BuildChain(), BuildChain())
+        monitor.locked { waits.begin(Waits.Wait(of: b, on: 9, for: nil, keys: ["b"])) }
+        #expect(cycle(b, a, "b") == nil)
+    }
+
     @Test func aBuildWaitsForTheHooksOfItsStartPhase() {
-        let (a, b, hook) = (ScriptedBuild("a"), ScriptedBuild("b"), ScriptedBuild("hook"))
-        b.innerBuilds = [hook]
-        hook.waits(for: "a", of: a)
-        b.awaited = ("start", nil)
+        let (a, b) = (BuildChain(), BuildChain())
+        let hook = BuildChain(outer: b)
+        monitor.locked { waits.beginStart(hook, in: b) }
+        #expect(cycle(b, a, "b") == nil)
+        wait(hook, "hook", for: "a", of: a)
         #expect(cycle(b, a, "b")?.path == ["b", "hook", "a"])
+        monitor.locked { waits.endStart(hook) }
+        #expect(cycle(b, a, "b") == nil)
+    }
+
+    @Test func aHookIsInsideTheBuildsAroundIt() {
+        let build = BuildChain()
+        let hook = BuildChain(outer: build)
+        let nested = BuildChain(outer: hook)
+        #expect(hook.isInside(build) && nested.isInside(build) && nested.isInside(hook))
+        #expect(!build.isInside(hook) && !build.isInside(build))
     }
 
     @Test func aBuildBeneathAJobOfTheSameThreadIsACycle() {
-        let (a, b) = (ScriptedBuild("a"), ScriptedBuild("b"))
-        monitor.locked { waits.suspend(b, 1) }
+        let (a, b) = (BuildChain(), BuildChain())
+        monitor.locked { waits.suspend(Waits.Suspension(b, keys: ["x"]), 1) }
         #expect(cycle(b, a, on: 1, "b")?.isThroughJob == true)
+        #expect(cycle(b, a, on: 1, "b")?.path == ["b", "x"])
         #expect(cycle(b, a, on: 2, "b") == nil)
         monitor.locked { waits.resume(b, 1) }
         #expect(cycle(b, a, on: 1, "b") == nil)
     }
 
     @Test func aJobThatWaitsHoldsUpTheBuildBeneathIt() {
-        let (a, b, job) = (ScriptedBuild("a"), ScriptedBuild("b"), ScriptedBuild("job"))
-        job.waits(for: "a", of: a)
-        monitor.locked {
-            waits.suspend(b, 2)
-            waits.begin(job, 2)
-        }
+        let (a, b, job) = (BuildChain(), BuildChain(), BuildChain())
+        monitor.locked { waits.suspend(Waits.Suspension(b, keys: []), 2) }
+        wait(job, "job", for: "a", of: a, on: 2)
         let found = cycle(b, a, on: 1, "b")
         #expect(found?.path == ["b", "job", "a"])
         #expect(found?.isThroughJob == true)
-        monitor.locked { waits.end(job, 2) }
+        monitor.locked { _ = waits.end(job, 2) }
         #expect(cycle(b, a, on: 1, "b") == nil)
     }
 
     @Test func onlyAWaitingBuildThatLiesBeneathNoJobBacksOff() {
-        let build = ScriptedBuild("a")
-        func canBackOff() -> Bool { monitor.locked { waits.canBackOff(build) } }
-        build.canBackOff = true
+        let chain = BuildChain()
+        func canBackOff() -> Bool { monitor.locked { waits.canBackOff(chain) } }
         #expect(!canBackOff())
-        monitor.locked { waits.begin(build, 1) }
+        wait(chain, for: "x", of: nil, on: 1, canBackOff: true)
         #expect(canBackOff())
-        monitor.locked { waits.suspend(ScriptedBuild("beneath"), 1) }
+        monitor.locked { waits.suspend(Waits.Suspension(BuildChain(), keys: []), 1) }
         #expect(!canBackOff())
+    }
+
+    @Test func aBuildThatIsAskedToBackOffLearnsItWhenItsWaitEnds() {
+        let chain = BuildChain()
+        wait(chain, for: "x", of: nil, on: 1, canBackOff: true)
+        monitor.locked { waits.askToBackOff(chain) }
+        #expect(monitor.locked { waits.end(chain, 1) })
+        wait(chain, for: "x", of: nil, on: 1, canBackOff: true)
+        #expect(!monitor.locked { waits.end(chain, 1) })
     }
 }
