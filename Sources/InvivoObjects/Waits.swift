@@ -7,13 +7,13 @@ public final class Waits: Sendable {
     public struct Wait: Sendable {
         let chain: BuildChain
         let thread: UInt64
-        /// Nil for a commit, which goes first: nothing may wait for its wait.
+        /// Nil for a chain that goes first: the maker of its object backs off.
         let object: (any Awaited)?
         /// The keys of the objects that the chain is creating, from the outermost on.
         let keys: [String]
         /// Whether the chain can be rolled back and begun again meanwhile.
         let canBackOff: Bool
-        /// Whether a commit has asked it to.
+        /// Whether another chain has asked it to.
         var isAskedToBackOff = false
 
         public init(
@@ -60,7 +60,7 @@ public final class Waits: Sendable {
 
     public func begin(_ wait: Wait) { state.held { $0.waiting.append(wait) } }
 
-    /// Returns whether a commit has asked the waiting chain to back off.
+    /// Returns whether another chain has asked the waiting one to back off.
     @discardableResult
     public func end(_ chain: BuildChain, _ thread: UInt64) -> Bool {
         state.held { state in

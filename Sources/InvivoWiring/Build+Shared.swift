@@ -52,8 +52,8 @@ extension Build {
                 let thread = currentThread().identity
                 let root = root
                 let circle = container.waits.cycle(from: other, to: chain, on: thread, cell.definition.key)
-                // A commit goes first: it keeps its objects until it is over. The other build begins again.
-                let goesFirst = circle != nil && root.isCommit && container.waits.canBackOff(other)
+                // A build that cannot begin again goes first (a commit, a start hook): the other one begins again.
+                let goesFirst = circle != nil && !root.canBackOff && container.waits.canBackOff(other)
                 if isAsked || circle != nil && !goesFirst {
                     // A build that holds nothing that others wait for may back off.
                     let isFree =
