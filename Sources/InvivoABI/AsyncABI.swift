@@ -1,6 +1,7 @@
 public import CInvivo
 internal import InvivoBase
 internal import InvivoObjects
+internal import InvivoReload
 internal import InvivoWiring
 
 // wiring.h: resolving without waiting.
@@ -16,7 +17,8 @@ public func invivo_resolve_async(
         let (container, id) = try keyed(runtime, key)
         let domain = deliver.bits == 0 ? nil : try container.domains.domain(deliver.bits)
         let data = user_data
-        try container.resolveLater(id, try Value.borrowed(arguments, count), deliver: domain) { result in
+        try Engine.find(runtime.bits).asyncResolver.resolve(id, try Value.borrowed(arguments, count), deliver: domain) {
+            result in
             switch result {
             case .success(let object): resolved(data, invivo_object(bits: object), nil)
             case .failure(let failure):

@@ -47,8 +47,8 @@ public final class DomainTable: Sendable {
         func queue(of domain: Domain) -> JobQueue? { queues.first { $0.domain === domain } }
     }
 
-    let monitor: Monitor
-    let waits: Waits
+    public let monitor: Monitor
+    public let waits: Waits
     let log: Log
     private let patience: Job.Patience
     private let state: Guarded<State>
@@ -117,7 +117,10 @@ public final class DomainTable: Sendable {
             return state.runtime
         }
         guard let runtime else { return }
-        let job = Job(domain, in: self, of: runtime, isAwaited: false, isPatient: isPatient, for: runtime.outsideBuilds, onDrop: onDrop) {
+        let job = Job(
+            domain, in: self, of: runtime, isAwaited: false, isPatient: isPatient, for: runtime.outsideBuilds,
+            onDrop: onDrop
+        ) {
             () throws(Failure) in body()
         }
         log(.trace, "a job for the domain '\(domain.name)', which nobody waits for")

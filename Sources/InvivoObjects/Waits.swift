@@ -72,7 +72,9 @@ public final class Waits: Sendable {
     }
 
     /// A hook of the start phase of `outer` begins, in a chain of its own.
-    public func beginStart(_ inner: BuildChain, in outer: BuildChain) { state.held { $0.starting.append((outer, inner)) } }
+    public func beginStart(_ inner: BuildChain, in outer: BuildChain) {
+        state.held { $0.starting.append((outer, inner)) }
+    }
     public func endStart(_ inner: BuildChain) { state.held { $0.starting.removeAll { $0.inner === inner } } }
 
     /// Whether a build lies beneath the code that the thread runs.

@@ -236,7 +236,7 @@ public final class Pool: @unchecked Sendable {
     private func wait(for word: EntryWord, _ key: PoolKey, _ value: UnsafePointer<invivo_value>) throws(Failure) {
         let entry = "\(name)[\((try? Value(borrowing: value.pointee))?.description ?? "?")]"
         let pending = container.monitor.locked {
-            entries.withCreation(word, of: key) { PendingCreation.of($0, named: entry) }
+            entries.withCreation(word, of: key) { PendingCreation.of($0, named: entry, container.monitor) }
         }
         if let pending { try container.wait(for: pending) }
     }

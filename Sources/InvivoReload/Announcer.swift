@@ -18,10 +18,13 @@ final class Announcer: Sendable {
     }
 
     let container: Container
+    /// How long closing an observer waits for its callback, in nanoseconds.
+    let commitTimeout: UInt64
     private let state: Guarded<State>
 
-    init(_ container: Container) {
+    init(_ container: Container, commitTimeout: UInt64) {
         self.container = container
+        self.commitTimeout = commitTimeout
         state = Guarded(State(), by: container.monitor)
     }
 
@@ -97,9 +100,9 @@ final class Announcer: Sendable {
             if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
                 container.domains.post(to: domain) { observer.tell(report) }
             } else {
-                let former = container.reloadCall.note(.observer)
+                let former = container.registry.reloadCall.note(.observer)
                 observer.tell(report)
-                container.reloadCall.note(former)
+                container.registry.reloadCall.note(former)
             }
         }
     }

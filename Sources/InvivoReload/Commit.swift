@@ -49,8 +49,8 @@ final class Commit {
         self.timeout = timeout
         self.former = former
         progress = Build.Commit()
-        build = Build(container, graph: next, isReload: true, commit: progress)
-        outage = Outage(container)
+        build = Build(reloading: container, graph: next, commit: progress)
+        outage = Outage(container, timeout: timeout)
         state = Guarded(State(), by: container.monitor)
     }
 
@@ -73,10 +73,10 @@ final class Commit {
                 ObjectCycles.markAll(of: plan.wiring.compiled.circled, owner: container.tag)
             }
             try createInstances(plan)
-            try build.startAll()
+            try build.startCommit()
             try visitDomains(plan)
             // Objects that were built for kept objects alone.
-            try build.startAll()
+            try build.startCommit()
         } catch {
             throw takeBack(error, plan, restores)
         }
@@ -98,7 +98,7 @@ final class Commit {
         let isAbandoned = progress.abandonment.isBegun
         if isAbandoned || state.locked({ $0.isStuck }) { restores.add(plan.tuned.map(\.id)) }
         if isAbandoned { build.releaseBuilds(in: former) }
-        failure.others += build.stopStarted(isApart: isAbandoned)
+        failure.others += build.stopCommit(isApart: isAbandoned)
         let cells = plan.steps.created
         state.locked { $0.isOver = true }
         progress.abandonment.whenOver { [container, build, state] in
@@ -125,8 +125,8 @@ final class Commit {
             let container = container
             let build = build
             let body: () throws(Failure) -> Void = { () throws(Failure) in
-                let formerCall = container.reloadCall.note(.creating(id))
-                defer { container.reloadCall.note(formerCall) }
+                let formerCall = container.registry.reloadCall.note(.creating(id))
+                defer { container.registry.reloadCall.note(formerCall) }
                 let object = try container.building(build) { () throws(Failure) -> UInt64 in try container.resolve(id) }
                 _ = ObjectTable.release(object)
             }

@@ -51,16 +51,16 @@ extension Engine {
         }
         sources.endFollowing()
         waiting.worker?.join()
-        container.stopResolving()
+        asyncResolver.stop()
         sources.closeHandles()
         targets.restore()
-        let stopFailures = container.lifecycle.stopFailures.gathering { disposeAll(leases) }
+        let stopFailures = container.life.stopFailures.gathering { disposeAll(leases) }
         closeHandles()
         container.keys.bumpAllVersions()
         let running = container.monitor.locked { loop.take() }
         running?.stop()
         waitForDisposals()
-        container.jobThreads.joinFinished()
+        container.life.joinThreads()
         turns.end()
         forgetAll()
         guard !stopFailures.isEmpty else { return }
@@ -124,7 +124,7 @@ extension Engine {
         let leased = leases.reached()
         // Constants are stopped with the rest, and end with the last claim on them.
         let ending = Set(objects.map(\.object) + claims.map(\.bits)).subtracting(leased).compactMap(ObjectTable.record)
-        for failure in container.lifecycle.stopTogether(ending) { container.lifecycle.stopFailures.note(failure) }
+        for failure in container.lifecycle.stopTogether(ending) { container.life.stopFailures.note(failure) }
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
         container.lates.end()

@@ -27,6 +27,8 @@ public final class Engine: Sendable {
     let generations: GenerationStore
     let reloader: Reloader
     let handles: HostHandles
+    /// Used by the ABI.
+    public let asyncResolver: AsyncResolver
 
     /// Functions that the modules below need of this one. Set once, by the first runtime.
     private static let seams: Void = {
@@ -44,11 +46,12 @@ public final class Engine: Sendable {
         pools = Pools(container)
         modules = ModuleTable(container, options)
         handles = HostHandles(container)
-        loop = LoopThread(container, running: running)
-        announcer = Announcer(container)
+        asyncResolver = AsyncResolver(container, name: options.name)
+        loop = LoopThread(container, name: options.name, running: running)
+        announcer = Announcer(container, commitTimeout: options.commitTimeout)
         reclaimer = Reclaimer(container, loop, announcer)
         targets = Targets(container)
-        turns = Turns(container, commitTimeout: options.commitTimeout) { [weak container] in
+        turns = Turns(container, options) { [weak container] in
             (container?.owner as? Engine)?.reloader.workerStep() ?? false
         }
         documents = Documents(container, options, loop, reclaimer, announcer) { [weak container] set, areSmall in
@@ -92,13 +95,10 @@ public final class Engine: Sendable {
         }
         let container = Container(
             core: core, tag: tag, name: options.name, defaultDomain: domain, log: options.log,
-            fillsNeeds: options.fillsNeeds)
+            fillsNeeds: options.fillsNeeds, limits: LifeLimits(start: options.startTimeout, stop: options.stopTimeout))
         let engine = Engine(container, options, running: loop?.loop)
         container.owner = engine
         container.registry.converters.registerStandard(StandardConverters.all)
-        container.lifecycle.startTimeout = options.startTimeout
-        container.lifecycle.stopTimeout = options.stopTimeout
-        container.commitTimeout = options.commitTimeout
         container.domains.events.longWait = { [weak engine] failure in engine?.announcer.keep(failure) }
         container.domains.events.longWaitIsOver = { [weak engine] message in engine?.announcer.forget(message) }
         container.retiredObjects.grace = options.stopGrace

@@ -5,10 +5,13 @@ internal import InvivoWiring
 /// The loop thread of a runtime, started when it is first needed.
 final class LoopThread: Sendable {
     private let container: Container
+    private let name: String
     private let loop: Guarded<Loop?>
 
-    init(_ container: Container, running: Loop?) {
+    /// `name` is the runtime's.
+    init(_ container: Container, name: String, running: Loop?) {
         self.container = container
+        self.name = name
         loop = Guarded(running, by: container.monitor)
     }
 
@@ -18,7 +21,7 @@ final class LoopThread: Sendable {
     /// The loop, started if it does not run. Fails while the runtime is closing.
     func start() throws(Failure) -> Loop {
         if let running { return running }
-        let started = try Loop(name: container.name)
+        let started = try Loop(name: name)
         let kept = loop.locked { loop -> Loop? in
             // Close has ended the loop, and would not end this one.
             if loop == nil && !container.isClosing { loop = started }

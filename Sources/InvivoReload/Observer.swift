@@ -72,7 +72,7 @@ public final class Observer: @unchecked Sendable {
         guard let announcer else { throw Failure(.closed, "the runtime is closed") }
         let container = announcer.container
         let me = currentThread().identity
-        let limit = deadline(container.commitTimeout)
+        let limit = deadline(announcer.commitTimeout)
         let isOver = container.monitor.locked { () -> Bool in
             isOpen = false
             return container.domains.wait(until: limit, for: "an observer's callback") {

@@ -6,10 +6,12 @@ internal import InvivoWiring
 /// Exclusive objects that a commit replaces: each is stopped before its replacement is built, and started again if the commit fails. Used by the commit alone, from one thread at a time.
 final class Outage {
     private let container: Container
+    /// How long another thread may take to build a former object, in nanoseconds.
+    private let timeout: UInt64
     private var stopped: [ObjectLease] = []
     private var begun: UInt64?
 
-    init(_ container: Container) { self.container = container }
+    init(_ container: Container, timeout: UInt64) { (self.container, self.timeout) = (container, timeout) }
 
     /// Stops the former object of `id`, because the new one is about to be built for `next`. A key that was never built has no former
     /// object: its slot is the same in both graphs.
@@ -18,7 +20,7 @@ final class Outage {
         // The target of an alias is not replaced.
         guard former.recipe(id)?.id == id else { return }
         // Another thread may be building it right now.
-        let limit = deadline(container.commitTimeout)
+        let limit = deadline(timeout)
         let isThere = container.monitor.locked { () -> Bool in
             let what = "another thread's constructor of the exclusive '\(container.keys.name(id))'"
             return container.domains.wait(until: limit, for: what) { !cell.isBuilding }

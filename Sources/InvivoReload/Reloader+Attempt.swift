@@ -243,7 +243,7 @@ extension Reloader {
         var done = Done(changes: plan.changes, formerly: formerly)
         for change in plan.wiring.config.changes { done.settings[change.path] = .some(change.node) }
         if plan.store.stop {
-            done.stopFailures = container.lifecycle.stopFailures.gathering {
+            done.stopFailures = container.life.stopFailures.gathering {
                 reclaimer.reclaim(.now, inCallback: false)
                 container.retiredObjects.waitForEnding(until: monotonicNow() + Reclaimer.patience)
             }

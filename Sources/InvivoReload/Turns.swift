@@ -37,14 +37,16 @@ final class Turns: Sendable {
     }
 
     private let container: Container
+    /// The runtime's.
+    private let name: String
     private let commitTimeout: UInt64
     /// One step of the worker; false when the runtime closes.
     private let step: @Sendable () -> Bool
     private let state: Guarded<State>
 
-    init(_ container: Container, commitTimeout: UInt64, step: @escaping @Sendable () -> Bool) {
+    init(_ container: Container, _ options: EngineOptions, step: @escaping @Sendable () -> Bool) {
         self.container = container
-        self.commitTimeout = commitTimeout
+        (name, commitTimeout) = (options.name, options.commitTimeout)
         self.step = step
         state = Guarded(State(), by: container.monitor)
     }
@@ -82,7 +84,7 @@ final class Turns: Sendable {
     private func text() -> String {
         let cause = state.held { $0.cause }
         let reload = cause.isEmpty ? "the reload that is under way" : "the reload of '\(cause)'"
-        return reload + container.reloadCall.text
+        return reload + container.registry.reloadCall.text
     }
 
     /// Waits for the turn, for close. If a reload waits for a domain that takes no jobs, its jobs are withdrawn after `patience`.
@@ -155,7 +157,7 @@ final class Turns: Sendable {
 
     private func startWorker(_ state: inout State) throws(Failure) {
         guard state.worker == nil else { return }
-        state.worker = try OwnThread("\(container.name.prefix(8))-reload") { [step] in while step() {} }
+        state.worker = try OwnThread("\(name.prefix(8))-reload") { [step] in while step() {} }
     }
 
     /// By the worker: waits for work and takes all of it, with the turn. Nil when the runtime closes.

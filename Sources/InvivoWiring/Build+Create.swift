@@ -1,6 +1,6 @@
 internal import CInvivo
 internal import CPlatform
-public import InvivoBase
+internal import InvivoBase
 internal import InvivoGraph
 
 /// The result of creating an object.
@@ -72,7 +72,7 @@ extension Build {
         if !recipe.takesForeignObjects { iv_record_set_order(record, iv_add_u64(iv_live_sequence(), 1)) }
         let final = try decorate(recipient, index)
         if final.object != object {
-            starts.replace(object, by: final.object)
+            startPhase?.replace(object, by: final.object)
             if cell != nil { container.retiredObjects.countFirstReferences(final.record) }
         }
         // Keys that steps inject are recorded, too: the constructor may have used what it resolved.
@@ -318,8 +318,7 @@ extension Build {
 
     /// The error for a reference to an existing object that is not decorated yet. A step is deferred; an initializer fails.
     func undecorated(_ index: Int, _ recipe: Recipe) -> Failure {
-        missingFrame = index
-        missingFor = frames.count - 1
+        missing = Missing(frame: index, requester: frames.count - 1)
         let asker = frames[frames.count - 1].recipe
         let names = recipe.decorators.map { "'\($0.name)'" }.joined(separator: ", ")
         return Failure(
@@ -337,10 +336,29 @@ extension Build {
 
     /// The requester of a frame's object; nil if that has no key.
     func asker(of index: Int) -> Recipe? {
-        guard index >= 0 else { return askedBy }
+        guard index >= 0 else { return caller.askedBy }
         if let known = frames[index].askedBy { return known }
         guard index > 0, frames[index - 1].recipe.id != KeyTable.noKey else { return nil }
         return frames[index - 1].recipe
+    }
+
+    // MARK: tracked objects
+
+    /// Tracks a new object: it belongs to its type's domain, and its cell knows it as long as anything holds it.
+    func track(_ recipient: Recipient) {
+        let record = recipient.record
+        record.pointee.thread = ObjectType.of(record).raw.pointee.thread
+        // No lock is held while host code runs.
+        let tracked = TrackedObject(
+            own: WeakObject(recipient.object, record),
+            arguments: recipient.arguments.map { TrackedObject.Argument($0) }, scopeInstances: allScopeInstances)
+        let (cell, all) = container.monitor.locked { () -> (Cell?, [TrackedObject]) in
+            let cell = (isReload ? graph : container.current.held).cell(recipient.recipe.id)
+            return (cell, cell?.tracking.add(tracked) ?? [])
+        }
+        guard !all.isEmpty else { return }
+        let there = all.filter(\.isThere)
+        container.monitor.locked { cell?.tracking.putBack(there) }
     }
 
     // MARK: starting
@@ -361,66 +379,20 @@ extension Build {
                     (extra.startTimeout, extra.stopTimeout) = (body.startTimeout, body.stopTimeout)
                 }
             }
-            let entry = StartQueue.Entry(
+            let entry = StartPhase.Entry(
                 lease: ObjectLease(owning: object), record: record, key: recipient.recipe.key,
                 place: recipient.recipe.definition.place,
                 needs: needs)
-            needs = [starts.add(entry)]
+            needs = [ensuredStartPhase.add(entry)]
         }
         guard !needs.isEmpty else { return }
-        starts.require(needs, for: object)
+        ensuredStartPhase.require(needs, for: object)
         frames[index].low = 0
     }
 
     /// The object under construction uses one that may not be started yet.
     func noteUse(of object: UInt64) {
-        guard !frames.isEmpty, let needs = starts.needs(of: object) else { return }
+        guard !frames.isEmpty, let needs = startPhase?.needs(of: object) else { return }
         frames[frames.count - 1].needs.formUnion(needs)
-    }
-
-    /// A hook of a commit created more objects: they are started with the rest.
-    func handOver(to root: Build) {
-        guard root !== self else { return }
-        root.starts.append(starts)
-        starts = StartQueue()
-    }
-
-    /// Prepares and starts the objects of this build. After a failure none of them is started.
-    public func startAll() throws(Failure) {
-        let entries = starts.entries
-        guard !entries.isEmpty else { return }
-        try prepareAll()
-        starts = StartQueue()
-        let lifecycle = container.lifecycle
-        let steps = entries.map { Lifecycle.Run.Step(domain: ObjectType.of($0.record).domain, needs: $0.needs) }
-        let run = Lifecycle.Run(
-            container, steps, endsWithFailure: true, what: { "the start of '\(entries[$0].key)'" }
-        ) { (index) throws(Failure) in
-            try lifecycle.start(entries[index].record, entries[index].key, self)
-        }
-        run.run()
-        started += run.done.map { entries[$0] }
-        guard let first = run.failures.first else { return }
-        var failure = first
-        failure.others += run.failures.dropFirst().flatMap(\.all)
-        failure.others += stopStarted()
-        throw failure
-    }
-
-    /// Prepares the objects created so far, in the order of creation.
-    public func prepareAll() throws(Failure) {
-        for entry in starts.entries where container.lifecycle.state(of: entry.record) == .made {
-            do throws(Failure) { try container.lifecycle.prepare(entry.record, self) } catch {
-                throw error.named(entry.key, entry.place)
-            }
-        }
-    }
-
-    /// Stops the objects that this build has started, the last first. Returns all failures.
-    /// `isApart`: the stop functions do not see the objects of this build, because a domain still works on it.
-    public func stopStarted(isApart: Bool = false) -> [Failure] {
-        let last = started.reversed()
-        started = []
-        return last.compactMap { container.lifecycle.stop($0.record, $0.key, isApart ? nil : self) }
     }
 }

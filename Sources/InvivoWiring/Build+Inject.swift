@@ -138,24 +138,24 @@ extension Build {
 
     /// Runs one step. If it needs an object further up whose initializer has not returned, it is deferred until then.
     private func run(_ step: Recipe.NamedStep, _ recipient: Recipient, _ index: Int) throws(Failure) {
-        missingFrame = nil
+        missing = nil
         let mark = mark
         do throws(Failure) {
             try apply(step, to: recipient)
         } catch {
-            guard error.code == .cycle, let missing = missingFrame, missing < index || isOwnReference(index) else {
+            guard error.code == .cycle, let missing, missing.frame < index || isOwnReference(missing, index) else {
                 throw configured(error, step.step.sources)
             }
-            missingFrame = nil
+            self.missing = nil
             // It will be run again from its beginning.
             takeBack(to: mark)
             deferrals += 1
-            frames[missing].deferred.append(
+            frames[missing.frame].deferred.append(
                 Deferred(
                     recipe: recipient.recipe, arguments: recipient.arguments,
                     lease: try ObjectLease.retaining(recipient.object), step: step, askedBy: asker(of: index),
                     number: deferrals))
-            hold(to: missing)
+            hold(to: missing.frame)
         }
     }
 
@@ -297,8 +297,9 @@ extension Build {
         else { return }
         let recipient = Recipient(
             recipe: recipe, arguments: completion.arguments, object: completion.lease.bits, record: record)
-        let hooks = Build(container, graph: graph, isReload: isReload, parent: self)
-        hooks.askedBy = completion.askedBy
+        let hooks = Build(
+            container, graph: graph,
+            caller: Caller(parent: self, isReload: isReload, askedBy: completion.askedBy))
         do throws(Failure) {
             try container.building(hooks) { () throws(Failure) in
                 for place in recipe.afterAll.indices {

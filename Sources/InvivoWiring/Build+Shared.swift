@@ -1,6 +1,6 @@
 internal import CInvivo
 internal import CPlatform
-internal import InvivoBase
+public import InvivoBase
 public import InvivoGraph
 internal import InvivoObjects
 
@@ -92,7 +92,7 @@ extension Build {
                 let asked = base.dueToAsk()
                 guard !asked.isEmpty else { break waiting }
                 container.monitor.unlock()
-                forgetGone(asked, of: base)
+                ExistingObjects(of: self).forgetGone(asked, of: base)
                 container.monitor.lock()
             }
         }
@@ -107,7 +107,7 @@ extension Build {
         container.monitor.unlock()
 
         do throws(Failure) {
-            if let weak, let revived = try revive(weak, recipe, cell) { return revived }
+            if let weak, let revived = try ExistingObjects(of: self).revive(weak, recipe, cell) { return revived }
             if recipe.isExclusive { try root.commit?.beforeExclusive?(recipe.id) }
             guard let made = try make(recipe, arguments, cell: cell) else {
                 container.monitor.locked { cell.makeCold(nil, container.monitor) }
@@ -136,7 +136,7 @@ extension Build {
             {
                 return frame.object
             }
-            asked = here.parent ?? here.outer
+            asked = here.caller.around
         }
         throw Failure(
             .cycle, "the wiring goes round in a circle: \(path(to: recipe.key))", path: recipe.key,
@@ -179,13 +179,13 @@ extension Build {
                 hold(entry, until: commit)
             }
         }
-        if !root.isCommit { hand(made[mark...]) }
+        if !root.isCommit { Publication(of: self).hand(made[mark...]) }
         made.replaceSubrange(mark..., with: kept)
     }
 
     /// The outermost resolve is over: shared instances become visible, the others belong to their holders.
     func settle() {
-        hand(made[...])
+        Publication(of: self).hand(made[...])
         let entries = made
         made = []
         for entry in entries.reversed() where entry.cell == nil { _ = ObjectTable.release(entry.object) }
@@ -204,7 +204,7 @@ extension Build {
         if completed.count > mark.completed {
             completed.removeLast(completed.count - mark.completed)
         }
-        starts.truncate(to: mark.starts)
+        startPhase?.truncate(to: mark.starts)
         guard made.count > mark.made else { return }
         let entries = Array(made[mark.made...])
         made.removeLast(made.count - mark.made)
@@ -246,9 +246,9 @@ extension Build {
     /// An outermost resolve failed: nothing of it remains.
     func abandon(because failure: Failure? = nil) {
         // The objects that a commit is to start come from several outermost resolves.
-        let startCount = isCommit ? starts.entries.count : 0
+        let startCount = isCommit ? startPhase?.count ?? 0 : 0
         takeBack(to: Mark(made: 0, completed: 0, deferred: 0, starts: startCount), because: failure)
-        if !isCommit { starts.forgetUsers() }
+        if !isCommit { startPhase?.forgetUsers() }
     }
 
     /// An outermost resolve ends well, unless one of its last hooks fails.
@@ -256,20 +256,20 @@ extension Build {
         let root = root
         do throws(Failure) {
             try complete()
-            if !root.isCommit { try startAll() }
+            if !root.isCommit { try startPhase?.startAll(of: self) }
         } catch {
             abandon(because: error)
             throw error
         }
         if let commit = root.commit {
-            handOver(to: root)
+            if root !== self, let startPhase { root.ensuredStartPhase.takeEntries(of: startPhase) }
             for entry in made where entry.cell != nil { hold(entry, until: commit) }
             let others = made.filter { $0.cell == nil }
             made = []
             for entry in others { _ = ObjectTable.release(entry.object) }
         } else {
             settle()
-            started = []
+            startPhase?.keepStarted()
         }
     }
 
@@ -286,21 +286,30 @@ extension Build {
     /// All objects of a commit exist and are started: its shared instances become visible to all who see their graph.
     public func settleCommit() {
         guard let commit else { return }
-        hand(commit.held[...])
+        Publication(of: self).hand(commit.held[...])
         commit.held = []
-        started = []
-        starts.forgetUsers()
+        startPhase?.keepStarted()
+        startPhase?.forgetUsers()
         guard !commit.asked.isEmpty else { return }
         container.monitor.locked {
             for (id, keys) in commit.asked { container.builds.add(keys, to: id) }
         }
     }
 
+    /// Starts the objects that a commit has created so far. After a failure none of them is started.
+    public func startCommit() throws(Failure) { try startPhase?.startAll(of: self) }
+
+    /// A commit fails: stops the objects that it has started, the last first. Returns all failures.
+    /// `isApart`: the stop functions do not see the objects of this build, because a domain still works on it.
+    public func stopCommit(isApart: Bool) -> [Failure] {
+        startPhase?.stopStarted(of: isApart ? nil : self, container.lifecycle) ?? []
+    }
+
     /// A commit failed: none of its objects remains. Those that it started are stopped already.
     public func abandonCommit() {
         guard let commit else { return }
         commit.beforeExclusive = nil
-        starts = StartQueue()
+        startPhase?.truncate(to: 0)
         let held = Array(commit.held.reversed())
         commit.held = []
         giveBack(held) { _ in nil }

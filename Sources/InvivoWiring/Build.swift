@@ -1,3 +1,4 @@
+internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
 public import InvivoObjects
@@ -99,6 +100,8 @@ public final class Build: @unchecked Sendable {
         var held: [Build.Entry] = []
         /// Keys that were resolved for kept instances, by the keys of these.
         var asked: [UInt32: Set<UInt32>] = [:]
+        /// The scope instances of the kept object that is injected into again.
+        var scopeInstances: [ScopeInstance] = []
         /// The work that is left to jobs that domains do not finish.
         public let abandonment = Abandonment()
         /// Called before the new instance of an exclusive definition is created.
@@ -107,71 +110,87 @@ public final class Build: @unchecked Sendable {
         public init() {}
     }
 
+    /// The code that a build runs for.
+    struct Caller {
+        /// The build whose hook, or whose creation without a definition, it runs for.
+        var parent: Build?
+        /// The build in whose start phase its hook runs, maybe on another thread, or that it interrupts to end an object. It sees
+        /// the objects that `outer` has created.
+        var outer: Build?
+        /// Whether `outer` is interrupted on the same thread.
+        var isApart = false
+        /// The build of another runtime that the calling thread was in when it began. For messages.
+        var beneath: Build?
+        /// The creation without a definition that it runs for, in messages: "the pool 'textures'".
+        var origin: String?
+        /// Whether it belongs to a reload and sees the next graph.
+        var isReload = false
+        /// In a build of last hooks: the requester of their object.
+        var askedBy: Recipe?
+
+        /// The next build outwards whose objects it sees.
+        var around: Build? { parent ?? outer }
+    }
+
+    /// An object that was requested too early: it does not exist, or is not decorated, yet.
+    struct Missing {
+        let frame: Int
+        /// The frame that requested it; nil for an initializer that has not returned.
+        var requester: Int?
+    }
+
     /// Keeps its builds from outliving it: each of them is counted by the core (`Readers.beginBuild`).
     unowned(unsafe) let container: Container
     /// The graph that all its resolves see, held by a count, never by a view.
     public let graph: Graph
-    /// Whether the build belongs to a reload and sees the next graph.
-    let isReload: Bool
-    /// The build whose hook, or whose creation without a definition, this one runs for.
-    let parent: Build?
+    let caller: Caller
     /// The builds that wait as one: this one's parent's, if it has one.
     let chain: BuildChain
-    /// The creation without a definition that it runs for, in messages: "the pool 'textures'".
-    var origin: String?
+    /// The state of a commit. Its objects are started, and other builds see them, when all of them exist.
+    public let commit: Commit?
     var frames: [Frame] = []
     var made: [Entry] = []
     /// Children before parents.
     var completed: [Completion] = []
-    /// In a build of last hooks: the requester of their object.
-    var askedBy: Recipe?
-    var starts = StartQueue()
-    /// In the order in which they were started, so that they can be stopped again.
-    var started: [StartQueue.Entry] = []
-    /// The state of a commit. Its objects are started, and other builds see them, when all of them exist.
-    public let commit: Commit?
-    /// In a reload: the scope instances of the object that is injected into again.
-    var scopeInstances: [ScopeInstance] = []
+    /// Nil while no object is to be started.
+    private(set) var startPhase: StartPhase?
     /// In a root: the scope instances in which it and the builds in it have resolved, without those of a reload.
     private(set) var foundInstances: [ScopeInstance] = []
-    /// The build in whose start phase this one's hook runs, maybe on another thread, or that it interrupts to end something. It
-    /// sees what that has created.
-    let outer: Build?
-    /// The build of another runtime that the calling thread was in when this one began. For messages.
-    let beneath: Build?
-    /// Whether `outer` is interrupted on the same thread.
-    let isApart: Bool
     /// How many steps have been deferred.
     var deferrals = 0
     /// How many resolves are under way; at 0 the graph is complete.
     var depth = 0
-    /// Set together with a failure: the frame whose object does not exist, or is not decorated, yet.
-    var missingFrame: Int?
-    /// Set together with a failure: the frame that requested it.
-    var missingFor: Int?
+    /// Set together with a failure.
+    var missing: Missing?
     /// In a root, set together with a failure: waiting for this cell would have closed a cycle of builds, so the whole build is
     /// taken back and tried again when the other one is done.
     var givesWayTo: Cell?
 
-    public init(
-        _ container: Container, graph: Graph, isReload: Bool = false, commit: Commit? = nil, parent: Build? = nil,
-        outer: Build? = nil, isApart: Bool = false, beneath: Build? = nil
-    ) {
+    /// A build of a reload, which sees the next graph. With `commit`, its objects stay hidden until that succeeds.
+    public convenience init(reloading container: Container, graph: Graph, commit: Commit? = nil) {
+        self.init(container, graph: graph, commit: commit, caller: Caller(isReload: true))
+    }
+
+    init(_ container: Container, graph: Graph, commit: Commit? = nil, caller: Caller) {
         self.container = container
         self.graph = graph
-        self.isReload = isReload
         self.commit = commit
-        self.parent = parent
-        chain = parent?.chain ?? BuildChain(outer: outer?.chain)
-        self.outer = outer
-        self.isApart = isApart
-        self.beneath = beneath
+        self.caller = caller
+        chain = caller.parent?.chain ?? BuildChain(outer: caller.outer?.chain)
     }
 
     var isCommit: Bool { commit != nil }
+    var isReload: Bool { caller.isReload }
 
     var mark: Mark {
-        Mark(made: made.count, completed: completed.count, deferred: deferrals, starts: starts.entries.count)
+        Mark(made: made.count, completed: completed.count, deferred: deferrals, starts: startPhase?.count ?? 0)
+    }
+
+    var ensuredStartPhase: StartPhase {
+        if let startPhase { return startPhase }
+        let phase = StartPhase()
+        startPhase = phase
+        return phase
     }
 
     /// The build of a thread; nil for a build plan.
@@ -182,21 +201,21 @@ public final class Build: @unchecked Sendable {
     /// The outermost build of nested calls.
     var root: Build {
         var build = self
-        while let parent = build.parent { build = parent }
+        while let parent = build.caller.parent { build = parent }
         return build
     }
 
     /// Whether the object that was requested too early is the one whose own step requested it: it is not decorated yet.
-    func isOwnReference(_ index: Int) -> Bool {
-        missingFrame == index && missingFor == index && frames[index].awaitsDecoration
+    func isOwnReference(_ missing: Missing, _ index: Int) -> Bool {
+        missing.frame == index && missing.requester == index && frames[index].awaitsDecoration
     }
 
     /// The scope instance in whose object a reload injects, when it is one of `scope`.
     func scopeInstance(of scope: PlacedScope) -> ScopeInstance? {
         var build: Build? = self
         while let here = build {
-            if let known = here.scopeInstances.first(where: { $0.scope === scope }) { return known }
-            build = here.parent ?? here.outer
+            if let known = here.commit?.scopeInstances.first(where: { $0.scope === scope }) { return known }
+            build = here.caller.around
         }
         return nil
     }
@@ -206,15 +225,15 @@ public final class Build: @unchecked Sendable {
         var instances: [ScopeInstance] = []
         var build: Build? = self
         while let here = build {
-            instances += here.scopeInstances
-            build = here.parent ?? here.outer
+            instances += here.commit?.scopeInstances ?? []
+            build = here.caller.around
         }
         return instances + root.foundInstances
     }
 
     /// Notes that something of `instance` was resolved while an object is being created, which may be tracked.
     func note(_ instance: ScopeInstance) {
-        guard !frames.isEmpty || parent != nil else { return }
+        guard !frames.isEmpty || caller.parent != nil else { return }
         let root = root
         let isKnown = root.foundInstances.contains { $0.scope === instance.scope && $0.place == instance.place }
         if !isKnown { root.foundInstances.append(instance) }
@@ -232,8 +251,8 @@ public final class Build: @unchecked Sendable {
         var next: Build? = self
         while let here = next {
             way = here.frames.map(\.recipe.key) + way
-            if let origin = here.origin { way.insert(origin, at: 0) }
-            next = here.parent ?? here.beneath ?? here.outer
+            if let origin = here.caller.origin { way.insert(origin, at: 0) }
+            next = here.caller.parent ?? here.caller.beneath ?? here.caller.outer
         }
         return way.joined(separator: " -> ")
     }
@@ -243,4 +262,48 @@ public final class Build: @unchecked Sendable {
         guard frame + 1 < frames.count else { return }
         for index in frame + 1..<frames.count { frames[index].low = min(frames[index].low, frame) }
     }
+
+    // MARK: waiting
+
+    /// Whether a chain is this build's, or runs hooks in which this one is.
+    func isOurs(_ other: BuildChain) -> Bool { other === chain || chain.isInside(other) }
+
+    /// The keys of the objects under construction, from the outermost on.
+    var keysInProgress: [String] { frames.map(\.recipe.key) }
+
+    /// Whether it can be rolled back and begun again: it holds nothing that others wait for. For a root.
+    var canBackOff: Bool { depth > 0 && caller.outer == nil && !isCommit }
+
+    /// What the calling thread is in the middle of, which waits on behalf of this build.
+    var standing: Standing {
+        let state = currentThread()
+        var found: [Build] = []
+        var chains: Set<ObjectIdentifier> = []
+        func add(_ build: Build?) {
+            var next = build
+            while let here = next, !found.contains(where: { $0 === here }) {
+                found.append(here)
+                chains.insert(ObjectIdentifier(here.chain))
+                next = here.caller.around
+            }
+        }
+        add(self)
+        add(Build.at(state.build))
+        var around = state.pointee.around
+        while let here = around {
+            add(Build.at(here.pointee.threadBuild))
+            around = here.pointee.outer
+        }
+        var creation = state.pointee.creation
+        while let here = creation {
+            add(here.build)
+            creation = here.pointee.outer
+        }
+        let owner = graph.raw.pointee.owner
+        return Standing(
+            thread: state.identity, chains: chains, keys: found.reversed().flatMap(\.keysInProgress),
+            isAcross: found.contains { $0.graph.raw.pointee.owner != owner })
+    }
 }
+
+extension Build: ScopedBuild {}

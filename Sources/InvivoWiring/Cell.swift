@@ -35,14 +35,9 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         var arguments: [Value] = []
         var place: ScopeInstance?
         var isOver = false
-        /// One for each set of runtime arguments. In scopes with several instances, the scope instance comes first.
-        var variants: [ArgumentsKey: Cell] = [:]
-        var mostVariants = 16
-        /// Whether the cells with only a weak reference are due for a check.
-        var isAskDue = false
-        /// For a tracked definition: the created objects, some of which may have ended.
-        var tracked: [TrackedObject] = []
-        var mostTracked = 16
+        let variants = Variants()
+        /// For a tracked definition: the created objects.
+        let tracked = TrackedObjects()
 
         init(_ raw: UnsafeMutablePointer<iv_cell>) { self.raw = raw }
     }
@@ -63,7 +58,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         raw.deallocate()
         guard let rest else { return }
         defer { Unmanaged.passUnretained(rest).release() }
-        for object in rest.tracked { object.free() }
+        rest.tracked.free()
         rest.weakReference?.free()
     }
 
@@ -211,7 +206,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         get { knownRest?.isOver ?? false }
         set { rest.isOver = newValue }
     }
-    private var variants: [ArgumentsKey: Cell] { knownRest?.variants ?? [:] }
+    private var variants: some Sequence<Cell> { (knownRest?.variants.cells ?? [:]).values }
 
     /// Under the monitor: the handle of the built object that the graph holds, or 0.
     public var object: UInt64 { knownRaw.map { iv_word_object(iv_load_u64(iv_cell_object($0))) } ?? 0 }
@@ -238,41 +233,29 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
 
     /// Under the monitor: those of its objects that the graph holds, and disposes of by letting go.
     public func heldObjects() -> [(sequence: UInt64, object: UInt64)] {
-        (object != 0 && claim == nil ? [(sequence, object)] : []) + variants.values.flatMap { $0.heldObjects() }
+        (object != 0 && claim == nil ? [(sequence, object)] : []) + variants.flatMap { $0.heldObjects() }
     }
 
     /// Under the monitor: its claims on objects that were not made here.
-    public func claims() -> [ObjectLease] { (claim.map { [$0] } ?? []) + variants.values.flatMap { $0.claims() } }
+    public func claims() -> [ObjectLease] { (claim.map { [$0] } ?? []) + variants.flatMap { $0.claims() } }
 
     /// Under the monitor: every live object of the definition, including those with runtime arguments.
     public func objects() -> [(sequence: UInt64, object: UInt64)] {
         var found = ownObject.map { [(sequence: sequence, object: $0)] } ?? []
-        for cell in variants.values { found += cell.objects() }
+        for cell in variants { found += cell.objects() }
         return found
     }
 
-    /// Under the monitor. When there are many: all of them, to be looked through and put back.
-    func track(_ object: TrackedObject) -> [TrackedObject] {
-        rest.tracked.append(object)
-        guard rest.tracked.count >= rest.mostTracked else { return [] }
-        defer { rest.tracked = [] }
-        return rest.tracked
-    }
-
-    /// Under the monitor: those that are still there.
-    func keepTracking(_ objects: [TrackedObject]) {
-        rest.tracked = objects + rest.tracked
-        rest.mostTracked = max(16, rest.tracked.count * 2)
-    }
+    /// Under the monitor: the objects of a tracked definition.
+    var tracking: TrackedObjects { rest.tracked }
 
     /// Under the monitor: the tracked objects that may be there.
-    public func trackedObjects() -> [TrackedObject] { knownRest?.tracked ?? [] }
+    public func trackedObjects() -> [TrackedObject] { knownRest?.tracked.objects ?? [] }
 
     /// Under the monitor: takes over the state of the cell that this one replaces.
     public func adoptTracked(of former: Cell) {
-        guard let known = former.knownRest, !known.tracked.isEmpty else { return }
-        rest.tracked = known.tracked + rest.tracked
-        known.tracked = []
+        guard let known = former.knownRest, !known.tracked.objects.isEmpty else { return }
+        rest.tracked.takeAll(of: known.tracked)
     }
 
     /// Under the monitor: the same in the order in which they were made, each with its runtime arguments and scope instance.
@@ -294,49 +277,25 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
     }
 
     /// Under the monitor: this cell, and those of its runtime arguments or scope instances.
-    func withVariants() -> [Cell] { [self] + variants.values.flatMap { $0.withVariants() } }
+    func withVariants() -> [Cell] { [self] + variants.flatMap { $0.withVariants() } }
 
     /// Under the monitor: no graph to come leads here.
     public func markRetired() {
         isRetired = true
         weakExtra?.retirement.retire()
         if let place { place.scope.forget(self, at: place.place) }
-        for cell in variants.values { cell.markRetired() }
+        for cell in variants { cell.markRetired() }
     }
 
     /// Under the monitor: whether its object may be held, or is being created.
     public func isHeld() -> Bool {
         if isBuilding { return true }
-        return !objects().isEmpty || variants.values.contains { $0.isHeld() }
-    }
-
-    /// Under the monitor: removes cells whose weakly shared objects have ended. Runs each time their number has
-    /// doubled.
-    private func forgetGone(_ gone: inout [Cell]) {
-        for (key, cell) in variants
-        where cell.weakReference == nil && cell.weakObject != 0 && !cell.isHeld() {
-            gone.append(cell)
-            rest.variants[key] = nil
-        }
-        rest.mostVariants = max(16, variants.count * 2)
-        rest.isAskDue = variants.values.contains { $0.weakReference != nil }
-    }
-
-    /// A cell whose object only the type's weak reference can find.
-    struct Asked {
-        let key: ArgumentsKey
-        let cell: Cell
+        return !objects().isEmpty || variants.contains { $0.isHeld() }
     }
 
     /// Under the monitor: when a check is due, the cells whose objects may have ended. Host code decides whether they
     /// have.
-    func dueToAsk() -> [Asked] {
-        guard let known = knownRest, known.isAskDue else { return [] }
-        known.isAskDue = false
-        return known.variants.compactMap { key, cell in
-            cell.weakReference == nil || cell.isHeld() ? nil : Asked(key: key, cell: cell)
-        }
-    }
+    func dueToAsk() -> [Variants.Asked] { knownRest?.variants.dueToAsk() ?? [] }
 
     /// Under the monitor: marks the cell as built by `chain` while the weak reference is read, so that no other thread
     /// touches it. Returns the reference and the former state; nil when another thread was first.
@@ -357,18 +316,16 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
 
     /// Under the monitor, by the thread that read the reference: records whether the object has ended. If so, removes
     /// the cell.
-    func endAsking(_ asked: Asked, _ former: State, isGone: Bool) {
+    func endAsking(_ asked: Variants.Asked, _ former: State, isGone: Bool) {
         if !isGone, case .built = former { asked.cell.becomeBuilt() } else { asked.cell.endBuild() }
         asked.cell.isReviving = false
-        guard isGone, knownRest?.variants[asked.key] === asked.cell else { return }
-        knownRest?.variants[asked.key] = nil
-        knownRest?.mostVariants = max(16, variants.count * 2)
+        if isGone { knownRest?.variants.remove(asked) }
     }
 
     /// Under the monitor: the leases on objects that are runtime arguments here.
     func forEachArgument(_ body: (ObjectLease) -> Void) {
         for value in arguments { value.forEachLease(body) }
-        for cell in variants.values { cell.forEachArgument(body) }
+        for cell in variants { cell.forEachArgument(body) }
     }
 
     /// Under the monitor.
@@ -382,33 +339,33 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
 
     /// Under the monitor: the cell of a scope instance, and whether it is new.
     func placed(_ key: ArgumentsKey) -> (cell: Cell, isNew: Bool) {
-        if let known = variants[key] { return (known, false) }
+        if let known = known(key) { return (known, false) }
         // The first value is the scope instance.
         let cell = Cell(recipe, arguments: Array(key.values.dropFirst()))
         cell.birth = birth
-        rest.variants[key] = cell
+        rest.variants.cells[key] = cell
         return (cell, true)
     }
 
     /// Under the monitor: the existing cell of a scope instance.
-    func known(_ key: ArgumentsKey) -> Cell? { variants[key] }
+    func known(_ key: ArgumentsKey) -> Cell? { knownRest?.variants.cells[key] }
 
     /// Under the monitor: the cell of these runtime arguments, if it is known.
-    func known(_ arguments: [Value]) -> Cell? { arguments.isEmpty ? self : variants[ArgumentsKey(arguments)] }
+    func known(_ arguments: [Value]) -> Cell? { arguments.isEmpty ? self : known(ArgumentsKey(arguments)) }
 
     /// Under the monitor, while another reference retains the cell.
-    func forget(_ key: ArgumentsKey) { knownRest?.variants[key] = nil }
+    func forget(_ key: ArgumentsKey) { knownRest?.variants.cells[key] = nil }
 
     /// Under the monitor: the cell for these runtime arguments. `gone` receives unused cells, to be released without
     /// the monitor.
     func variant(_ arguments: [Value], gone: inout [Cell]) -> Cell {
         guard !arguments.isEmpty else { return self }
         let key = ArgumentsKey(arguments)
-        if let known = variants[key] { return known }
-        if scope == .weakSingleton && variants.count >= rest.mostVariants { forgetGone(&gone) }
+        if let known = known(key) { return known }
+        if scope == .weakSingleton { rest.variants.forgetGone(&gone) }
         let cell = Cell(recipe, arguments: arguments)
         cell.birth = birth
-        rest.variants[key] = cell
+        rest.variants.cells[key] = cell
         return cell
     }
 }

@@ -1,7 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
-internal import InvivoObjects
+public import InvivoObjects
 
 /// Outermost resolves, and the build that the calling thread is in.
 extension Container {
@@ -19,7 +19,7 @@ extension Container {
     /// The existing instance of a key with these arguments, with one lease for the caller; 0 if there is none.
     func existing(_ id: UInt32, _ arguments: [Value]) throws(Failure) -> UInt64 {
         try whole(
-            { (build) throws(Failure) in try build.existing(id, arguments) },
+            { (build) throws(Failure) in try ExistingObjects(of: build).existing(id, arguments) },
             giveBack: { _ = ObjectTable.release($0) })
     }
 
@@ -51,14 +51,14 @@ extension Container {
         var tries = 0
         while true {
             let build = buildForWaiting()
-            let beneath = build.isApart ? build.outer.map(suspension) : nil
+            let beneath = build.caller.isApart ? build.caller.outer.map(suspension) : nil
             let thread = currentThread().identity
             if let beneath { monitor.locked { waits.suspend(beneath, thread) } }
             defer { if let beneath { monitor.locked { waits.resume(beneath.chain, thread) } } }
             do throws(Failure) { return try whole(build, body, giveBack) } catch {
                 tries += 1
                 // A build whose hook this one runs in holds objects that the other one waits for: it backs off as a whole.
-                guard build.parent == nil, build.outer == nil, let other = build.givesWayTo, tries < Build.mostTries
+                guard build.caller.around == nil, let other = build.givesWayTo, tries < Build.mostTries
                 else { throw error }
                 build.givesWayTo = nil
                 try waitForBuild(of: other, build)
@@ -81,7 +81,7 @@ extension Container {
                 giveBack(result)
                 throw error
             }
-            if build.parent == nil { build.givesWayTo = nil }
+            if build.caller.parent == nil { build.givesWayTo = nil }
             return result
         }
     }
@@ -227,7 +227,7 @@ extension Container {
         else { return nil }
         if let known = running.pointee.build { return Unmanaged<Build>.fromOpaque(known).takeUnretainedValue() }
         Readers.pin(core)
-        let build = Build(self, graph: currentGraph(), parent: creationBuild())
+        let build = Build(self, graph: currentGraph(), caller: Build.Caller(parent: creationBuild()))
         build.depth = 1
         let current = Int(running.pointee.made)
         for index in 0..<current {
@@ -270,4 +270,25 @@ extension Container {
 
 extension ThreadBuild {
     init(_ build: Build) { self.init(object: Unmanaged.passUnretained(build).toOpaque()) }
+}
+
+extension Container: JobRuntime {
+    public var outsideBuilds: JobContext { JobContext { [self] body in inside(nil, body) } }
+    public var insideBuild: JobContext {
+        let build = innermostBuild
+        return JobContext(chain: build?.chain) { [self] body in inside(build, body) }
+    }
+    public var beneath: Waits.Suspension? {
+        isBuildingHere ? (innermostBuild ?? detachedBuild).map(suspension) : nil
+    }
+    func suspension(_ build: Build) -> Waits.Suspension {
+        Waits.Suspension(build.chain, keys: build.root.keysInProgress)
+    }
+}
+
+extension Container: RetirementRuntime {
+    func stopRetired(_ records: [Record]) {
+        for failure in lifecycle.stopTogether(records) { life.stopFailures.note(failure) }
+    }
+    func detached<Result>(_ body: () -> Result) -> Result { apart(body) }
 }

@@ -7,22 +7,31 @@ public import InvivoObjects
 /// It gets a build when one is needed: when its function resolves something or waits, or at once inside of another build.
 public typealias Creation = UnsafeMutablePointer<iv_creation>
 
-/// The end of a creation that other threads wait for. Guarded by the runtime's monitor.
-public final class PendingCreation: Awaited, @unchecked Sendable {
+/// The end of a creation that other threads wait for.
+public final class PendingCreation: Awaited {
+    fileprivate struct State {
+        /// The chain of the creation's build. A creation without a build waits for nothing.
+        var maker: BuildChain?
+        var isDone = false
+        /// The error of a failed creation; nil also when it backed off.
+        var failure: Failure?
+    }
+
     public let awaitedName: String
-    /// The chain of the creation's build. A creation without a build waits for nothing.
-    public fileprivate(set) var maker: BuildChain?
-    fileprivate var isDone = false
-    /// The error of a failed creation; nil also when it backed off.
-    fileprivate var failure: Failure?
+    fileprivate let state: Guarded<State>
 
-    private init(name: String) { awaitedName = name }
+    private init(name: String, maker: BuildChain?, _ monitor: Monitor) {
+        awaitedName = name
+        state = .init(State(maker: maker), by: monitor)
+    }
 
-    /// The one of `creation`, created when it has none. Under the runtime's monitor, while the creation cannot end.
-    public static func of(_ creation: Creation, named name: String) -> PendingCreation {
+    /// Called with the monitor held.
+    public var maker: BuildChain? { state.held { $0.maker } }
+
+    /// The one of `creation`, created when it has none. Called with the monitor of the runtime held, while the creation cannot end.
+    public static func of(_ creation: Creation, named name: String, _ monitor: Monitor) -> PendingCreation {
         if let known = known(creation) { return known }
-        let pending = PendingCreation(name: name)
-        pending.maker = creation.build?.chain
+        let pending = PendingCreation(name: name, maker: creation.build?.chain, monitor)
         creation.pointee.pending = Unmanaged.passRetained(pending).toOpaque()
         return pending
     }
@@ -45,7 +54,7 @@ extension Container {
         creation.pointee.container = Unmanaged.passUnretained(self).toOpaque()
         creation.pointee.outer = thread.pointee.creation
         if !thread.build.isNone {
-            giveBuild(creation, parent: innermostBuild).origin = origin()
+            giveBuild(creation, parent: innermostBuild, origin: origin())
         }
         thread.pointee.creation = creation
         defer { thread.pointee.creation = creation.pointee.outer }
@@ -65,10 +74,10 @@ extension Container {
         if let known = creation.pointee.pending {
             let pending = Unmanaged<PendingCreation>.fromOpaque(known).takeRetainedValue()
             monitor.locked {
-                pending.isDone = true
                 WaitsAcross.over(pending)
-                pending.failure = failure?.code == .cycle ? nil : failure
-                pending.maker = nil
+                pending.state.held { state in
+                    state = PendingCreation.State(isDone: true, failure: failure?.code == .cycle ? nil : failure)
+                }
                 monitor.broadcast()
             }
             creation.pointee.pending = nil
@@ -89,7 +98,7 @@ extension Container {
         var wait = LongWait()
         defer { wait.end(domains) }
         monitor.lock()
-        while !pending.isDone {
+        while !pending.state.held({ $0.isDone }) {
             // The start of an object that the creation has built waits for the creation.
             let isOwn = pending.maker.map(chain.isInside) ?? false
             let circle = pending.maker.flatMap { waits.cycle(from: $0, to: chain, on: thread, pending.awaitedName) }
@@ -107,7 +116,7 @@ extension Container {
             waits.end(chain, thread)
             WaitsAcross.end(standing, for: pending)
         }
-        let failure = pending.failure
+        let failure = pending.state.held { $0.failure }
         monitor.unlock()
         if let failure { throw failure }
     }
@@ -122,9 +131,11 @@ extension Container {
         let outer = detachedBuild ?? (isNested ? outerBuild : nil)
         if isNested { giveBuildsToOtherRuntimes(thread) }
         return Build(
-            self, graph: currentGraph(), parent: outer == nil ? creationBuild() : nil, outer: outer,
-            isApart: outer != nil,
-            beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque() ? nil : Build.at(thread.build))
+            self, graph: currentGraph(),
+            caller: Build.Caller(
+                parent: outer == nil ? creationBuild() : nil, outer: outer, isApart: outer != nil,
+                beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque()
+                    ? nil : Build.at(thread.build)))
     }
 
     /// Gives builds to this thread's creations of other runtimes, so that other threads see what they wait for.
@@ -159,15 +170,17 @@ extension Container {
     }
 
     @discardableResult
-    private func giveBuild(_ creation: Creation, parent: Build?) -> Build {
+    private func giveBuild(_ creation: Creation, parent: Build?, origin: String? = nil) -> Build {
         let around = parent == nil ? outerBuild : nil
         let build = Build(
-            self, graph: parent?.graph ?? currentGraph(), parent: parent, outer: around, isApart: around != nil,
-            beneath: around == nil ? nil : Build.at(currentThread().build))
+            self, graph: parent?.graph ?? currentGraph(),
+            caller: Build.Caller(
+                parent: parent, outer: around, isApart: around != nil,
+                beneath: around == nil ? nil : Build.at(currentThread().build), origin: origin))
         monitor.locked {
             creation.pointee.build = Unmanaged.passRetained(build).toOpaque()
             if let pending = PendingCreation.known(creation) {
-                pending.maker = build.chain
+                pending.state.held { $0.maker = build.chain }
                 WaitsAcross.known(build.chain, for: pending)
             }
         }

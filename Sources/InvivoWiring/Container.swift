@@ -14,53 +14,42 @@ public final class Container: @unchecked Sendable {
     public let home = HomeProcess()
     /// The core's tag while this runtime is open; it is the lower 28 bits of the upper half of its handles.
     public let tag: UInt64
-    public let name: String
     public let monitor = Monitor()
     public let domains: DomainTable
-    /// Runs start and stop hooks of shared objects in a commit.
-    public let jobThreads: JobThreads
     /// What runs reloads; set once, before the core is opened.
     public weak var owner: AnyObject?
     public let log: Log
-    public let lifecycle: Lifecycle
+    public let life: LifeServices
 
     public let registry: Registry
-    public let reloadCall: CurrentReloadCall
 
     public let current: CurrentGraph
     public let builds: BuildRecords
-    let waits: Waits
-    let resolvers: WorkerThreads
     /// What providers and lazies claim.
     public let lates: LateTable
     public let retiredObjects: RetiredObjects
     public let pendingDisposals: PendingDisposals
-    /// How long a domain has to do a job of a commit.
-    public var commitTimeout: UInt64 = 0
     let ownRecipes: OwnRecipes
 
-    public init(core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log, fillsNeeds: Bool) {
+    public init(
+        core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log, fillsNeeds: Bool,
+        limits: LifeLimits = LifeLimits()
+    ) {
         self.core = core
         self.tag = tag
-        self.name = name
         self.log = log
-        resolvers = WorkerThreads(name: name)
-        waits = Waits(monitor)
-        domains = DomainTable(defaultDomain: defaultDomain, monitor: monitor, waits: waits, log: log)
-        jobThreads = JobThreads(domains, name: name)
+        domains = DomainTable(defaultDomain: defaultDomain, monitor: monitor, waits: Waits(monitor), log: log)
         retiredObjects = RetiredObjects(monitor, tag: tag, domains: domains, log: log)
         pendingDisposals = PendingDisposals(monitor)
         let keys = KeyTable(owner: RuntimeHandle(tag: tag).keyOwner)
         current = CurrentGraph(Graph(generation: 0, keys: keys), monitor)
         builds = BuildRecords(monitor)
         lates = LateTable(monitor, keys)
-        reloadCall = CurrentReloadCall(monitor, keys)
-        registry = Registry(monitor, keys, home, reloadCall, fillsNeeds: fillsNeeds)
+        registry = Registry(monitor, keys, home, fillsNeeds: fillsNeeds)
         ownRecipes = OwnRecipes(monitor, registry)
-        lifecycle = Lifecycle(monitor, log: log)
+        life = LifeServices(domains, name: name, limits: limits, log: log)
         domains.connect(to: self)
         retiredObjects.connect(to: self)
-        lifecycle.container = self
         Self.seams
     }
 
@@ -70,6 +59,9 @@ public final class Container: @unchecked Sendable {
         ObjectTable.lookForCircle = { ObjectCycles.search(from: $0) }
         ThreadEnd.hear = { ScopeTable.end(thread: $0) }
     }()
+
+    var waits: Waits { domains.waits }
+    public var lifecycle: Lifecycle { Lifecycle(container: self) }
 
     // MARK: handles
 

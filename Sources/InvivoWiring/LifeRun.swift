@@ -91,7 +91,8 @@ extension Lifecycle {
         private func begin(_ step: Int) {
             states[step] = .running
             running += 1
-            guard let thread = try? OwnThread("\(container.name.prefix(8))-life", { self.perform(step) }) else {
+            guard let thread = try? OwnThread("\(container.life.name.prefix(8))-life", { self.perform(step) })
+            else {
                 states[step] = .waiting
                 running -= 1
                 return

@@ -3,20 +3,39 @@ public import InvivoBase
 internal import InvivoGraph
 public import InvivoObjects
 
-/// Prepares, starts and stops the objects of a runtime, each in its domain.
-public final class Lifecycle: @unchecked Sendable {
-    /// Owns this one; set by its initializer.
-    unowned(unsafe) var container: Container!
-    private let monitor: Monitor
-    /// Nanoseconds that a start or stop may take where a definition does not declare it. Set before the core is opened.
-    public var startTimeout: UInt64 = 0
-    public var stopTimeout: UInt64 = 0
+/// How long a start or stop may take where a definition does not declare it, in nanoseconds.
+public struct LifeLimits: Sendable {
+    let start: UInt64
+    let stop: UInt64
+
+    public init(start: UInt64 = .max, stop: UInt64 = .max) { (self.start, self.stop) = (start, stop) }
+}
+
+/// What the life cycle of a runtime's objects needs, once for each runtime.
+public final class LifeServices: Sendable {
+    let limits: LifeLimits
+    /// The runtime's, for names of threads.
+    let name: String
+    /// Run the hooks of shared objects in a commit.
+    let threads: JobThreads
     public let stopFailures: StopFailures
 
-    init(_ monitor: Monitor, log: Log) {
-        self.monitor = monitor
-        stopFailures = StopFailures(monitor, log: log)
+    init(_ domains: DomainTable, name: String, limits: LifeLimits, log: Log) {
+        self.name = name
+        self.limits = limits
+        threads = JobThreads(domains, name: name)
+        stopFailures = StopFailures(domains.monitor, log: log)
     }
+
+    /// At close: joins the threads whose hooks have returned.
+    public func joinThreads() { threads.joinFinished() }
+}
+
+/// Prepares, starts and stops the objects of a runtime, each in its domain.
+public struct Lifecycle: Sendable {
+    let container: Container
+    private var monitor: Monitor { container.monitor }
+    private var services: LifeServices { container.life }
 
     // MARK: starting
 
@@ -30,7 +49,7 @@ public final class Lifecycle: @unchecked Sendable {
     /// The limit for a start: that of the object's definition, or of the runtime's options.
     private func startLimit(of extra: ObjectExtra) -> UInt64 {
         let own = monitor.locked { extra.startTimeout }
-        return own == 0 ? startTimeout : own
+        return own == 0 ? services.limits.start : own
     }
 
     /// Starts one object. One that takes too long has failed, and is stopped again.
@@ -89,7 +108,7 @@ public final class Lifecycle: @unchecked Sendable {
     /// The limit for a stop: that of the object's definition, or of the runtime's options.
     private func stopLimit(of extra: ObjectExtra) -> UInt64 {
         let own = monitor.locked { extra.stopTimeout }
-        return own == 0 ? stopTimeout : own
+        return own == 0 ? services.limits.stop : own
     }
 
     /// The failure of a stop that exceeded its limit.
@@ -227,10 +246,10 @@ public final class Lifecycle: @unchecked Sendable {
         guard isStarted, let instance = record.pointee.instance else { return }
         let begun = monotonicNow()
         do throws(Failure) { try ObjectType.of(record).description.stop(instance) } catch {
-            return stopFailures.note(error.named(container.name(of: record), place(of: record, nil)))
+            return services.stopFailures.note(error.named(container.name(of: record), place(of: record, nil)))
         }
         if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) {
-            stopFailures.note(failure)
+            services.stopFailures.note(failure)
         }
     }
 
@@ -278,7 +297,9 @@ public final class Lifecycle: @unchecked Sendable {
     ) throws(Failure) {
         let build = call.build
         guard call.record.pointee.instance != nil else { return }
-        let hooks = build.map { Build(container, graph: $0.graph, isReload: $0.isReload, outer: $0) }
+        let hooks = build.map {
+            Build(container, graph: $0.graph, caller: Build.Caller(outer: $0, isReload: $0.isReload))
+        }
         if let hooks, let build { monitor.locked { container.waits.beginStart(hooks.chain, in: build.chain) } }
         defer { if let hooks { monitor.locked { container.waits.endStart(hooks.chain) } } }
         try container.inside(hooks) { () -> Result<Void, Failure> in
@@ -305,7 +326,7 @@ public final class Lifecycle: @unchecked Sendable {
             }
         } else if type.domain == nil, call.inRun || call.build?.root.isCommit == true, call.timeout != .max {
             try withOverdue(call) { (overdue) throws(Failure) in
-                try container.jobThreads.run(timeout: call.timeout, overdue: overdue, label: label, job)
+                try services.threads.run(timeout: call.timeout, overdue: overdue, label: label, job)
             }
         } else {
             try job(.none)

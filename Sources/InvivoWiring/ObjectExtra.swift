@@ -29,9 +29,18 @@ public final class ObjectExtra: @unchecked Sendable {
     var isGivenObjects = false
     /// Decides with the references of its language when it ends, once it is retired. Guarded by the container's
     /// monitor.
-    var retirement = Retirement()
+    var retirement: Retirement {
+        if let knownRetirement { return knownRetirement }
+        let retirement = Retirement()
+        knownRetirement = retirement
+        return retirement
+    }
+    private var knownRetirement: Retirement?
     /// Under the monitor: whether the object lives on without leases while its language refers to it.
-    var outlivesLeases: Bool { life == .started && retirement.firstReferences != nil && !retirement.isReleased }
+    var outlivesLeases: Bool {
+        guard life == .started, let knownRetirement else { return false }
+        return knownRetirement.firstReferences != nil && !knownRetirement.isReleased
+    }
     /// The type of an object that outlives its runtime.
     var keptType: ObjectType?
     public init() {}

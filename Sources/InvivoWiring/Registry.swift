@@ -17,14 +17,12 @@ public final class Registry: Sendable {
     public let configReads: ConfigReads
     /// Whether the properties that types declare as needs are injected.
     public let fillsNeeds: Bool
-    private let reloadCall: CurrentReloadCall
+    public let reloadCall: CurrentReloadCall
 
-    init(
-        _ monitor: Monitor, _ keys: KeyTable, _ home: HomeProcess, _ reloadCall: CurrentReloadCall, fillsNeeds: Bool
-    ) {
+    init(_ monitor: Monitor, _ keys: KeyTable, _ home: HomeProcess, fillsNeeds: Bool) {
         self.monitor = monitor
         self.keys = keys
-        self.reloadCall = reloadCall
+        reloadCall = CurrentReloadCall(monitor, keys)
         self.fillsNeeds = fillsNeeds
         closing = Closing(monitor)
         types = TypeTable(monitor, closing)

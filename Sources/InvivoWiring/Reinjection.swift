@@ -65,8 +65,8 @@ public struct Reinjection {
     public func run(
         in build: Build, of scopeInstances: [ScopeInstance], noting: (@escaping () throws(Failure) -> Void) -> Void
     ) throws(Failure) {
-        build.scopeInstances = scopeInstances
-        defer { build.scopeInstances = [] }
+        build.commit?.scopeInstances = scopeInstances
+        defer { build.commit?.scopeInstances = [] }
         if recipe.isInCircle { ObjectCycles.mark(recipient.object, recipient.record) }
         let skipped = recipe.skippedNeeds(of: recipient.record, again: true)
         var now =
@@ -125,7 +125,7 @@ public struct Reinjection {
 
     /// The value of a step of which nothing is kept. It named no key, so this creates nothing.
     private func constant(_ step: Recipe.Step, _ recipe: Recipe) throws(Failure) -> Value {
-        let build = Build(container, graph: container.currentGraph(), isReload: true)
+        let build = Build(reloading: container, graph: container.currentGraph())
         return try container.building(build) { () throws(Failure) in
             try container.whole { (build) throws(Failure) in
                 let recipient = Build.Recipient(

@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoGraph
 
 /// The history of an object after it has been replaced or removed. Guarded by the container's monitor.
-struct Retirement {
+final class Retirement {
     /// References that its language had before anything received the object, including those that its start left; nil where
     /// references are not counted.
     var firstReferences: UInt64?
@@ -22,7 +22,7 @@ struct Retirement {
     var calledOff: UInt64 = 0
 
     /// Begins the grace time of a replaced or removed object.
-    mutating func retire() {
+    func retire() {
         guard isCurrent else { return }
         isCurrent = false
         idleSince = 0

@@ -118,3 +118,32 @@ public struct TrackedObject: Sendable {
         return (arguments, scopeInstances)
     }
 }
+
+/// The objects of a tracked definition, some of which may have ended. Guarded by the container's monitor.
+final class TrackedObjects {
+    private(set) var objects: [TrackedObject] = []
+    private var most = 16
+
+    /// Adds an object. When there are many, returns all of them, to be looked through and put back.
+    func add(_ object: TrackedObject) -> [TrackedObject] {
+        objects.append(object)
+        guard objects.count >= most else { return [] }
+        defer { objects = [] }
+        return objects
+    }
+
+    /// Puts back those that are still there.
+    func putBack(_ kept: [TrackedObject]) {
+        objects = kept + objects
+        most = max(16, objects.count * 2)
+    }
+
+    /// Takes over the objects of a replaced cell.
+    func takeAll(of former: TrackedObjects) {
+        objects = former.objects + objects
+        former.objects = []
+    }
+
+    /// Ends the weak references. Runs host code, without the monitor.
+    func free() { for object in objects { object.free() } }
+}

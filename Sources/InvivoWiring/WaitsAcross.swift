@@ -4,7 +4,7 @@ internal import InvivoObjects
 internal import Synchronization
 
 /// The chains of builds on the stack of a thread that is about to wait, of any runtime. They continue only after the wait.
-struct Standing {
+struct Standing: Sendable {
     let thread: UInt64
     private let chains: Set<ObjectIdentifier>
     /// The keys of the builds, from the outermost on.
@@ -32,7 +32,7 @@ struct Standing {
 /// and held only for the search. A wait is added and removed under the monitor of the runtime that waits, so all
 /// entries are valid. The thread that closes a cycle therefore finds it.
 enum WaitsAcross {
-    private struct Wait {
+    private struct Wait: Sendable {
         let standing: Standing
         /// The cell or pending creation.
         let awaited: ObjectIdentifier
@@ -41,19 +41,18 @@ enum WaitsAcross {
         var maker: ObjectIdentifier?
     }
     private static let monitor = Monitor(isProcessWide: true)
-    private nonisolated(unsafe) static var waits: [Wait] = []
+    private static let waits = Guarded<[Wait]>([], by: monitor)
     /// The number of waits.
     private static let count = Atomic<Int>(0)
 
     /// Adds a wait of `standing` for the work of `maker`. If that closes a cycle through several runtimes, adds nothing
     /// and returns the keys of the cycle. Under the monitor of the runtime.
-    static func begin(_ standing: Standing, for awaited: any Awaited, of maker: BuildChain?) -> [String]?
-    {
+    static func begin(_ standing: Standing, for awaited: any Awaited, of maker: BuildChain?) -> [String]? {
         let wait = Wait(
             standing: standing, awaited: ObjectIdentifier(awaited), name: awaited.awaitedName,
             maker: maker.map { ObjectIdentifier($0) })
-        return monitor.locked {
-            if let circle = circle(wait) { return circle }
+        return waits.locked { waits in
+            if let circle = circle(wait, among: waits) { return circle }
             waits.append(wait)
             count.store(waits.count, ordering: .relaxed)
             return nil
@@ -62,8 +61,8 @@ enum WaitsAcross {
 
     /// Removes the wait.
     static func end(_ standing: Standing, for awaited: any Awaited) {
-        monitor.locked {
-            let awaited = ObjectIdentifier(awaited)
+        let awaited = ObjectIdentifier(awaited)
+        waits.locked { waits in
             let mine = waits.lastIndex { $0.awaited == awaited && $0.standing.thread == standing.thread }
             if let mine { waits.remove(at: mine) }
             count.store(waits.count, ordering: .relaxed)
@@ -75,8 +74,8 @@ enum WaitsAcross {
     static func over(_ awaited: any Awaited) {
         // Its own waits are seen: they were entered in the same monitor.
         guard count.load(ordering: .relaxed) > 0 else { return }
-        monitor.locked {
-            let awaited = ObjectIdentifier(awaited)
+        let awaited = ObjectIdentifier(awaited)
+        waits.locked { waits in
             waits.removeAll { $0.awaited == awaited }
             count.store(waits.count, ordering: .relaxed)
         }
@@ -84,15 +83,15 @@ enum WaitsAcross {
 
     /// Notes the chain that creates something that others wait for. Under the monitor of the runtime.
     static func known(_ maker: BuildChain, for awaited: any Awaited) {
-        monitor.locked {
-            let awaited = ObjectIdentifier(awaited)
+        let awaited = ObjectIdentifier(awaited)
+        waits.locked { waits in
             for index in waits.indices where waits[index].awaited == awaited {
                 waits[index].maker = ObjectIdentifier(maker)
             }
         }
     }
 
-    private static func circle(_ wait: Wait) -> [String]? {
+    private static func circle(_ wait: Wait, among waits: [Wait]) -> [String]? {
         // Circles within one runtime are its own matter.
         guard wait.standing.isAcross || waits.contains(where: \.standing.isAcross) else { return nil }
         var seen: Set<Int> = []

@@ -13,7 +13,8 @@ import Testing
         let container = engine.container
         let ended = try Loop(name: "ended")
         ended.stop()
-        let reclaimer = Reclaimer(container, LoopThread(container, running: ended), Announcer(container))
+        let reclaimer = Reclaimer(
+            container, LoopThread(container, name: "test", running: ended), Announcer(container, commitTimeout: 0))
         container.monitor.locked { container.builds.add(BuildRecords.Outdated(object: 0, birth: 0)) }
 
         reclaimer.handOver()

@@ -1,20 +1,29 @@
 public import InvivoBase
 public import InvivoObjects
 
-/// Resolving where an object belongs, without waiting for it.
-extension Container {
+/// Resolves keys where their objects belong, without waiting for it. Any thread.
+public final class AsyncResolver: Sendable {
     public typealias Resolved = (Result<UInt64, Failure>) -> Void
+
+    private let container: Container
+    /// Build what belongs to no domain.
+    private let threads: WorkerThreads
+
+    public init(_ container: Container, name: String) {
+        self.container = container
+        threads = WorkerThreads(name: name)
+    }
 
     /// Resolves a key in the domain of its objects, or on a thread of the runtime's, and hands the object over, once; also when
     /// the runtime closes meanwhile. With `deliver`, in a job of that domain.
-    public func resolveLater(
+    public func resolve(
         _ id: UInt32, _ arguments: [Value], deliver: Domain?, _ resolved: @escaping Resolved
     ) throws(Failure) {
-        let graph = currentGraph()
+        let graph = container.currentGraph()
         var target = graph.recipe(id)
         // There are no circles of them.
         while let next = target?.aliased { target = graph.recipe(next) }
-        guard let recipe = target else { throw registry.unknownKey(id, in: graph) }
+        guard let recipe = target else { throw container.registry.unknownKey(id, in: graph) }
         // Objects in the arguments are kept until they are used.
         var kept: [Value] = []
         for argument in arguments { kept.append(try argument.leasedAnew()) }
@@ -22,10 +31,11 @@ extension Container {
         let work = { [self] in hand(resolveNow(id, kept)) }
         let domain = recipe.type?.domain
         let isBuilt =
-            arguments.isEmpty && graph.cell(recipe.id).map { cell in monitor.locked { cell.isBuilt } } ?? false
+            arguments.isEmpty
+            && graph.cell(recipe.id).map { cell in container.monitor.locked { cell.isBuilt } } ?? false
         if isBuilt && domain?.isCurrent ?? true { return work() }
         let workIn = { [self] (domain: Domain) in
-            domains.post(
+            container.domains.post(
                 to: domain, isPatient: true,
                 onDrop: {
                     hand(.failure(Failure(.host, "the domain '\(domain.name)' dropped its job", path: recipe.key)))
@@ -33,15 +43,15 @@ extension Container {
                 work)
         }
         if let domain { return workIn(domain) }
-        guard case .choice = recipe.maker else { return try resolvers.run(work) }
-        try resolvers.run { [self] in
+        guard case .choice = recipe.maker else { return try threads.run(work) }
+        try threads.run { [self] in
             if let domain = domainOfChoice(id, kept) { workIn(domain) } else { work() }
         }
     }
 
     /// Where what a choice leads to belongs; nil on any thread, and where it leads nowhere: who resolves it learns why.
     private func domainOfChoice(_ id: UInt32, _ arguments: [Value]) -> Domain? {
-        try? whole { (build) throws(Failure) in
+        try? container.whole { (build) throws(Failure) in
             var (id, arguments) = (id, arguments)
             // It may lead back to itself with other arguments.
             for _ in 0..<Build.deepest {
@@ -67,21 +77,21 @@ extension Container {
 
     private func resolveNow(_ id: UInt32, _ arguments: [Value]) -> Result<UInt64, Failure> {
         do throws(Failure) {
-            let object = try resolve(id, arguments: arguments)
+            let object = try container.resolve(id, arguments: arguments)
             guard object == 0 else { return .success(object) }
-            let name = keyName(id)
+            let name = container.keyName(id)
             return .failure(Failure(.null, "what makes '\(name)' answered null", path: name))
         } catch { return .failure(error) }
     }
 
     private func deliverResolved(_ result: Result<UInt64, Failure>, to domain: Domain?, _ resolved: @escaping Resolved)
     {
-        guard let domain else { return callback { resolved(result) } }
-        domains.post(
+        guard let domain else { return container.callback { resolved(result) } }
+        container.domains.post(
             to: domain,
-            onDrop: { [self] in
+            onDrop: { [container] in
                 if case .success(let object) = result { _ = ObjectTable.release(object) }
-                callback {
+                container.callback {
                     resolved(.failure(Failure(.host, "the domain '\(domain.name)' dropped the job that hands it over")))
                 }
             },
@@ -89,5 +99,5 @@ extension Container {
     }
 
     /// At close, when nothing is made any more: what still waits is answered.
-    public func stopResolving() { resolvers.stop() }
+    public func stop() { threads.stop() }
 }

@@ -2,20 +2,27 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 
-/// Shared instances become visible when they are complete. A commit that has overtaken one is followed by another that replaces it.
-extension Build {
+/// Makes the shared instances of a build visible. A commit that has overtaken one is followed by another that replaces it.
+struct Publication {
+    let build: Build
+    private let container: Container
+    private let graph: Graph
+
+    init(of build: Build) { (self.build, container, graph) = (build, build.container, build.graph) }
+
     /// Makes shared instances visible. Host code runs meanwhile (a scope's `keep`, weak references, the log): its resolves form a
     /// graph of their own, which sees the objects of this build.
-    func hand(_ entries: ArraySlice<Entry>) {
+    func hand(_ entries: ArraySlice<Build.Entry>) {
         guard entries.contains(where: { $0.cell != nil }) else { return }
         // A commit has started its objects; objects that are resolved now are started at once, as by its start hooks.
-        let isOver = isCommit
         let hooks = Build(
-            container, graph: graph, isReload: isReload, parent: isOver ? nil : self, outer: isOver ? self : nil)
+            container, graph: graph,
+            caller: Build.Caller(
+                parent: build.isCommit ? nil : build, outer: build.isCommit ? build : nil, isReload: build.isReload))
         container.inside(hooks) { for entry in entries where entry.cell != nil { hand(entry) } }
     }
 
-    private func hand(_ entry: Entry) {
+    private func hand(_ entry: Build.Entry) {
         guard let cell = entry.cell else { return }
         let id = entry.id
         watchWeakly(cell, entry.made)
@@ -26,7 +33,7 @@ extension Build {
             publish(cell, entry.made, took: entry.took)
             container.current.show(cell, graph)
             let isOver = cell.isOver && !entry.made.isForeign
-            guard !isReload, !cell.isRetired else { return (nil, isOver) }
+            guard !build.isReload, !cell.isRetired else { return (nil, isOver) }
             container.builds.noteVisible(id)
             return (container.current.held.lateness(of: id, entry.made.dependencies, since: graph), isOver)
         }
@@ -97,24 +104,5 @@ extension Build {
             return cell.weakReference
         }
         former?.free()
-    }
-
-    // MARK: tracked objects
-
-    /// Tracks a new object: it belongs to its type's domain, and its cell knows it as long as anything holds it.
-    func track(_ recipient: Recipient) {
-        let record = recipient.record
-        record.pointee.thread = ObjectType.of(record).raw.pointee.thread
-        // No lock is held while host code runs.
-        let tracked = TrackedObject(
-            own: WeakObject(recipient.object, record),
-            arguments: recipient.arguments.map { TrackedObject.Argument($0) }, scopeInstances: allScopeInstances)
-        let (cell, all) = container.monitor.locked { () -> (Cell?, [TrackedObject]) in
-            let cell = (isReload ? graph : container.current.held).cell(recipient.recipe.id)
-            return (cell, cell?.track(tracked) ?? [])
-        }
-        guard !all.isEmpty else { return }
-        let there = all.filter(\.isThere)
-        container.monitor.locked { cell?.keepTracking(there) }
     }
 }
