@@ -76,7 +76,8 @@ extension Container {
             monitor.locked {
                 WaitsAcross.over(pending)
                 pending.state.held { state in
-                    state = PendingCreation.State(isDone: true, failure: failure?.code == .cycle ? nil : failure)
+                    (state.maker, state.isDone) = (nil, true)
+                    state.failure = failure?.code == .cycle ? nil : failure
                 }
                 monitor.broadcast()
             }

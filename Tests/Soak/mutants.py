@@ -60,7 +60,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Commit.swift": [
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
-        Mutant("skip", "failure.others += build.stopStarted(isApart: isAbandoned)", "life"),
+        Mutant("skip", "failure.others += build.stopCommit(isApart: isAbandoned)", "life"),
         Mutant("skip", "build.abandonCommit()", "life reset overrides starting"),
         Mutant("skip", "Self.dropNew(cells, container)", "life"),
         Mutant("skip", "failure.others += outage.takeBack()", "exclusive"),
@@ -107,11 +107,13 @@ MUTANTS: dict[str, list[Mutant]] = {
         ),
     ],
     "InvivoWiring/Container+Creations.swift": [
-        Mutant("skip", "pending.failure = failure?.code == .cycle ? nil : failure", "pools"),
+        Mutant("skip", "state.failure = failure?.code == .cycle ? nil : failure", "pools"),
     ],
     "InvivoWiring/Build+Shared.swift": [
         Mutant("never", "awaited == cell.attempt, let failure = cell.failure", "threads"),
-        Mutant("never", "other === root || isInside(other)", "threads wiring reentry lookups"),
+        Mutant("never", "isOurs(other)", "threads wiring reentry lookups"),
+        Mutant("never", "root !== self", "life"),
+        Mutant("never", "!root.canBackOff", "contention circles start_waits"),
         Mutant(
             "skip",
             "if isAsked { container.monitor.broadcast() }",
@@ -124,7 +126,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "frame.low < index", "cases"),
         Mutant("never", "!entry.made.isForeign", "domains"),
     ],
-    "InvivoWiring/Build+Publish.swift": [
+    "InvivoWiring/Publication.swift": [
         Mutant("skip", "container.builds.noteVisible(id)", "outdated"),
         Mutant("skip", "if let late { container.builds.report([id: late]) }", "traits outdated"),
         Mutant("skip", "if !cell.isRetired { container.builds.noteBuilt(cell) }", "reset cases"),
@@ -153,8 +155,9 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "located.path.isEmpty", "cases"),
         Mutant("never", "!values.injected.isEmpty", "graph wiring following"),
         Mutant("never", "recipe.decorators.isEmpty", "cases"),
-        Mutant("skip", "failure.others += stopStarted()", "life"),
-        Mutant("never", "root !== self", "life"),
+    ],
+    "InvivoWiring/StartPhase.swift": [
+        Mutant("skip", "failure.others += stopStarted(of: build, lifecycle)", "life"),
     ],
     "InvivoWiring/Lifecycle.swift": [
         Mutant("never", "extra.life == .stopped || extra.life == .failed", "life"),
