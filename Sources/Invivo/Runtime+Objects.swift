@@ -6,7 +6,7 @@ extension Runtime {
         var key = invivo_key()
         try core.call(naming: name) { $0.pointee.key_find(core.handle, $1, &key, $2) }
         guard let object = try found(key, arguments, isOptional: false) else {
-            throw InvivoError(.null, "what makes '\(name)' answered null", path: name)
+            throw InvivoError(.null, "the factory of '\(name)' returned null", path: name)
         }
         return object
     }
@@ -21,7 +21,7 @@ extension Runtime {
     /// The object of a key that a written function knows.
     public func object(_ key: WrittenKey, with arguments: [any InvivoConvertible]) throws(InvivoError) -> Object {
         guard let object = try found(key.found(in: core), arguments, isOptional: false) else {
-            throw InvivoError(.null, "what makes '\(key.name)' answered null", path: key.name)
+            throw InvivoError(.null, "the factory of '\(key.name)' returned null", path: key.name)
         }
         return object
     }

@@ -8,7 +8,7 @@ extension Runtime {
         ofType type: String, named name: String? = nil, exact: Bool = false
     ) throws(InvivoError) -> Object {
         guard let object = try found(type, name, exact ? UInt32(INVIVO_LOOKUP_EXACT) : 0) else {
-            throw InvivoError(.null, "what makes \(article(type)) answered null")
+            throw InvivoError(.null, "the factory of \(article(type)) returned null")
         }
         return object
     }

@@ -131,7 +131,7 @@ private func resolveSlowly(
         guard object != 0 else {
             throw Failure(
                 .null,
-                "what makes '\(container.keyName(id))' answered null; resolve it as optional where that is allowed",
+                "the factory of '\(container.keyName(id))' returned null; resolve it as optional where that is allowed",
                 path: container.keyName(id))
         }
         out.pointee.bits = object
@@ -164,7 +164,7 @@ public func invivo_resolve_name(
         let id = try container.definedKey(try text(name, "name"))
         let object = try container.resolve(id)
         guard object != 0 else {
-            throw Failure(.null, "what makes '\(container.keyName(id))' answered null", path: container.keyName(id))
+            throw Failure(.null, "the factory of '\(container.keyName(id))' returned null", path: container.keyName(id))
         }
         out.pointee.bits = object
     }
@@ -260,7 +260,7 @@ public func invivo_resolve_type(
         let object = try container.resolve(lookup)
         guard object != nil || flags & UInt32(INVIVO_LOOKUP_OPTIONAL) != 0 else { throw container.nothing(lookup) }
         guard object != 0 || flags & UInt32(INVIVO_LOOKUP_OPTIONAL) != 0 else {
-            throw Failure(.null, "what makes the '\(lookup.type)' answered null", path: lookup.type)
+            throw Failure(.null, "the factory of the '\(lookup.type)' returned null", path: lookup.type)
         }
         out.pointee.bits = object ?? 0
     }

@@ -139,7 +139,7 @@ public final class Method: @unchecked Sendable {
         do {
             return try value.converted(to: result)
         } catch {
-            throw Failure(error.code, "the method '\(name)' answered with something else: \(error.message)")
+            throw Failure(error.code, "the method '\(name)' returned a value of another kind: \(error.message)")
         }
     }
 }

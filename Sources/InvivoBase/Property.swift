@@ -153,7 +153,8 @@ public final class Property: @unchecked Sendable {
             return choice(number)
         } catch {
             throw Failure(
-                error.code, "the get function of '\(name)' answered with something else: \(error.message)", path: name)
+                error.code, "the get function of '\(name)' returned a value of another kind: \(error.message)",
+                path: name)
         }
     }
 

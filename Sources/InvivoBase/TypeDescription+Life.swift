@@ -27,7 +27,7 @@ extension TypeDescription {
             Value.withBorrowed(arguments) { make(&instance, build, $0, $1, userData, error) }
         }
         guard let instance else {
-            throw Failure(.host, "the make function of \(name) answered success without an instance")
+            throw Failure(.host, "the make function of \(name) returned success without an instance")
         }
         return instance
     }

@@ -223,7 +223,7 @@ public final class Pool: @unchecked Sendable {
         guard record.pointee.type.pointee.container == Unmanaged.passUnretained(container).toOpaque() else {
             _ = ObjectTable.release(object)
             throw Failure(
-                .handle, "the factory of an entry of the pool '\(name)' answered an object of another runtime")
+                .handle, "the factory of an entry of the pool '\(name)' returned an object of another runtime")
         }
         if record.pointee.type.pointee.has_weak == 0 { return EntryWord(object: object) }
         do throws(Failure) { return try weak.word(for: object) } catch {

@@ -27,7 +27,7 @@ struct PoolKeyBytes {
         case UInt32(INVIVO_KIND_STRING): try take(value.as.string.data, value.as.string.length, as: .string)
         case UInt32(INVIVO_KIND_BYTES): try take(value.as.bytes.data, value.as.bytes.length, as: .bytes)
         case UInt32(INVIVO_KIND_LIST):
-            guard depth < 16 else { throw Failure(.tooLarge, "a key's lists lie deeper in each other than 16") }
+            guard depth < 16 else { throw Failure(.tooLarge, "the lists of a key are nested deeper than 16") }
             guard value.as.list.count == 0 || value.as.list.items != nil else {
                 throw Failure(.argument, "a list in a key has items, but its pointer is NULL")
             }
@@ -50,7 +50,7 @@ struct PoolKeyBytes {
     /// A fraction, or the integer that it is equal to.
     private mutating func take(_ double: Double) throws(Failure) {
         guard !double.isNaN else {
-            throw Failure(.argument, "a key that is no number (NaN) would never be found again")
+            throw Failure(.argument, "NaN cannot be a key: it never equals itself")
         }
         if let whole = Int64(exactly: double) {
             (kind, number) = (whole < 0 ? .negative : .natural, UInt64(bitPattern: whole))

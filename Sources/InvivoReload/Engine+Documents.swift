@@ -103,7 +103,7 @@ extension Engine {
         let root = container.monitor.locked { container.keys.id(ofConfig: "") }.flatMap { graph.setting($0) }
         let tree = root.map { ConfigTree(root: $0.node) } ?? ConfigTree()
         throw Failure(
-            .notConfigured, "the configuration says nothing at '\(path)'\(suggestion(for: path, among: tree.paths))",
+            .notConfigured, "the configuration has no value at '\(path)'\(suggestion(for: path, among: tree.paths))",
             path: path)
     }
 

@@ -338,7 +338,7 @@ extension Planner {
             failures.append(
                 Failure(
                     .cycle,
-                    "the wiring goes round in a circle: \(path.joined(separator: " -> "))"
+                    "cyclic dependency: \(path.joined(separator: " -> "))"
                         + (isMade
                             ? ", all through initializers; inject one of them as a property, or by a provider" : ""),
                     path: names.name(start), at: place))

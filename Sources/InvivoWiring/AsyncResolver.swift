@@ -80,7 +80,7 @@ public final class AsyncResolver: Sendable {
             let object = try container.resolve(id, arguments: arguments)
             guard object == 0 else { return .success(object) }
             let name = container.keyName(id)
-            return .failure(Failure(.null, "what makes '\(name)' answered null", path: name))
+            return .failure(Failure(.null, "the factory of '\(name)' returned null", path: name))
         } catch { return .failure(error) }
     }
 

@@ -117,7 +117,7 @@ extension Build {
         if let entries = definition.body.each {
             throw Failure(
                 .abstract,
-                "there is one of it for each entry of the configuration '\(entries)': ask for '\(recipe.key)[name]'",
+                "it has one instance for each entry of the configuration '\(entries)': resolve '\(recipe.key)[name]'",
                 path: recipe.key, at: definition.place)
         }
         if case .abstract = recipe.maker {
@@ -132,7 +132,7 @@ extension Build {
                 path: recipe.key, at: definition.place)
         }
         guard let type = recipe.type else {
-            throw Failure(.internalFault, "there is nothing to make", path: recipe.key)
+            throw Failure(.internalFault, "the definition has no type and no factory", path: recipe.key)
         }
         if case .constant(let lease) = recipe.maker {
             guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone", path: recipe.key) }
@@ -193,7 +193,7 @@ extension Build {
             let instance = record.pointee.instance
         else {
             throw Failure(
-                .null, "there is no object whose method '\(name)' makes it", path: recipe.key,
+                .null, "the object of the factory method '\(name)' is null", path: recipe.key,
                 at: recipe.definition.place)
         }
         var values: [Value] = []
@@ -205,13 +205,13 @@ extension Build {
         guard case .object(let lease) = answer else {
             throw Failure(
                 .type,
-                "the method '\(name)' of '\(ObjectType.of(record).name)' answered \(answer.withKind) where a '\(type.name)' is needed"
+                "the method '\(name)' of '\(ObjectType.of(record).name)' returned \(answer.withKind) where a '\(type.name)' is needed"
             )
         }
         if let made = lease.type, !made.isKind(of: type.name) {
             throw Failure(
                 .type,
-                "the method '\(name)' of '\(ObjectType.of(record).name)' answered a '\(made.name)' where a '\(type.name)' is needed"
+                "the method '\(name)' of '\(ObjectType.of(record).name)' returned a '\(made.name)' where a '\(type.name)' is needed"
             )
         }
         // An object that existed before does not depend on the object that returned it.
@@ -267,17 +267,17 @@ extension Build {
         let lease = ObjectLease(owning: answer)
         guard answer != former else { return }
         guard let record = ObjectTable.record(answer), let type = recipe.type else {
-            throw Failure(.handle, "the decorator '\(decorator.name)' answered a handle of no object")
+            throw Failure(.handle, "the decorator '\(decorator.name)' returned a handle of no object")
         }
         let given = ObjectType.of(record)
         guard given.container === container else {
-            throw Failure(.handle, "the decorator '\(decorator.name)' answered an object of another runtime")
+            throw Failure(.handle, "the decorator '\(decorator.name)' returned an object of another runtime")
         }
         let kinds = [type.name] + type.description.supertypes
         guard kinds.contains(where: { given.description.isKind(of: $0) }) else {
             throw Failure(
                 .type,
-                "the decorator '\(decorator.name)' answered a '\(given.name)' in the place of a '\(type.name)', which is none of: "
+                "the decorator '\(decorator.name)' returned a '\(given.name)' in the place of a '\(type.name)', which is none of: "
                     + kinds.joined(separator: ", "))
         }
         // The frame has a lease of its own. The former object's lease goes to its replacement, if that was created for it.
@@ -309,7 +309,7 @@ extension Build {
             guard !answer.isNull else { return 0 }
             throw Failure(
                 .type,
-                "the decorator '\(decorator.name)': the method '\(method)' of '\(container.keyName(id))' answered \(answer.withKind)"
+                "the decorator '\(decorator.name)': the method '\(method)' of '\(container.keyName(id))' returned \(answer.withKind)"
             )
         }
         guard ObjectTable.retain(given.bits) else { throw Failure(.stale, "the object is gone") }
@@ -323,7 +323,7 @@ extension Build {
         let names = recipe.decorators.map { "'\($0.name)'" }.joined(separator: ", ")
         return Failure(
             .cycle,
-            "'\(asker.key)' takes '\(recipe.key)' while that is being made and not yet decorated by \(names): "
+            "'\(asker.key)' takes '\(recipe.key)', which is under construction and not yet decorated by \(names): "
                 + frames[index...].map(\.recipe.key).joined(separator: " -> ") + " -> \(recipe.key)"
                 + "; let '\(asker.key)' take it as a property, or by a provider", path: asker.key,
             at: asker.definition.place)

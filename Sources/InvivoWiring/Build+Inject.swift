@@ -49,7 +49,7 @@ extension Build {
     private func missing(_ id: UInt32, for use: String, _ recipe: Recipe) -> Failure {
         Failure(
             .null,
-            "\(use) of '\(recipe.key)' needs '\(container.keyName(id))', and what makes that answered null; make the place optional",
+            "\(use) of '\(recipe.key)' needs '\(container.keyName(id))', whose factory returned null; declare it optional",
             path: recipe.key, at: recipe.definition.place)
     }
 

@@ -25,7 +25,7 @@ extension Build {
         }
         if case .dormant(let needs) = recipe.maker {
             throw Failure(
-                .dormant, "'\(recipe.key)' lies dormant: it waits for \(Recipe.list(needs))", path: recipe.key,
+                .dormant, "'\(recipe.key)' is blocked on missing dependencies: \(Recipe.list(needs))", path: recipe.key,
                 at: recipe.definition.place)
         }
         let arguments = try recipe.checked(arguments)
@@ -63,7 +63,7 @@ extension Build {
                 }
             }
             throw Failure(
-                .stale, "places of its scope end faster than they can be used", path: recipe.key,
+                .stale, "its scope instances end before they can be used", path: recipe.key,
                 at: recipe.definition.place)
         case .lazySingleton, .singleton, .weakSingleton:
             return try shared(cell, recipe, arguments)
@@ -85,7 +85,7 @@ extension Build {
 
     private func tooDeep(_ recipe: Recipe) -> Failure {
         let depth = frames.count
-        let why = depth < Self.deepest ? "the thread's stack is full" : "the wiring does not end"
+        let why = depth < Self.deepest ? "the thread's stack is full" : "the chain of dependencies does not end"
         let path = path(to: recipe.key)
         var end = path.suffix(400)
         if end.startIndex > path.startIndex, let arrow = end.firstIndex(of: ">") { end = end[arrow...].dropFirst(2) }
@@ -104,7 +104,7 @@ extension Build {
             missing = Missing(frame: index)
             let circle = frames[index...].map(\.recipe.key) + [recipe.key]
             throw Failure(
-                .cycle, "the wiring goes round in a circle through initializers: \(circle.joined(separator: " -> "))",
+                .cycle, "cyclic dependency through initializers: \(circle.joined(separator: " -> "))",
                 path: recipe.key, at: recipe.definition.place)
         }
         hold(to: index)
@@ -157,7 +157,8 @@ extension Build {
         _ arguments: [Value]
     ) throws(Failure) -> UInt64 {
         guard iv_stack_left() > Self.leastStack else {
-            throw Failure(.cycle, "the choice does not end", path: recipe.key, at: recipe.definition.place)
+            throw Failure(
+                .cycle, "the choice refers to itself without end", path: recipe.key, at: recipe.definition.place)
         }
         let value = try value(of: chooser, recipe, arguments)
         guard let chosen = try chosen(value, options, recipe) else { return 0 }

@@ -139,7 +139,7 @@ extension Build {
             asked = here.caller.around
         }
         throw Failure(
-            .cycle, "the wiring goes round in a circle: \(path(to: recipe.key))", path: recipe.key,
+            .cycle, "cyclic dependency: \(path(to: recipe.key))", path: recipe.key,
             at: recipe.definition.place)
     }
 
@@ -223,9 +223,9 @@ extension Build {
         return Failure(
             .cycle,
             circle.isThroughJob
-                ? "waiting would never end: what makes '\(cell.definition.key)' waits beneath a job on the same thread (\(path)); "
+                ? "deadlock: the build of '\(cell.definition.key)' waits below a job on the same thread (\(path)); "
                     + "resolve it asynchronously"
-                : "the wiring goes round in a circle: \(path)",
+                : "cyclic dependency: \(path)",
             path: cell.definition.key, at: cell.definition.place)
     }
 

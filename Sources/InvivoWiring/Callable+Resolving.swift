@@ -52,7 +52,7 @@ extension Callable {
                 if let found = graph.setting(id) { return found.node.value }
             }
             if let otherwise = setting.otherwise { return otherwise }
-            throw Failure(.notConfigured, "the configuration says nothing at '\(setting.path)'", path: setting.path)
+            throw Failure(.notConfigured, "the configuration has no value at '\(setting.path)'", path: setting.path)
         }
     }
 

@@ -110,7 +110,7 @@ extension Container {
             if let cycle {
                 monitor.unlock()
                 let path = (keys + cycle).joined(separator: " -> ")
-                throw Failure(.cycle, "the wiring goes round in a circle: \(path)", path: pending.awaitedName)
+                throw Failure(.cycle, "cyclic dependency: \(path)", path: pending.awaitedName)
             }
             waits.begin(Waits.Wait(of: chain, on: thread, for: pending, keys: keys))
             wait.once(domains, for: pending.awaitedName, of: pending.maker)

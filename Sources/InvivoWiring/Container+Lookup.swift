@@ -45,7 +45,7 @@ extension Container {
         case .several(let ids):
             throw Failure(
                 .ambiguous,
-                "several make a '\(lookup.type)': \(names(ids)); name one, or give one a higher rank",
+                "several definitions create a '\(lookup.type)': \(names(ids)); name one, or give one a higher rank",
                 path: lookup.type)
         }
     }
@@ -83,7 +83,7 @@ extension Container {
         }
         if let inactive = registry.failure(ofInactiveType: lookup.type) { return inactive }
         return Failure(
-            .notFound, "nothing makes a '\(lookup.type)'\(suggestion(for: lookup.type, among: types.names))",
+            .notFound, "no definition creates a '\(lookup.type)'\(suggestion(for: lookup.type, among: types.names))",
             path: lookup.type)
     }
 
@@ -120,7 +120,7 @@ extension Container {
         guard let id = named else {
             if let own = try ownRecipes.recipe(of: type, in: build.graph, isReload: build.isReload) { return own }
             throw Failure(
-                .notFound, "no definition makes a '\(type.name)': there is nothing to inject", path: type.name)
+                .notFound, "no definition creates a '\(type.name)', so nothing can be injected", path: type.name)
         }
         guard let recipe = build.graph.recipe(id) else {
             throw registry.unknownKey(id, in: build.graph)
@@ -139,7 +139,8 @@ extension Container {
         case .none: return nil
         case .several(let ids):
             throw Failure(
-                .ambiguous, "several definitions make a '\(type.name)': \(names(ids)); say which key", path: type.name)
+                .ambiguous, "several definitions create a '\(type.name)': \(names(ids)); say which key", path: type.name
+            )
         }
     }
 }

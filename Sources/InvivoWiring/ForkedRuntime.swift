@@ -99,7 +99,7 @@ public struct ForkedRuntime {
             case .none: return nil
             case .several:
                 throw Failure(
-                    .ambiguous, "several definitions make a '\(lookup.type)'; name one, or give one a higher rank",
+                    .ambiguous, "several definitions create a '\(lookup.type)'; name one, or give one a higher rank",
                     path: lookup.type)
             }
         }
@@ -120,7 +120,7 @@ public struct ForkedRuntime {
         return try reading { (raw, graph) throws(Failure) in
             if let value = id(of: KeyTable.mark + path, raw).flatMap({ graph.setting($0) })?.node.value { return value }
             guard !path.isEmpty else { return .map([]) }
-            throw Failure(.notConfigured, "the configuration says nothing at '\(path)'", path: path)
+            throw Failure(.notConfigured, "the configuration has no value at '\(path)'", path: path)
         }
     }
 }

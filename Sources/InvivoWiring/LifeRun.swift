@@ -5,9 +5,9 @@ extension Lifecycle {
     /// Starts or stops many objects, each after its dependencies.
     ///
     /// Independent objects of shared types run at the same time, on threads that end with the run. Confined objects run
-    /// in their domain, one after the other in the given order. Everything is guarded by the container's monitor. One
-    /// thread runs it, and serves its own domain while it waits.
-    final class Run: @unchecked Sendable {
+    /// in their domain, one after the other in the given order. One thread runs it, and serves its own domain while it
+    /// waits. Guarded by the container's monitor.
+    final class Run: Sendable {
         struct Step {
             /// Nil for a shared type.
             let domain: Domain?
@@ -15,102 +15,117 @@ extension Lifecycle {
             var needs: Set<Int>
         }
 
-        private enum State { case waiting, running, done, failed }
+        private enum Stage { case waiting, running, done, failed }
+
+        private struct State {
+            var stages: [Stage]
+            var running = 0
+            var threads: [OwnThread] = []
+            var failures: [Failure] = []
+            var done: [Int] = []
+        }
 
         private let container: Container
         /// Returns the description of a step for reports.
-        private let what: (Int) -> String
+        private let describe: @Sendable (Int) -> String
         private let steps: [Step]
-        private var states: [State]
         /// Whether one failure keeps the rest from being begun.
         private let endsWithFailure: Bool
-        private let body: (Int) throws(Failure) -> Void
-        private var running = 0
-        private var threads: [OwnThread] = []
-        private(set) var failures: [Failure] = []
-        /// The steps that were done well, in the order in which they were.
-        private(set) var done: [Int] = []
+        private let body: @Sendable (Int) throws(Failure) -> Void
+        private let state: Guarded<State>
 
         /// The limit for threads at the same time. More objects that wait for one another would need too many threads
         /// of a process.
         private static let mostThreads = 64
 
         init(
-            _ container: Container, _ steps: [Step], endsWithFailure: Bool, what: @escaping (Int) -> String,
-            _ body: @escaping (Int) throws(Failure) -> Void
+            _ container: Container, _ steps: [Step], endsWithFailure: Bool,
+            describe: @escaping @Sendable (Int) -> String, _ body: @escaping @Sendable (Int) throws(Failure) -> Void
         ) {
             self.container = container
-            self.what = what
+            self.describe = describe
             self.steps = steps
             self.endsWithFailure = endsWithFailure
             self.body = body
-            states = Array(repeating: .waiting, count: steps.count)
+            state = .init(State(stages: Array(repeating: .waiting, count: steps.count)), by: container.monitor)
         }
 
-        func run() {
+        /// Returns the failures, and the steps that were done well, in the order in which they were.
+        func run() -> (failures: [Failure], done: [Int]) {
             var wait = LongWait()
             defer { wait.end(container.domains) }
             container.monitor.lock()
-            while true {
-                let mayBegin = failures.isEmpty || !endsWithFailure
-                var ready = mayBegin ? steps.indices.filter(isReady) : []
-                if ready.isEmpty && running == 0 {
-                    // The remaining objects form a cycle: the first of them begins.
-                    guard mayBegin, let first = states.firstIndex(of: .waiting) else { break }
-                    ready = [first]
-                }
-                // Others take the shared ones but one, where this thread has nothing confined to do.
-                let confined = ready.first { steps[$0].domain != nil }
-                var shared = ready.filter { steps[$0].domain == nil }
-                let own = confined ?? (running == 0 || shared.count > 1 ? shared.popLast() : nil)
-                for step in shared where running < Self.mostThreads { begin(step) }
-                guard let own else {
+            while let turn = state.held({ nextTurn(&$0) }) {
+                for step in turn.others { begin(step) }
+                guard let own = turn.own else {
                     wait.once(container.domains) {
-                        container.monitor.locked { steps.indices.filter { states[$0] == .running } }.map(what).joined(
-                            separator: ", ")
+                        state.locked { state in steps.indices.filter { state.stages[$0] == .running } }.map(describe)
+                            .joined(separator: ", ")
                     }
                     continue
                 }
-                states[own] = .running
-                running += 1
                 container.monitor.unlock()
                 perform(own)
                 container.monitor.lock()
             }
             container.monitor.unlock()
+            let (threads, failures, done) = state.locked { ($0.threads, $0.failures, $0.done) }
             for thread in threads { thread.join() }
+            return (failures, done)
         }
 
-        /// Under the monitor.
-        private func isReady(_ step: Int) -> Bool {
-            states[step] == .waiting
-                && steps[step].needs.allSatisfy { states[$0] == .done || states[$0] == .failed && !endsWithFailure }
-        }
-
-        /// Under the monitor: on a thread of its own, or by this one later, where there is none to be had.
-        private func begin(_ step: Int) {
-            states[step] = .running
-            running += 1
-            guard let thread = try? OwnThread("\(container.life.name.prefix(8))-life", { self.perform(step) })
-            else {
-                states[step] = .waiting
-                running -= 1
-                return
+        /// The steps that begin now: those of other threads, and the one of the calling thread. Nil when all are over.
+        private func nextTurn(_ state: inout State) -> (others: [Int], own: Int?)? {
+            let mayBegin = state.failures.isEmpty || !endsWithFailure
+            var ready = mayBegin ? steps.indices.filter { isReady($0, state) } : []
+            if ready.isEmpty && state.running == 0 {
+                // The remaining objects form a cycle: the first of them begins.
+                guard mayBegin, let first = state.stages.firstIndex(of: .waiting) else { return nil }
+                ready = [first]
             }
-            threads.append(thread)
+            // Others take the shared ones but one, where this thread has nothing confined to do.
+            let confined = ready.first { steps[$0].domain != nil }
+            var shared = ready.filter { steps[$0].domain == nil }
+            let own = confined ?? (state.running == 0 || shared.count > 1 ? shared.popLast() : nil)
+            let others = Array(shared.prefix(max(0, Self.mostThreads - state.running)))
+            for step in others + (own.map { [$0] } ?? []) {
+                state.stages[step] = .running
+                state.running += 1
+            }
+            return (others, own)
+        }
+
+        private func isReady(_ step: Int, _ state: State) -> Bool {
+            state.stages[step] == .waiting
+                && steps[step].needs.allSatisfy {
+                    state.stages[$0] == .done || state.stages[$0] == .failed && !endsWithFailure
+                }
+        }
+
+        /// With the monitor held: on a thread of its own, or by this one later, where there is none to be had.
+        private func begin(_ step: Int) {
+            let thread = try? OwnThread("\(container.life.name.prefix(8))-life", { self.perform(step) })
+            state.held { state in
+                guard let thread else {
+                    state.stages[step] = .waiting
+                    state.running -= 1
+                    return
+                }
+                state.threads.append(thread)
+            }
         }
 
         private func perform(_ step: Int) {
             var failure: Failure?
             do throws(Failure) { try body(step) } catch { failure = error }
-            container.monitor.locked {
-                running -= 1
+            state.locked { [failure] state in
+                state.running -= 1
                 if let failure {
-                    states[step] = .failed
-                    failures.append(failure)
+                    state.stages[step] = .failed
+                    state.failures.append(failure)
                 } else {
-                    states[step] = .done
-                    done.append(step)
+                    state.stages[step] = .done
+                    state.done.append(step)
                 }
                 container.monitor.broadcast()
             }

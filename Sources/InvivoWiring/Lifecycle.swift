@@ -134,15 +134,14 @@ public struct Lifecycle: Sendable {
                 for used in used(by: record, places) where used != user { steps[used].needs.insert(user) }
             }
         }
-        let run = Run(
-            container, steps, endsWithFailure: false, what: { "the stop of '\(self.container.name(of: records[$0]))'" }
-        ) { (index) throws(Failure) in
-            if let failure = self.stop(records[index], self.container.name(of: records[index]), nil, inRun: true) {
-                throw failure
-            }
+        let objects = records.map { (ObjectTable.handle($0), container.name(of: $0)) }
+        let run = Run(container, steps, endsWithFailure: false, describe: { "the stop of '\(objects[$0].1)'" }) {
+            [self] (index) throws(Failure) in
+            let (object, name) = objects[index]
+            guard let record = ObjectTable.record(object) else { return }
+            if let failure = stop(record, name, nil, inRun: true) { throw failure }
         }
-        run.run()
-        return run.failures
+        return run.run().failures
     }
 
     /// Under the monitor: the objects of `places` that an object uses, through injections and through resolves during

@@ -97,7 +97,7 @@ extension ObjectType {
     private func noInstance() -> Failure {
         Failure(
             .null,
-            "the factory of '\(name)' answered success without an instance; flag the definition as nullable if it may"
+            "the factory of '\(name)' returned success without an instance; flag the definition as nullable if it may"
         )
     }
 

@@ -51,7 +51,7 @@ final class OwnRecipes: Sendable {
         let described = Definition(id: KeyTable.noKey, key: type.name, body)
         guard let recipe = compiler.compile(described, former: former) else {
             throw Failure.gathered(compiler.failures)
-                ?? Failure(.internalFault, "what a '\(type.name)' needs cannot be told", path: type.name)
+                ?? Failure(.internalFault, "the needs of the type '\(type.name)' cannot be compiled", path: type.name)
         }
         return recipe
     }

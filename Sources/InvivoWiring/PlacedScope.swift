@@ -64,7 +64,7 @@ public final class PlacedScope: @unchecked Sendable {
         let found = try find(for: key, at: place, build)
         guard found != 0 else {
             throw Failure(
-                .notReady, "'\(key)' has the scope '\(name)', and the calling code is nowhere in it", path: key,
+                .notReady, "'\(key)' has the scope '\(name)', and the calling code is in no instance of it", path: key,
                 at: place)
         }
         return found

@@ -75,16 +75,19 @@ final class StartPhase {
         let container = build.container
         let lifecycle = container.lifecycle
         let steps = entries.map { Lifecycle.Run.Step(domain: ObjectType.of($0.record).domain, needs: $0.needs) }
+        let objects = entries.map { ($0.lease, $0.key) }
         let run = Lifecycle.Run(
-            container, steps, endsWithFailure: true, what: { "the start of '\(entries[$0].key)'" }
+            container, steps, endsWithFailure: true, describe: { "the start of '\(objects[$0].1)'" }
         ) { (index) throws(Failure) in
-            try lifecycle.start(entries[index].record, entries[index].key, build)
+            let (lease, key) = objects[index]
+            guard let record = ObjectTable.record(lease.bits) else { return }
+            try lifecycle.start(record, key, build)
         }
-        run.run()
-        started += run.done.map { entries[$0] }
-        guard let first = run.failures.first else { return }
+        let (failures, done) = run.run()
+        started += done.map { entries[$0] }
+        guard let first = failures.first else { return }
         var failure = first
-        failure.others += run.failures.dropFirst().flatMap(\.all)
+        failure.others += failures.dropFirst().flatMap(\.all)
         failure.others += stopStarted(of: build, lifecycle)
         throw failure
     }

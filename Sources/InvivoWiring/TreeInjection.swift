@@ -192,7 +192,7 @@ extension Container {
                     "the object is attached to '\(tunedAs.key)', by which documents tune it: detach it first")
             }
             guard record.pointee.key == 0 || record.pointee.key == recipe.id &+ 1 else {
-                throw fail(.exists, "the object was made for '\(keyName(record.pointee.key - 1))'")
+                throw fail(.exists, "the object was created for '\(keyName(record.pointee.key - 1))'")
             }
             let isTaken = monitor.locked { () -> Bool in
                 guard case .cold = cell.state, !cell.isRetired else { return true }
@@ -201,7 +201,7 @@ extension Container {
                 return false
             }
             guard !isTaken else {
-                throw fail(.exists, "'\(recipe.key)' has a shared instance already, or is making one")
+                throw fail(.exists, "'\(recipe.key)' has a shared instance already, or one is being created")
             }
             do throws(Failure) {
                 record.pointee.key = recipe.id &+ 1

@@ -106,8 +106,8 @@ static void a_cycle_through_another_runtime_is_an_error(void) {
     begin();
     define(0, "a.part", TO(1, "b.part"));
     define(1, "b.part", TO(0, "a.part"));
-    expects_circle(0, "a.part", "the wiring goes round in a circle: a.part -> b.part -> a.part");
-    expects_circle(1, "b.part", "the wiring goes round in a circle: b.part -> a.part -> b.part");
+    expects_circle(0, "a.part", "cyclic dependency: a.part -> b.part -> a.part");
+    expects_circle(1, "b.part", "cyclic dependency: b.part -> a.part -> b.part");
     end();
 }
 
@@ -120,8 +120,8 @@ static void a_cycle_through_three_runtimes_and_prototypes_is_an_error(void) {
     /* Frequently created graphs use a build plan. */
     for (int i = 0; i < 4; i++) {
         expects_circle(0, "a.part", "a.part -> b.part -> c.part -> a.user -> a.part");
-        expects_circle(1, "b.part", "the wiring goes round in a circle: ");
-        expects_circle(0, "a.user", "the wiring goes round in a circle: ");
+        expects_circle(1, "b.part", "cyclic dependency: ");
+        expects_circle(0, "a.user", "cyclic dependency: ");
     }
     end();
 }
@@ -142,8 +142,8 @@ static void a_cycle_through_pools_is_an_error(void) {
     of_pool = *TO(1, "b.part");
     open_pool(0);
     define(1, "b.part", TO(0, "pool"));
-    expects_circle(0, "pool", "the wiring goes round in a circle: ");
-    expects_circle(1, "b.part", "the wiring goes round in a circle: ");
+    expects_circle(0, "pool", "cyclic dependency: ");
+    expects_circle(1, "b.part", "cyclic dependency: ");
     end();
 }
 
@@ -200,8 +200,8 @@ static void a_cycle_of_two_threads_through_pools_is_an_error(void) {
     of_pool = *TO(1, "b.part", .meets = true);
     open_pool(0);
     define(1, "b.part", TO(0, "pool", .meets = true));
-    expects_circle_of(&(task){.key = "pool"}, &(task){.runtime = 1, .key = "b.part"}, "the wiring goes round in a circle: ",
-                      "the wiring goes round in a circle: ");
+    expects_circle_of(&(task){.key = "pool"}, &(task){.runtime = 1, .key = "b.part"}, "cyclic dependency: ",
+                      "cyclic dependency: ");
     end();
 }
 

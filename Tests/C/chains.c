@@ -18,7 +18,7 @@ static void *resolve_without_end(void *unused) {
     invivo_value one[] = {invivo_int64(1)};
     invivo_error *error = NULL;
     CHECK_EQUAL(invivo_resolve_with(runtime, key_of("a.deep"), one, 1, &object, &error), INVIVO_E_CYCLE);
-    CHECK(strstr(invivo_error_text(error), "the wiring does not end: 256 objects need each other") != NULL);
+    CHECK(strstr(invivo_error_text(error), "the chain of dependencies does not end: 256 objects need each other") != NULL);
     invivo_error_release(error);
     return NULL;
 }

@@ -133,7 +133,7 @@ static void later_documents_win_maps_merge_lists_are_replaced_and_null_removes(v
     CHECK_EQUAL(read_int("synth.deep.two"), 5);
     OK(configured("synth.deep.three", &none, E));
     expects_error(invivo_config_read(runtime, "synth.deep.three", &value, E), INVIVO_E_NOT_CONFIGURED,
-                  "synth.deep.three: the configuration says nothing at 'synth.deep.three'");
+                  "synth.deep.three: the configuration has no value at 'synth.deep.three'");
     OK(configured("synth.deep", NULL, E));
     expects_error(invivo_config_read(runtime, "synth.deep.two", &value, E), INVIVO_E_NOT_CONFIGURED, NULL);
     CHECK_EQUAL(read_int("synth.deep.three"), 3);

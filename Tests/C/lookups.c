@@ -7,7 +7,7 @@
 static void types_are_looked_up(void) {
     begin();
     invivo_object object = {0}, other = {0};
-    expects_error(by_type("Node", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Node: nothing makes a 'Node'");
+    expects_error(by_type("Node", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Node: no definition creates a 'Node'");
     OK(by_type("Node", NULL, INVIVO_LOOKUP_OPTIONAL, &object));
     CHECK_EQUAL(object.bits, 0);
     DEFINE("a.one", LAZY_SINGLETON);
@@ -31,12 +31,12 @@ static void types_are_looked_up(void) {
         invivo_error_release(error);
     }
     expects_error(by_type("Thing", NULL, INVIVO_LOOKUP_EXACT, &object), INVIVO_E_NOT_FOUND, NULL);
-    expects_error(by_type("Thingy", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Thingy: nothing makes a 'Thingy', did you mean 'Thing'?");
+    expects_error(by_type("Thingy", NULL, 0, &object), INVIVO_E_NOT_FOUND, "Thingy: no definition creates a 'Thingy', did you mean 'Thing'?");
     DEFINE("a.two", LAZY_SINGLETON);
     DEFINE("a.base", LAZY_SINGLETON, .flags = INVIVO_DEFINITION_ABSTRACT);
     DEFINE("a.hidden", LAZY_SINGLETON, .flags = INVIVO_DEFINITION_HIDDEN_CLASS | INVIVO_DEFINITION_HIDDEN_INTERFACE);
     expects_error(by_type("Node", NULL, 0, &object), INVIVO_E_AMBIGUOUS,
-                  "Node: several make a 'Node': a.one, a.two; name one, or give one a higher rank");
+                  "Node: several definitions create a 'Node': a.one, a.two; name one, or give one a higher rank");
     OK(by_type("Node", "two", 0, &object));
     drop(object);
     DEFINE("a.leaf", LAZY_SINGLETON, .type = leaf_type, .rank = 1);
@@ -122,7 +122,7 @@ static void generic_arguments_are_preferred_after_rank_and_type(void) {
     CHECK_TEXT(at(object)->name, "order");
     drop(object);
     expects_error(by_type("Node", NULL, 0, &object), INVIVO_E_AMBIGUOUS,
-                  "Node: several make a 'Node': a.order, a.bare, a.user; name one, or give one a higher rank");
+                  "Node: several definitions create a 'Node': a.order, a.bare, a.user; name one, or give one a higher rank");
     DEFINE("a.holder", LAZY_SINGLETON, .type = held_type, PROPERTIES(wanted));
     object = resolve("a.holder");
     CHECK_TEXT(at(at(object)->left)->name, "user");

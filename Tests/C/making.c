@@ -107,7 +107,7 @@ static void an_initializer_may_close_a_cycle_with_a_property(void) {
     describe();
     ADD("a.a", LAZY_SINGLETON, INITIALIZER(with_b));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_CYCLE,
-                  "a.a: the wiring goes round in a circle: a.a -> a.b -> a.a, all through initializers; inject one of them as a "
+                  "a.a: cyclic dependency: a.a -> a.b -> a.a, all through initializers; inject one of them as a "
                   "property, or by a provider");
     (void)to_a;
     end();
@@ -388,7 +388,7 @@ static void null_goes_only_where_it_may(void) {
     DEFINE("a.may", PROTOTYPE, PROPERTIES(optional));
     invivo_object object = {0};
     expects_error(invivo_resolve_name(runtime, "a.needs", &object, E), INVIVO_E_NULL,
-                  "a.needs: the property 'left' of 'a.needs' needs 'a.none', and what makes that answered null; make the place optional");
+                  "a.needs: the property 'left' of 'a.needs' needs 'a.none', whose factory returned null; declare it optional");
     /* Null is not kept: each resolve tries again. */
     nones = 0;
     for (int i = 1; i <= 3; i++) {

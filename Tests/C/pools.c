@@ -141,7 +141,7 @@ static void keys_are_equal_by_value(void) {
     invivo_value_clear(&list);
     invivo_object none;
     invivo_value nan = invivo_double(0.0 / 0.0), map = invivo_map(NULL, 0), long_key = invivo_string_n((const char *)calloc(1, 65536), 65536);
-    expects_error(invivo_pool_get(pool, &nan, NULL, NULL, &none, E), INVIVO_E_ARGUMENT, "a key that is no number (NaN) would never be found again");
+    expects_error(invivo_pool_get(pool, &nan, NULL, NULL, &none, E), INVIVO_E_ARGUMENT, "NaN cannot be a key: it never equals itself");
     expects_error(invivo_pool_get(pool, &map, NULL, NULL, &none, E), INVIVO_E_TYPE, "a map cannot be the key of a pool");
     expects_error(invivo_pool_get(pool, &long_key, NULL, NULL, &none, E), INVIVO_E_TOO_LARGE, "the key has 65536 bytes; a pool takes 65535");
     free((void *)long_key.as.string.data);
@@ -354,7 +354,7 @@ static void a_cycle_of_creations_is_an_error_and_no_deadlock(void) {
     invivo_value key = invivo_int64(1);
     invivo_object object;
     expects_error(invivo_pool_get(shared, &key, make_itself, NULL, &object, E), INVIVO_E_CYCLE,
-                  "shared[1]: the wiring goes round in a circle: shared[1]");
+                  "shared[1]: cyclic dependency: shared[1]");
     for (int i = 0; i < 200; i++) {
         pthread_t one, two;
         cycles = in_making = 0;
@@ -413,7 +413,7 @@ static void cycles_through_definitions_are_found(void) {
     /* The error contains the whole path, including the pool. */
     definition.scope = INVIVO_SCOPE_SINGLETON, definition.factory = factory_asks_for_maker;
     expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_CYCLE,
-                  "a.b: the wiring goes round in a circle: a.b -> the pool 'shared' -> a.b");
+                  "a.b: cyclic dependency: a.b -> the pool 'shared' -> a.b");
     definition.scope = INVIVO_SCOPE_LAZY_SINGLETON, definition.factory = factory_asks_pool;
     for (int i = 0; i < 100; i++) {
         pthread_t other;

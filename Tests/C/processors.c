@@ -122,7 +122,7 @@ static void an_initializer_that_takes_the_bare_object_is_an_error_that_names_bot
     commit();
     invivo_object object;
     expects_error(invivo_resolve_name(runtime, "a.first", &object, E), INVIVO_E_CYCLE,
-                  "parts.c:4: a.second: 'a.second' takes 'a.first' while that is being made and not yet decorated by 'shells': "
+                  "parts.c:4: a.second: 'a.second' takes 'a.first', which is under construction and not yet decorated by 'shells': "
                   "a.first -> a.second -> a.first; let 'a.second' take it as a property, or by a provider");
     /* From the other end it is complete before the initializer is called. */
     object = resolve("a.second");

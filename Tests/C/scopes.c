@@ -143,7 +143,7 @@ static void the_host_identifies_the_scope_instance(void) {
     invivo_key two = define("r.two", type, INVIVO_SCOPE_HOST, "request");
     invivo_object object;
     expects_error(invivo_resolve(runtime, key, &object, E), INVIVO_E_NOT_READY,
-                  "r.one: 'r.one' has the scope 'request', and the calling code is nowhere in it");
+                  "r.one: 'r.one' has the scope 'request', and the calling code is in no instance of it");
     here = 99;
     expects_error(invivo_resolve(runtime, key, &object, E), INVIVO_E_HOST, "r.one: the map is lost");
     here = 0;

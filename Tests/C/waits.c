@@ -103,7 +103,7 @@ static void it_is_blocked_while_a_dependency_is_missing(void) {
     CHECK_TEXT(listener_last(heard)->changes, "a.player dormant");
     CHECK_TEXT(states(), "a.player dormant a.clock Display");
     expects_error(invivo_resolve_name(runtime, "a.player", &none, E), INVIVO_E_DORMANT,
-                  "a.player: 'a.player' lies dormant: it waits for 'a.clock', 'Display'");
+                  "a.player: 'a.player' is blocked on missing dependencies: 'a.clock', 'Display'");
     expects_error(invivo_resolve_type(runtime, "Part", NULL, 0, &none, E), INVIVO_E_NOT_FOUND, NULL);
     invivo_key key;
     OK(invivo_key_find(runtime, "a.player", &key, E));
@@ -252,7 +252,7 @@ static void it_is_blocked_until_its_value_is_configured(void) {
     DEFINE("g.holder", SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "g.late")));
     DEFINE("g.late", LAZY_SINGLETON, type, WAITS, PROPERTIES(CONFIG("level", "/absent.path")));
     CHECK_TEXT(states(), "g.holder dormant g.late; g.late dormant config.absent.path; g.tone dormant config.level; g.whole dormant config.other.level");
-    expects_error(invivo_resolve_name(runtime, "g.tone", &object, E), INVIVO_E_DORMANT, "g.tone: 'g.tone' lies dormant: it waits for 'config.level'");
+    expects_error(invivo_resolve_name(runtime, "g.tone", &object, E), INVIVO_E_DORMANT, "g.tone: 'g.tone' is blocked on missing dependencies: 'config.level'");
     says("config: { g: { level: 3 } }");
     CHECK_TEXT(states(), "g.holder dormant g.late; g.late dormant config.absent.path; g.tone made; g.whole dormant config.other.level");
     OK(invivo_resolve_name(runtime, "g.tone", &object, E));
@@ -294,7 +294,7 @@ static void it_is_blocked_until_its_type_is_registered(void) {
     DEFINE("h.user", SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "h.part")));
     DEFINE("h.finder", SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "h.child")));
     CHECK_TEXT(states(), "h.child dormant Later; h.finder dormant h.child; h.part dormant Later; h.user dormant h.part");
-    expects_error(invivo_resolve_name(runtime, "h.part", &none, E), INVIVO_E_DORMANT, "h.part: 'h.part' lies dormant: it waits for 'Later'");
+    expects_error(invivo_resolve_name(runtime, "h.part", &none, E), INVIVO_E_DORMANT, "h.part: 'h.part' is blocked on missing dependencies: 'Later'");
     /* Another added key does not unblock it. */
     DEFINE("h.other", LAZY_SINGLETON, part_type);
     CHECK(!resolves("h.part"));

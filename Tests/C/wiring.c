@@ -272,7 +272,7 @@ static void aliases_are_the_key_they_name(void) {
     CHECK_EQUAL(serial("a.one"), one); /* unchanged */
     CHECK(serial("a.holder") != holder); /* its initializer received another one */
     alias.alias = "a.nower";
-    expects_error(define(alias, E), INVIVO_E_CYCLE, "a.now: the wiring goes round in a circle: a.now -> a.nower -> a.now");
+    expects_error(define(alias, E), INVIVO_E_CYCLE, "a.now: cyclic dependency: a.now -> a.nower -> a.now");
     alias.alias = "a.non";
     expects_error(define(alias, E), INVIVO_E_NOT_FOUND, NULL);
     invivo_changes changes;
@@ -480,7 +480,7 @@ static void cycles_are_errors_with_their_path(void) {
     OK(invivo_changes_define(changes, &b, NULL, E));
     OK(invivo_changes_define(changes, &c, NULL, E));
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_CYCLE,
-                  "a.a: the wiring goes round in a circle: a.a -> a.b -> a.c -> a.a, all through initializers; inject one of them as "
+                  "a.a: cyclic dependency: a.a -> a.b -> a.c -> a.a, all through initializers; inject one of them as "
                   "a property, or by a provider");
     /* An error that only occurs while building. */
     invivo_definition x = simple("a.x", INVIVO_SCOPE_LAZY_SINGLETON), y = simple("a.y", INVIVO_SCOPE_LAZY_SINGLETON);

@@ -27,7 +27,7 @@ static void an_entry_lives_as_long_as_it_is_held() {
         ref<part> by = parts.get(5, [&](const invivo::value &) { return own.resolve<part>("a.part", 50); });
         CHECK(by->number == 50);
         CHECK(throws(INVIVO_E_HOST, "not this number", [&] { parts.get(13); }));
-        CHECK(throws(INVIVO_E_NULL, "answered none", [&] { parts.get(6, [](const invivo::value &) { return ref<part>(); }); }));
+        CHECK(throws(INVIVO_E_NULL, "returned no object", [&] { parts.get(6, [](const invivo::value &) { return ref<part>(); }); }));
         CHECK(parts.clear() == 3 && parts.count() == 0 && parts.get(1) != one);
         std::vector<int> key{1, 2};
         CHECK(parts.get(key, [&](const invivo::value &given) { return own.resolve<part>("a.part", given.as<std::vector<int>>()[1]); })->number == 2);

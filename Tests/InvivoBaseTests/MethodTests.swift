@@ -88,7 +88,7 @@ extension Border {
             #expect(try call(play(.any, answer), arguments).isSame(as: .int64(3)))
             #expect(try call(play(.null, answer), arguments).isNull)
             let failure = failure { () throws(Failure) in _ = try call(play(.string, answer), arguments) }
-            #expect(failure.text == "the method 'play' answered with something else: 3 (an int64) is not a string")
+            #expect(failure.text == "the method 'play' returned a value of another kind: 3 (an int64) is not a string")
         }
 
         @Test func errors_of_methods_keep_their_cause() throws {

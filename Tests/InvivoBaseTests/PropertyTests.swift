@@ -260,7 +260,7 @@ extension Border {
                 #expect(failure.code == .type)
                 #expect(
                     failure.text
-                        == "gain: the get function of 'gain' answered with something else: "
+                        == "gain: the get function of 'gain' returned a value of another kind: "
                         + "'loud' (a string) is not a double")
             }
         }

@@ -130,7 +130,7 @@ extension Border {
                 }
                 #expect(
                     failure { () throws(Failure) in _ = try type.make(nil, []) }.text
-                        == "the make function of Oscillator answered success without an instance")
+                        == "the make function of Oscillator returned success without an instance")
                 #expect(
                     failure { () throws(Failure) in _ = try type.make(nil, [.null]) }.text == "no arguments, please")
                 let instance = Properties.Instance()

@@ -168,7 +168,7 @@ def test_what_has_no_tunables_says_so(app: invivo.Assembly) -> None:
         runtime[Plain]
         with pytest.raises(invivo.errors.NotFoundError, match="Plain has no tunable attributes"):
             view.block(Plain)
-        with pytest.raises(invivo.errors.NotFoundError, match="nothing makes a 'int'"):
+        with pytest.raises(invivo.errors.NotFoundError, match="no definition creates a 'int'"):
             view.block(int)
 
 

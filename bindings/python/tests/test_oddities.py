@@ -89,7 +89,7 @@ def test_a_class_that_makes_nothing_is_an_error_that_says_so() -> None:
 
     app = invivo.Assembly("app")
     app.graph(Nothing)
-    with invivo.Runtime(app) as runtime, pytest.raises(invivo.WrongTypeError, match="answered None") as caught:
+    with invivo.Runtime(app) as runtime, pytest.raises(invivo.WrongTypeError, match="returned None") as caught:
         runtime[Nothing]
     assert caught.value.path == "app.nothing"
 

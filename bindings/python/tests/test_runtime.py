@@ -147,7 +147,7 @@ def test_an_unknown_key_is_a_key_error_that_names_the_nearest() -> None:
     with invivo.Runtime(assembly()) as runtime:
         with pytest.raises(KeyError, match=r"synth\.player"):
             runtime["synth.playr"]
-        with pytest.raises(KeyError, match="nothing makes a 'Thread'"):
+        with pytest.raises(KeyError, match="no definition creates a 'Thread'"):
             runtime[threading.Thread]
         with pytest.raises(TypeError):
             runtime[3]

@@ -571,7 +571,7 @@ def test_every_lookup_by_type_is_the_librarys() -> None:
             override.end()
         assert Keep not in runtime
         assert runtime.resolve_optional(Keep) is None
-        with pytest.raises(invivo.NotFoundError, match="nothing makes a 'Keep'"):
+        with pytest.raises(invivo.NotFoundError, match="no definition creates a 'Keep'"):
             _ = runtime[Keep]
 
 
@@ -615,7 +615,7 @@ def test_lookup_by_type_name_and_visibility() -> None:
         assert [fort.towers for fort in runtime.resolve_all(Fort)] == [1, 1, 2]
         assert len(runtime.resolve_all(Fort, exact=True)) == 2
         assert runtime.resolve_all(Knight) == []
-        with pytest.raises(KeyError, match="nothing makes a 'Quest'"):
+        with pytest.raises(KeyError, match="no definition creates a 'Quest'"):
             runtime[Quest]
         with pytest.raises(invivo.NotFoundError):
             runtime.resolve_type(Quest)

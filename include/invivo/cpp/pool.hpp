@@ -12,7 +12,7 @@ template <typename T, typename F>
 invivo_status pool_make(void *data, const invivo_value *key, invivo_object *out, invivo_error **failed) noexcept {
     return guarded(failed, [&] {
         ref<T> made = (*static_cast<F *>(data))(value::copied(*key));
-        if (!made) throw error(INVIVO_E_NULL, "the maker of a pool's object answered none");
+        if (!made) throw error(INVIVO_E_NULL, "the factory of the pool entry returned no object");
         *out = object(made.held()).release();
     });
 }

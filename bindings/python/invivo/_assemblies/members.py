@@ -361,7 +361,7 @@ def _describe(assembly: Home | None, key: str, member: Member, known: Mapping[st
         describing.depth -= 1
     if not isinstance(answer, Recipe):
         raise WrongTypeError(
-            f"{member} answered {answer!r}, which is no recipe: a member describes its object, by "
+            f"{member} returned {answer!r}, which is no recipe: a member describes its object, by "
             "invivo.new(...), wire(...), child(...), constant(...) or another member"
         )
     result = hints_of(member.function, known).get("return")

@@ -27,12 +27,12 @@ def begin(made: Any, what: str) -> tuple[Any, Callable[[], None]]:
     if not hasattr(cls, "__enter__") or not hasattr(cls, "__exit__"):
         if hasattr(cls, "__aenter__"):
             raise WrongTypeError(
-                f"{what!r} answered {made!r}, an asynchronous context manager: objects are created and ended "
+                f"{what!r} returned {made!r}, an asynchronous context manager: objects are created and ended "
                 "synchronously. Enter it by 'async with' outside of the runtime, and give its object to a definition "
                 "as invivo.constant(...), or to an override as instance=..."
             )
         raise WrongTypeError(
-            f"{what!r} answered {made!r}, which is no context manager: a resource is a generator function that yields "
+            f"{what!r} returned {made!r}, which is no context manager: a resource is a generator function that yields "
             "the object once, or a context manager"
         )
     thing = cls.__enter__(made)

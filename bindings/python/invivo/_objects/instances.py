@@ -63,7 +63,7 @@ def make(item: TypeItem, out: Any, build: Any, arguments: Any, count: int, _: in
         given = build[0].given if build else -1
         thing = call(item.record.description.cls, item.record.description.parameters, values, given=given)
     if thing is None:
-        raise WrongTypeError(f"{item.record.description.cls.__name__}(...) answered None, where it makes an object")
+        raise WrongTypeError(f"{item.record.description.cls.__name__}(...) returned None instead of an object")
     if not key and item.record.description.injected and not item.record.fills_needs and item.core.runtimes:
         item.core.runtimes[0].fill(thing)
     item.core.adopt(thing, item.record, key, out)

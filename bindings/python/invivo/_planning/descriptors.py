@@ -58,8 +58,8 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
             if thing is None and made.options.nullable and end is None:
                 return
             if thing is None or not may_answer(thing, made.makes):
-                source = "the resource gave" if made.managed else "the factory answered"
-                raise WrongTypeError(f"{source} {thing!r}; it says that it makes a {made.made}")
+                source = "the resource yielded" if made.managed else "the factory returned"
+                raise WrongTypeError(f"{source} {thing!r}, but declares that it creates a {made.made}")
         except BaseException:
             if end is not None:
                 end()

@@ -477,4 +477,4 @@ class Writer:
 
 def not_made(thing: Any, wanted: str) -> None:
     """Refuses the result of a factory that has another type than declared."""
-    raise WrongTypeError(f"the factory answered {thing!r}; it says that it makes a {wanted}")
+    raise WrongTypeError(f"the factory returned {thing!r}, but declares that it creates a {wanted}")
