@@ -92,6 +92,7 @@ let package = Package(
             dependencies: [
                 "CInvivo", "InvivoBase", "InvivoGraph", "InvivoObjects", "InvivoSpec", "InvivoTraits", "InvivoWiring",
             ]),
+        .testTarget(name: "InvivoWiringTests", dependencies: ["InvivoBase", "InvivoObjects", "InvivoWiring"]),
         .testTarget(name: "InvivoLoopTests", dependencies: ["InvivoLoop"]),
         .testTarget(name: "InvivoModulesTests", dependencies: ["CInvivo", "InvivoBase", "InvivoModules"]),
         .testTarget(
@@ -105,6 +106,9 @@ let package = Package(
             dependencies: [
                 "CInvivo", "InvivoBase", "InvivoConfig", "InvivoDescribe", "InvivoGraph", "InvivoSpec", "InvivoWiring",
             ]),
+        .testTarget(
+            name: "InvivoAppTests",
+            dependencies: ["CInvivo", "InvivoApp", "InvivoBase", "InvivoReload", "InvivoWiring"]),
         .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],

@@ -233,24 +233,26 @@ public final class DomainTable: Sendable {
         for job: Job, _ limits: Job.Limits, _ overdue: Job.Overdue, _ deadline: Deadline, _ label: Job.Label
     ) -> (failure: Failure?, isLeft: Bool) {
         let domain = job.domain
-        var warnAt = limits.begun + LongWait.limit
+        var long = LongWait(since: limits.begun)
         monitor.lock()
-        defer { monitor.unlock() }
+        defer {
+            monitor.unlock()
+            long.end(self)
+        }
         while true {
             if let failure = job.outcome { return (failure, false) }
             if serve() { continue }
             let isWaiting = job.isWaiting
             let now = monotonicNow()
-            if now >= warnAt {
-                warnAt = .max
+            if now >= long.dueAt {
                 monitor.unlock()
-                reportLongWait("waited 1 s for \(label.awaited(in: domain, hasBegun: !isWaiting))")
+                long.report(self, label.awaited(in: domain, hasBegun: !isWaiting))
                 monitor.lock()
                 continue
             }
             let until = isWaiting ? limits.takenBy : limits.doneBy
             guard now >= until else {
-                _ = monitor.wait(until: min(until, warnAt))
+                _ = monitor.wait(until: min(until, long.dueAt))
                 continue
             }
             switch (overdue, isWaiting) {
@@ -349,14 +351,15 @@ public final class DomainTable: Sendable {
     public func wait(
         until deadline: UInt64, for object: @autoclosure () -> String, _ condition: () -> Bool
     ) -> Bool {
-        let warnAt = monotonicNow() + LongWait.limit
-        wait(until: min(deadline, warnAt), condition)
+        var long = LongWait(since: monotonicNow())
+        wait(until: min(deadline, long.dueAt), condition)
         if condition() { return true }
-        guard deadline > warnAt else { return false }
+        guard deadline > long.dueAt else { return false }
         let object = object()
         monitor.unlock()
-        reportLongWait("waited 1 s for \(object)")
+        long.report(self, object)
         monitor.lock()
+        defer { long.end(self) }
         wait(until: deadline, condition)
         return condition()
     }

@@ -6,10 +6,14 @@ public struct LongWait {
     /// The time after which a wait is reported, in nanoseconds.
     static let limit: UInt64 = 1_000_000_000
 
-    private var warnAt: UInt64 = 0
+    /// The time of the report, in monotonic nanoseconds; `.max` after it, and 0 before the first wait.
+    private(set) var dueAt: UInt64
     private var reported: String?
 
-    public init() {}
+    public init() { dueAt = 0 }
+
+    /// A wait that began at this time.
+    init(since begun: UInt64) { dueAt = begun + Self.limit }
 
     /// Serves the calling thread's domain, or waits for the next change. Called with the monitor held, which is
     /// released meanwhile. `object` describes the awaited object; it is called without the monitor.
@@ -24,32 +28,37 @@ public struct LongWait {
     public mutating func once(
         _ domains: DomainTable, for name: @autoclosure () -> String, of maker: BuildChain?
     ) {
-        guard hasBecomeLong(domains), maker?.reportAsSlow() != false else { return }
+        guard hasBecomeLong(domains) else { return }
+        guard maker?.reportAsSlow() != false else {
+            dueAt = .max
+            return
+        }
         let name = name()
         domains.monitor.unlock()
         report(domains, "'\(name)', which another thread is creating")
         domains.monitor.lock()
     }
 
-    /// Called without the monitor.
+    /// Ends the wait. The report is withdrawn when the calling thread holds no monitor.
     public func end(_ domains: DomainTable) {
-        if let reported { domains.events.longWaitIsOver?(reported) }
+        guard let reported else { return }
+        currentThread().afterUnlocking { domains.events.longWaitIsOver?(reported) }
     }
 
     /// Whether this wait has just become long.
     private mutating func hasBecomeLong(_ domains: DomainTable) -> Bool {
         if domains.serve() { return false }
-        if warnAt == 0 { warnAt = monotonicNow() + Self.limit }
-        guard warnAt != .max else {
+        if dueAt == 0 { dueAt = monotonicNow() + Self.limit }
+        guard dueAt != .max else {
             domains.monitor.wait()
             return false
         }
-        guard !domains.monitor.wait(until: warnAt), monotonicNow() >= warnAt else { return false }
-        warnAt = .max
-        return true
+        return !domains.monitor.wait(until: dueAt) && monotonicNow() >= dueAt
     }
 
-    private mutating func report(_ domains: DomainTable, _ object: String) {
+    /// Called without the monitor.
+    mutating func report(_ domains: DomainTable, _ object: String) {
+        dueAt = .max
         let message = "waited 1 s for \(object)"
         reported = message
         domains.reportLongWait(message)

@@ -95,7 +95,7 @@ static bool says(const invivo_error *error, const char *text) {
         if (strstr(invivo_error_text(error), text)) return true;
     return false;
 }
-static void expects_circle(int runtime, const char *key, const char *path) {
+static void expects_cycle(int runtime, const char *key, const char *path) {
     invivo_error *error = NULL;
     CHECK(resolve_key(runtime, key, &error) != INVIVO_OK);
     if (!CHECK(says(error, path))) fprintf(stderr, "    \"%s\", expected \"%s\"\n", invivo_error_text(error), path);
@@ -106,8 +106,8 @@ static void a_cycle_through_another_runtime_is_an_error(void) {
     begin();
     define(0, "a.part", TO(1, "b.part"));
     define(1, "b.part", TO(0, "a.part"));
-    expects_circle(0, "a.part", "cyclic dependency: a.part -> b.part -> a.part");
-    expects_circle(1, "b.part", "cyclic dependency: b.part -> a.part -> b.part");
+    expects_cycle(0, "a.part", "cyclic dependency: a.part -> b.part -> a.part");
+    expects_cycle(1, "b.part", "cyclic dependency: b.part -> a.part -> b.part");
     end();
 }
 
@@ -119,9 +119,9 @@ static void a_cycle_through_three_runtimes_and_prototypes_is_an_error(void) {
     define_scoped(0, "a.user", INVIVO_SCOPE_PROTOTYPE, TO(0, "a.part"));
     /* Frequently created graphs use a build plan. */
     for (int i = 0; i < 4; i++) {
-        expects_circle(0, "a.part", "a.part -> b.part -> c.part -> a.user -> a.part");
-        expects_circle(1, "b.part", "cyclic dependency: ");
-        expects_circle(0, "a.user", "cyclic dependency: ");
+        expects_cycle(0, "a.part", "a.part -> b.part -> c.part -> a.user -> a.part");
+        expects_cycle(1, "b.part", "cyclic dependency: ");
+        expects_cycle(0, "a.user", "cyclic dependency: ");
     }
     end();
 }
@@ -142,8 +142,8 @@ static void a_cycle_through_pools_is_an_error(void) {
     of_pool = *TO(1, "b.part");
     open_pool(0);
     define(1, "b.part", TO(0, "pool"));
-    expects_circle(0, "pool", "cyclic dependency: ");
-    expects_circle(1, "b.part", "cyclic dependency: ");
+    expects_cycle(0, "pool", "cyclic dependency: ");
+    expects_cycle(1, "b.part", "cyclic dependency: ");
     end();
 }
 
@@ -162,7 +162,7 @@ static void *resolve_task(void *given) {
 }
 /* Both factories have begun before either continues. At least one thread receives the cycle error, and so does each
  * thread that waited for it. */
-static void expects_circle_of(task *first, task *second, const char *one, const char *other) {
+static void expects_cycle_of(task *first, task *second, const char *one, const char *other) {
     pthread_t thread;
     if (!CHECK_EQUAL(pthread_create(&thread, NULL, resolve_task, second), 0)) return;
     resolve_task(first);
@@ -178,8 +178,8 @@ static void a_cycle_of_two_threads_is_an_error(void) {
     begin();
     define(0, "a.part", TO(1, "b.part", .meets = true));
     define(1, "b.part", TO(0, "a.part", .meets = true));
-    expects_circle_of(&(task){.key = "a.part"}, &(task){.runtime = 1, .key = "b.part"}, "circle: a.part -> b.part -> a.part",
-                      "circle: b.part -> a.part -> b.part");
+    expects_cycle_of(&(task){.key = "a.part"}, &(task){.runtime = 1, .key = "b.part"}, "cyclic dependency: a.part -> b.part -> a.part",
+                      "cyclic dependency: b.part -> a.part -> b.part");
     end();
 }
 
@@ -190,8 +190,8 @@ static void a_longer_cycle_of_two_threads_is_an_error(void) {
     define(1, "b.user", TO(1, "b.part"));
     define(1, "b.part", TO(2, "c.part", .meets = true));
     define_scoped(2, "c.part", INVIVO_SCOPE_PROTOTYPE, TO(0, "a.part"));
-    expects_circle_of(&(task){.key = "a.part"}, &(task){.runtime = 1, .key = "b.part"}, "circle: a.part -> b.user -> b.part -> c.part -> a.part",
-                      "circle: b.part -> c.part -> a.part -> b.user -> b.part");
+    expects_cycle_of(&(task){.key = "a.part"}, &(task){.runtime = 1, .key = "b.part"}, "cyclic dependency: a.part -> b.user -> b.part -> c.part -> a.part",
+                      "cyclic dependency: b.part -> c.part -> a.part -> b.user -> b.part");
     end();
 }
 
@@ -200,7 +200,7 @@ static void a_cycle_of_two_threads_through_pools_is_an_error(void) {
     of_pool = *TO(1, "b.part", .meets = true);
     open_pool(0);
     define(1, "b.part", TO(0, "pool", .meets = true));
-    expects_circle_of(&(task){.key = "pool"}, &(task){.runtime = 1, .key = "b.part"}, "cyclic dependency: ",
+    expects_cycle_of(&(task){.key = "pool"}, &(task){.runtime = 1, .key = "b.part"}, "cyclic dependency: ",
                       "cyclic dependency: ");
     end();
 }

@@ -569,7 +569,7 @@ static void a_wait_under_a_job_is_an_error(void) {
     invivo_object outer = resolve("a.outer");
     CHECK_EQUAL(heard, 1);
     CHECK_EQUAL(observed, INVIVO_E_CYCLE);
-    CHECK(strstr(observed_text, "waits beneath a job on the same thread") != NULL);
+    CHECK(strstr(observed_text, "waits below a job on the same thread") != NULL);
     pthread_join(slow, NULL);
     drop(outer);
     OK(invivo_observer_close(observer, E));

@@ -559,7 +559,7 @@ static void *resolve_cross(void *index) {
     invivo_error *error = NULL;
     invivo_status status = invivo_resolve(runtime, cross_keys[(size_t)index], &object, &error);
     CHECK_EQUAL(status, INVIVO_E_CYCLE);
-    if (!strstr(invivo_error_text(error), "circle")) check_failed(__FILE__, __LINE__, "says %s", invivo_error_text(error));
+    if (!strstr(invivo_error_text(error), "cyclic dependency")) check_failed(__FILE__, __LINE__, "says %s", invivo_error_text(error));
     invivo_error_release(error);
     return NULL;
 }

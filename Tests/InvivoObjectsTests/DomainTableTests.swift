@@ -172,13 +172,39 @@ private func absentDomain(_ name: String = "absent") -> Domain { Domain(name: na
     @Test func aWaitOfMoreThanASecondIsReported() throws {
         let runtime = ScriptedRuntime()
         let reported = Shared<String?>(nil)
+        let withdrawn = Shared<String?>(nil)
         runtime.domains.events.longWait = { reported.value = $0.message }
-        let isOver = runtime.monitor.locked {
-            runtime.domains.wait(until: monotonicNow() + 10_000_000_000, for: "a test") { reported.value != nil }
+        runtime.domains.events.longWaitIsOver = { withdrawn.value = $0 }
+        let isOver = runtime.monitor.locked { () -> Bool in
+            let isOver = runtime.domains.wait(until: monotonicNow() + 10_000_000_000, for: "a test") {
+                reported.value != nil
+            }
+            #expect(withdrawn.value == nil)
+            return isOver
         }
         #expect(isOver)
         #expect(reported.value == "waited 1 s for a test")
+        #expect(withdrawn.value == "waited 1 s for a test")
         #expect(runtime.messages.all == ["waited 1 s for a test"])
+    }
+
+    @Test func theReportOfAWaitForAJobIsWithdrawnWithTheWait() throws {
+        let (runtime, host) = (ScriptedRuntime(), HostLoop())
+        let domain = host.domain()
+        try runtime.domains.add(domain)
+        let reported = Shared<String?>(nil)
+        let withdrawn = Shared<String?>(nil)
+        runtime.domains.events.longWait = { reported.value = $0.message }
+        runtime.domains.events.longWaitIsOver = { withdrawn.value = $0 }
+        let other = try OwnThread("host") {
+            let job = host.take()
+            wait { reported.value != nil }
+            _ = job.run()
+        }
+        try runtime.domains.run(in: domain, timeout: .max) { (_) throws(Failure) in #expect(withdrawn.value == nil) }
+        other.join()
+        #expect(reported.value?.hasPrefix("waited 1 s for the domain 'host'") == true)
+        #expect(withdrawn.value == reported.value)
     }
 
     @Test func theDescriptorOfTheDefaultDomainIsThatOfAThread() throws {

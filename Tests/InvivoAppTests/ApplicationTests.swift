@@ -1,0 +1,163 @@
+import CInvivo
+import Glibc
+import InvivoBase
+import InvivoReload
+import InvivoWiring
+import Testing
+
+@testable import InvivoApp
+
+/// Manifests and documents in a directory of their own, with modules that the test scripts.
+@Suite struct ApplicationTests {
+    /// A directory that ends with its test.
+    private final class Folder {
+        let path: String
+        private var files: [String] = []
+
+        init() throws {
+            var template = Array("/tmp/invivo-app-XXXXXX".utf8CString)
+            path = try template.withUnsafeMutableBufferPointer { buffer in
+                try #require(mkdtemp(buffer.baseAddress)).withMemoryRebound(to: CChar.self, capacity: 1) {
+                    String(cString: $0)
+                }
+            }
+        }
+
+        deinit {
+            for file in files { unlink(file) }
+            rmdir(path)
+        }
+
+        @discardableResult func write(_ name: String, _ content: String) throws -> String {
+            let file = "\(path)/\(name)"
+            let stream = try #require(fopen(file, "w"))
+            fputs(content, stream)
+            fclose(stream)
+            if !files.contains(file) { files.append(file) }
+            return file
+        }
+    }
+
+    /// Registers the type "Part" with the property `gain`, as a module would.
+    private static func load(_ engine: Engine, _ path: String) throws(Failure) {
+        guard path.hasSuffix("libparts.so") else { throw Failure(.notFound, "no such library") }
+        let (name, gain) = (strdup("Part"), strdup("gain"))
+        defer { (free(name), free(gain)) as Void }
+        var property = invivo_property()
+        property.struct_size = MemoryLayout<invivo_property>.size
+        property.name = UnsafePointer(gain)
+        property.kind = invivo_kind(INVIVO_KIND_DOUBLE)
+        property.size = 8
+        var options = invivo_type_options()
+        options.struct_size = MemoryLayout<invivo_type_options>.size
+        options.name = UnsafePointer(name)
+        (options.size, options.alignment) = (8, 8)
+        let description = try withUnsafePointer(to: &property) { (property) throws(Failure) in
+            options.properties = property
+            options.property_count = 1
+            return try TypeTables.type(&options)
+        }
+        let _: ObjectType = try engine.container.register(description)
+    }
+
+    private func options(_ manifest: String) -> Application.Options {
+        Application.Options(manifest: manifest, engine: EngineOptions()) { (engine, path) throws(Failure) in
+            try Self.load(engine, path)
+        }
+    }
+
+    private func failure(_ body: () throws(Failure) -> Void) -> Failure? {
+        do throws(Failure) {
+            try body()
+            return nil
+        } catch { return error }
+    }
+
+    /// The gain of the shared object of a key.
+    private func gain(of key: String, in application: Application) throws -> Double {
+        let container = application.engine.container
+        let object = try container.resolve(try container.definedKey(key))
+        defer { _ = ObjectTable.release(object) }
+        let record = try #require(ObjectTable.record(object))
+        return try #require(record.pointee.instance).load(as: Double.self)
+    }
+
+    @Test func aManifestLoadsItsModulesDefinesItsComponentsAndAppliesItsSpecs() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", "app.part: { gain: 0.5 }\n")
+        let manifest = try folder.write(
+            "app.yaml",
+            "modules: { parts: libparts.so }\nspecs: [a.yaml]\ncomponents:\n  app.part: { type: Part, scope: singleton }\n"
+        )
+        let application = try Application.open(options(manifest))
+        #expect(try gain(of: "app.part", in: application) == 0.5)
+        try application.close()
+    }
+
+    @Test func aStartReportsEachErrorAndLeavesNothing() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", "app.part: { gian: 0.5 }\n")
+        let manifest = try folder.write(
+            "app.yaml",
+            "modules: { parts: libparts.so, other: libother.so }\nspecs: [a.yaml]\ncomponents:\n"
+                + "  app.part: { type: Part, scope: singleton }\n  app.wrong: { type: Prat }\n")
+        let found = try #require(failure { () throws(Failure) in _ = try Application.open(options(manifest)) })
+        let text = found.all.map(\.text).joined(separator: "\n")
+        #expect(text.contains("the module 'other' cannot be loaded"))
+        #expect(text.contains("did you mean 'Part'"))
+        #expect(text.contains("did you mean 'gain'"))
+    }
+
+    @Test func aCheckCreatesNoObjectAndReturnsTheWiring() throws {
+        let folder = try Folder()
+        let manifest = try folder.write(
+            "app.yaml", "modules: { parts: libparts.so }\ncomponents:\n  app.part: { type: Part, scope: singleton }\n")
+        let before = ObjectTable.liveCount()
+        var keys: [String] = []
+        try Application.check(options(manifest)) { (facts) throws(Failure) in keys = facts.nodes.map(\.key) }
+        #expect(keys == ["app.part"])
+        #expect(ObjectTable.liveCount() == before)
+    }
+
+    @Test func aCheckWithoutModulesFindsErrorsInTheFormOfDocuments() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", "app.part: [\n")
+        let manifest = try folder.write("app.yaml", "modules: { parts: libmissing.so }\nspecs: [a.yaml]\n")
+        var options = options(manifest)
+        options.withoutModules = true
+        let found = try #require(
+            failure { () throws(Failure) in try Application.check(options) { (_) throws(Failure) in } })
+        #expect(found.place.file.hasSuffix("a.yaml"))
+        try folder.write("a.yaml", "app.part: { gain: 1 }\n")
+        try Application.check(options) { (_) throws(Failure) in }
+    }
+
+    @Test func aPythonModuleNeedsAHostThatLoadsIt() throws {
+        let folder = try Folder()
+        try folder.write("parts.py", "")
+        let manifest = try folder.write("app.yaml", "modules: { parts: parts.py }\n")
+        #expect(try Application.needsPython(manifest))
+        let found = try #require(failure { () throws(Failure) in _ = try Application.open(options(manifest)) })
+        #expect(found.all.map(\.text).joined().contains("a Python module needs a Python host"))
+        var options = options(manifest)
+        var loaded: [String] = []
+        options.loadOther = { (_, name, path) throws(Failure) in loaded.append("\(name) \(path.hasSuffix("parts.py"))")
+        }
+        try Application.open(options).close()
+        #expect(loaded == ["parts true"])
+    }
+
+    @Test func aDocumentThatMayBeBadDoesNotKeepTheApplicationFromStarting() throws {
+        let folder = try Folder()
+        try folder.write("a.yaml", "app.part: { gian: 0.5 }\n")
+        let manifest = try folder.write(
+            "app.yaml",
+            "modules: { parts: libparts.so }\nspecs: [a.yaml]\ncomponents:\n  app.part: { type: Part, scope: singleton }\n"
+        )
+        var options = options(manifest)
+        options.waits = true
+        let application = try Application.open(options)
+        #expect(try gain(of: "app.part", in: application) == 0)
+        try application.close()
+    }
+}
