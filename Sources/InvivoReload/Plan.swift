@@ -168,7 +168,7 @@ struct Plan {
             guard let recipe = editor.recipe(id) else { return false }
             let found =
                 recipe.isExclusive && ids.contains(id)
-                || recipe.edges.contains { $0.edge != .late && isLate($0.id) }
+                || recipe.references.edges.contains { $0.edge != .late && isLate($0.id) }
             late[id] = found
             return found
         }

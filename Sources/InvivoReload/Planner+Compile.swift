@@ -102,9 +102,15 @@ extension Planner {
             }
         }
         var types = graph.types
-        // For inherited content only; compiles nothing.
-        let lookupOfConfig = registrations.lookup(config.layers ?? before.config)
-        let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
+        let planned = changed
+        let lookup = DefinitionLookup(
+            described: described, identify: identify,
+            knownKeys: {
+                // Without removed ones.
+                let staying = former.values.filter { planned.index(forKey: $0.id) == nil }
+                return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
+            },
+            inactiveAssembly: registrations.inactiveAssembly(of:), missingDependencies: { asleep[$0] })
         var typeNames: Set<String> = []
         var replaced: [TypeIndex.Change] = []
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
@@ -120,17 +126,10 @@ extension Planner {
         }
         if !moved.isEmpty { typeNames.formUnion(types.move(moved)) }
         editor.types = types
-        let planned = changed
-        var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
-            // Without removed ones.
-            let staying = former.values.filter { planned.index(forKey: $0.id) == nil }
-            return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
-        }
-        compiler.asleep = { asleep[$0] }
-        compiler.dormant = registrations.inactiveAssembly(of:)
-        compiler.config = lookupOfConfig
-        compiler.scopeFailure = registrations.scopeFailure
-        compiler.fillsNeeds = registrations.fillsNeeds
+        var compiler = RecipeCompiler(
+            .init(
+                definitions: lookup, types: types, config: registrations.lookup(config.layers ?? before.config),
+                scopeFailure: registrations.scopeFailure, fillsNeeds: registrations.fillsNeeds))
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
             try Loading.check()
@@ -147,7 +146,7 @@ extension Planner {
             guard asleep[id] == nil, let base = bases[id] ?? former[id] else { continue }
             try Loading.check()
             var alone = compiler
-            if alone.compile(base, former: nil) == nil { failures += alone.failures[compiler.failures.count...] }
+            if alone.compile(base, former: nil) == nil { failures += alone.failures(after: compiler.failureCount) }
         }
         try rebind(typeNames, changed, definitions, set, &compiled, &compiler, &failures)
         compiled.needs = compiler.needs
@@ -254,24 +253,24 @@ extension Planner {
                     path: key.name, at: processor.place))
         }
         // Dependents of a definition that becomes blocked are compiled again.
-        for id in changed.keys where compiler.asleep(id) != nil {
+        for id in changed.keys where compiler.context.definitions.isBlocked(id) {
             holders.formUnion(before.links.dependents.holders(of: id))
             holders.formUnion(before.links.aliases[id])
         }
         for holder in holders.sorted() where changed[holder] == nil {
             try Loading.check()
             guard let definition = next(holder, definitions), let former = graph.recipe(holder) else { continue }
-            let before = compiler.failures.count
+            let before = compiler.failureCount
             if let recipe = compiler.compile(definition, former: former) {
-                if recipe.bindings != former.bindings
-                    || !recipe.hasSameEdges(as: former.undecorated ?? former)
+                if recipe.references.bindings != former.references.bindings
+                    || !recipe.references.hasSameEdges(as: (former.undecorated ?? former).references)
                     || recipe.waits != former.waits
                 {
                     compiled.recipes[holder] = recipe
                     compiled.reconfigured.remove(holder)
                 }
             } else {
-                failures += compiler.failures[before...]
+                failures += compiler.failures(after: before)
             }
         }
     }
@@ -319,10 +318,10 @@ extension Planner {
             return recipe(id).map(edges) ?? []
         }
         let roots = recipes.keys.sorted()
-        for circle in Circles.find(from: roots, { targets($0, \.held) }) {
+        for circle in Circles.find(from: roots, { targets($0, \.references.held) }) {
             for id in circle {
                 if let own = recipes[id] {
-                    own.isInCircle = true
+                    compiled.recipes[id] = own.inCircle()
                 } else if let known = graph.recipe(id), known.id == id, !known.isInCircle {
                     editor.set(known.inCircle(), at: id)
                     compiled.circled.insert(id)

@@ -101,9 +101,8 @@ extension Planner {
         guard definition.body.parent != nil else { return definition }
         let changed = definitions.changed
         let known = before.definitions
-        return RecipeCompiler(
-            types: graph.types, described: { id in changed[id] ?? known[id] },
-            identify: { name in names.id(of: name) }, knownKeys: { [] }
+        return DefinitionLookup(
+            described: { id in changed[id] ?? known[id] }, identify: { name in names.id(of: name) }
         ).flat(definition)
     }
 
@@ -135,7 +134,7 @@ extension Planner {
             while let id = queue.popLast() {
                 guard let recipe = recipe(id), reach.insert(recipe.id).inserted else { continue }
                 if let target = recipe.aliased { queue.append(target) }
-                queue += (recipe.undecorated ?? recipe).edges.filter { $0.edge != .late }.map(\.id)
+                queue += (recipe.undecorated ?? recipe).references.dependencies
                 for index in reaches.indices where decorates(index, recipe) {
                     if let component = next[index].componentID { queue.append(component) }
                 }

@@ -18,7 +18,7 @@ extension Planner {
                 found.insert(recipe.id)
                 guard withDependencies else { continue }
                 let resolved = observed.recordedDependencies(of: recipe.id)
-                queue += (recipe.edges.map(\.id) + resolved).filter { seen.insert($0).inserted }
+                queue += (recipe.references.edges.map(\.id) + resolved).filter { seen.insert($0).inserted }
             }
         }
         // A weak reference may find an outdated object that nothing holds.

@@ -57,7 +57,7 @@ struct WiringFactsReader {
         node.isAbstract = recipe.isAbstract
         node.rank = definition.body.rank
         node.place = definition.place
-        node.dependencies = recipe.edges.map { .init(key: container.keyName($0.id), how: .init($0.edge)) }
+        node.dependencies = recipe.references.edges.map { .init(key: container.keyName($0.id), how: .init($0.edge)) }
         if let alias = definition.alias, !node.dependencies.contains(where: { $0.key == alias }) {
             node.dependencies.append(.init(key: alias, how: .alias))
         }

@@ -264,7 +264,7 @@ MUTANTS: dict[str, list[Mutant]] = {
             "whoever enters the core compares the tag too, and the answer is the same",
         ),
     ],
-    "InvivoGraph/RecipeCompiler+Making.swift": [
+    "InvivoGraph/DefinitionCompiler+Making.swift": [
         Mutant("never", "body.factory == nil && !definition.isAbstract && !body.isPartial", "validation wiring cases"),
     ],
     "InvivoGraph/TypeIndex.swift": [
