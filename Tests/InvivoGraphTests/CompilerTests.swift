@@ -129,6 +129,6 @@ import Testing
         let (recipe, failures) = known.compile("holder")
         #expect(failures.isEmpty)
         #expect(recipe?.references.edges.map(\.edge) == [.late])
-        #expect(recipe?.held == [known.id("clock")])
+        #expect(recipe?.references.held == [known.id("clock")])
     }
 }
