@@ -109,7 +109,7 @@ public final class Engine: Sendable {
         }
         container.builds.connect { [weak engine] late in
             var set = ChangeSet(cause: "a build that a reload overtook")
-            set.late = late
+            set.rebuilds = [.overtaken(late)]
             engine?.reloader.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()

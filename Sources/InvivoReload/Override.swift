@@ -27,6 +27,17 @@ public final class Override: @unchecked Sendable {
     }
 }
 
+/// The beginning or end of an override.
+enum OverrideChange: Sendable {
+    case begin(Override)
+    case end(Override)
+}
+
+extension [OverrideChange] {
+    var begun: [Override] { compactMap { if case .begin(let override) = $0 { override } else { nil } } }
+    var ended: [Override] { compactMap { if case .end(let override) = $0 { override } else { nil } } }
+}
+
 extension Definition {
     /// Returns the definition in force when `stack` overrides this base definition. `described` returns other base definitions:
     /// scope, type and runtime arguments that a key inherits stay.

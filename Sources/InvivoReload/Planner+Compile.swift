@@ -6,7 +6,8 @@ internal import InvivoWiring
 extension Planner {
     /// Compiles the definitions that change, and those that were bound by type to an added or removed one.
     func compile(
-        _ definitions: inout DefinitionPlan, _ config: ConfigPlan, _ set: ChangeSet, _ editor: inout GraphEditor,
+        _ definitions: inout DefinitionPlan, _ config: ConfigPlan, _ processors: [Processor],
+        _ editor: inout GraphEditor,
         _ failures: inout [Failure]
     ) throws(Failure) -> Compiled {
         var compiled = Compiled()
@@ -17,7 +18,7 @@ extension Planner {
         var found: [Failure] = []
         while true {
             found = []
-            let lacking = try compile(&compiled, definitions, config, set, asleep, &editor, &found)
+            let lacking = try compile(&compiled, definitions, config, processors, asleep, &editor, &found)
             for id in lacking.keys where asleep[id] == nil && definitions.changed[id] == nil {
                 definitions.changed[id] = kept(id, definitions).map { .some($0) } ?? .none
             }
@@ -84,7 +85,7 @@ extension Planner {
 
     /// Compiles everything with the definitions that are blocked so far. Returns the blocked ones with their missing dependencies.
     private func compile(
-        _ compiled: inout Compiled, _ definitions: DefinitionPlan, _ config: ConfigPlan, _ set: ChangeSet,
+        _ compiled: inout Compiled, _ definitions: DefinitionPlan, _ config: ConfigPlan, _ processors: [Processor],
         _ asleep: TreeDictionary<UInt32, [String]>, _ editor: inout GraphEditor, _ failures: inout [Failure]
     ) throws(Failure) -> [UInt32: [String]] {
         compiled.recipes = [:]
@@ -148,7 +149,7 @@ extension Planner {
             var alone = compiler
             if alone.compile(base, former: nil) == nil { failures += alone.failures(after: compiler.failureCount) }
         }
-        try rebind(typeNames, changed, definitions, set, &compiled, &compiler, &failures)
+        try rebind(typeNames, changed, definitions, processors, &compiled, &compiler, &failures)
         compiled.needs = compiler.needs
         return compiled.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
     }
@@ -171,7 +172,8 @@ extension Planner {
 
     /// Compiles the holders of removed definitions, and the definitions with a type query that has other candidates now.
     private func rebind(
-        _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ definitions: DefinitionPlan, _ set: ChangeSet,
+        _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ definitions: DefinitionPlan,
+        _ processors: [Processor],
         _ compiled: inout Compiled, _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
     ) throws(Failure) {
         var holders: Set<UInt32> = []
@@ -243,8 +245,7 @@ extension Planner {
                     ))
             }
         }
-        let brought = set.processors
-        for processor in processorsAfter(definitions) where !brought.contains(where: { $0 === processor }) {
+        for processor in processorsAfter(definitions) where !processors.contains(where: { $0 === processor }) {
             guard let key = processor.key, let removed = changed[key.id], removed == nil else { continue }
             failures.append(
                 Failure(

@@ -141,7 +141,9 @@ extension Snapshot {
         for (id, original) in plan.originals { originals[id] = original }
         // A key that once had a target may be named by documents while it has none.
         var targetTypes = targetTypes
-        for target in wiring.set.attached where targetTypes[target.id] == nil { targetTypes[target.id] = target.type }
+        for target in wiring.set.targets.attached where targetTypes[target.id] == nil {
+            targetTypes[target.id] = target.type
+        }
         var warned = warned
         for key in findings.planned { warned.remove(key) }
         warned.formUnion(findings.warned)

@@ -32,3 +32,14 @@ public final class Target: @unchecked Sendable {
         if handleBits != 0 { _ = HandleTable.remove(handleBits, .target) }
     }
 }
+
+/// The attachment or detachment of a target.
+enum TargetChange: Sendable {
+    case attach(Target)
+    case detach(Target)
+}
+
+extension [TargetChange] {
+    var attached: [Target] { compactMap { if case .attach(let target) = $0 { target } else { nil } } }
+    var detached: [Target] { compactMap { if case .detach(let target) = $0 { target } else { nil } } }
+}

@@ -73,13 +73,14 @@ final class Targets: Sendable {
         withExtendedLifetime(gone) {}
     }
 
-    /// A change set without targets that were detached, or attached anew, since it was written.
-    func withoutFormer(_ set: ChangeSet) -> ChangeSet {
-        guard !set.detached.isEmpty else { return set }
-        var current = set
+    /// Returns the changes without targets that were detached, or attached again, since they were written.
+    func withoutFormer(_ changes: [TargetChange]) -> [TargetChange] {
+        guard !changes.detached.isEmpty else { return changes }
         let all = all
-        current.detached.removeAll { target in all[target.id]?.contains { $0 === target } != true }
-        return current
+        return changes.filter { change in
+            guard case .detach(let target) = change else { return true }
+            return all[target.id]?.contains { $0 === target } == true
+        }
     }
 
     // MARK: targets that are detached later

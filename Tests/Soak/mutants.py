@@ -173,10 +173,10 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Stage.swift": [
         Mutant("never", "isSame", "exactness"),
-        Mutant("never", "set.opened.contains { $0.document === document }", "watched"),
+        Mutant("never", "set.documents.opened.contains { $0.document === document }", "watched"),
     ],
     "InvivoReload/Documents.swift": [
-        Mutant("never", "failure.code == .closed && !set.heard.isEmpty", "abandoning"),
+        Mutant("never", "failure.code == .closed && !set.documents.heard.isEmpty", "abandoning"),
         Mutant("never", "!gone.isEmpty", "watched"),
         Mutant("always", " document.phase == .open", "watched"),
         Mutant("skip", "guard new.document.phase == .new else { continue }", "watched"),
@@ -241,10 +241,10 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/LoggedReloads.swift": [
         Mutant("skip", 'held[""] = nil', "unread"),
-        Mutant("skip", "for (document, _) in attempt.set.documents { held[document.name] = nil }", "standard_error"),
-        Mutant("skip", "if !attempt.set.documents.isEmpty { refused = nil }", "standard_error"),
+        Mutant("skip", "for (document, _) in attempt.set.documents.contents { held[document.name] = nil }", "standard_error"),
+        Mutant("skip", "if !attempt.set.documents.contents.isEmpty { refused = nil }", "standard_error"),
         Mutant("always", "refused?.read == now.read", "standard_error"),
-        Mutant("always", "!attempt.set.heard.isEmpty", "standard_error"),
+        Mutant("always", "!attempt.set.documents.heard.isEmpty", "standard_error"),
     ],
     "InvivoReload/Planner+Each.swift": [
         Mutant("never", "live.isSame(as: definition)", "each"),
