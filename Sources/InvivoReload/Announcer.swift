@@ -49,7 +49,7 @@ final class Announcer: Sendable {
             return state.observers
         }
         for observer in observers {
-            container.monitor.locked { observer.isOpen = false }
+            observer.silence()
             observer.closeHandle()
         }
     }

@@ -180,15 +180,15 @@ private final class LoopBox: Sendable {
     /// Returns when everything posted before has run.
     func barrier() {
         let monitor = Monitor()
-        nonisolated(unsafe) var done = false
-        guard
-            loop.post({
-                monitor.locked {
-                    done = true; monitor.broadcast()
-                }
-            })
-        else { return }
-        monitor.locked { while !done { monitor.wait() } }
+        let isDone = Guarded(false, by: monitor)
+        let isPosted = loop.post {
+            isDone.locked {
+                $0 = true
+                monitor.broadcast()
+            }
+        }
+        guard isPosted else { return }
+        monitor.locked { while !isDone.held({ $0 }) { monitor.wait() } }
     }
 }
 

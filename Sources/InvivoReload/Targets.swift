@@ -89,16 +89,13 @@ final class Targets: Sendable {
     func keep(_ target: Target) -> Bool {
         guard ObjectTable.retain(target.object) else { return false }
         let lease = ObjectLease(owning: target.object)
-        container.monitor.locked { target.kept = lease }
+        target.kept.locked { $0 = lease }
         return true
     }
 
     /// Releases, without the monitor, what `keep` holds.
     func release(_ target: Target) {
-        let kept = container.monitor.locked { () -> ObjectLease? in
-            defer { target.kept = nil }
-            return target.kept
-        }
+        let kept = target.kept.locked { $0.take() }
         withExtendedLifetime(kept) {}
     }
 
@@ -106,7 +103,9 @@ final class Targets: Sendable {
     func leases() -> [UInt64: UInt64] {
         var found: [UInt64: UInt64] = [:]
         state.held { state in
-            for target in state.ofObject.values where target.kept != nil { found[target.object, default: 0] += 1 }
+            for target in state.ofObject.values where target.kept.held({ $0 != nil }) {
+                found[target.object, default: 0] += 1
+            }
         }
         return found
     }

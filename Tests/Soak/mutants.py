@@ -204,7 +204,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "!property.isInBlock", "wiring"),
     ],
     "InvivoReload/Observer.swift": [
-        Mutant("never", "isOpen", "domains reports"),
+        Mutant("never", "state.isOpen", "domains reports"),
     ],
     "InvivoReload/Override.swift": [
         Mutant("never", "timeouts.start == 0", "overrides"),
