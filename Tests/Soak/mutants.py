@@ -229,7 +229,9 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Planner+Unread.swift": [
         Mutant("skip", "if wiring.compiled.recipes[holder] != nil { return false }", "unread"),
-        Mutant("skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"),
+        Mutant(
+            "skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"
+        ),
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
         Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant("always", "!isNumbered", "unread"),
@@ -241,7 +243,11 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/LoggedReloads.swift": [
         Mutant("skip", 'held[""] = nil', "unread"),
-        Mutant("skip", "for (document, _) in attempt.set.documents.contents { held[document.name] = nil }", "standard_error"),
+        Mutant(
+            "skip",
+            "for (document, _) in attempt.set.documents.contents { held[document.name] = nil }",
+            "standard_error",
+        ),
         Mutant("skip", "if !attempt.set.documents.contents.isEmpty { refused = nil }", "standard_error"),
         Mutant("always", "refused?.read == now.read", "standard_error"),
         Mutant("always", "!attempt.set.documents.heard.isEmpty", "standard_error"),
@@ -251,7 +257,9 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "isTouched == true", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
         Mutant("never", "other.body.entry == nil", "each"),
-        Mutant("skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"),
+        Mutant(
+            "skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"
+        ),
         Mutant("never", "entries.count <= limits.maxEachEntries", "each"),
     ],
     "InvivoWiring/ForkedRuntime.swift": [
