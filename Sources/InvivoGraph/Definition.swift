@@ -1,6 +1,7 @@
 public import CInvivo
 internal import CPlatform
 public import InvivoBase
+internal import Synchronization
 
 /// Determines the lifetime of an instance, and which dependents share it.
 public enum Scope: UInt32, Sendable {
@@ -36,7 +37,7 @@ public enum Scope: UInt32, Sendable {
 }
 
 /// A host's factory function with its user data. `destroy` is called once, with the last definition that uses it.
-public final class Factory: @unchecked Sendable {
+public final class Factory: Sendable {
     public typealias Function =
         @convention(c) (
             UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?,
@@ -44,51 +45,72 @@ public final class Factory: @unchecked Sendable {
             UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
 
+    public typealias Destroy = @convention(c) (UnsafeMutableRawPointer?) -> Void
+
     public let function: Function?
-    public let userData: UnsafeMutableRawPointer?
-    /// The owner of the user data, for a copy. Set before the copy is shared.
-    public nonisolated(unsafe) var kept: Factory?
-    /// Shared by all factories with the same user data. Changed only before this one is shared.
-    private var ownership: Ownership
+    private let data: UserData
+    private let owners: Mutex<Owners>
 
-    private final class Ownership {
-        let userData: UnsafeMutableRawPointer?
-        var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
+    private struct Owners {
+        /// Shared by all factories with the same user data.
+        var ownership: Ownership
+        /// The owner of the user data, for a copy.
+        var kept: Factory?
+    }
 
-        init(
-            _ userData: UnsafeMutableRawPointer?, _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-        ) {
+    private final class Ownership: Sendable {
+        let userData: UserData
+        private let destroyer: Mutex<Destroy?>
+
+        init(_ userData: UserData, _ destroy: Destroy?) {
             self.userData = userData
-            self.destroy = destroy
+            destroyer = Mutex(destroy)
         }
 
-        deinit { if let destroy { ending { [userData] in destroy(userData) } } }
+        deinit { if let destroy { ending { [userData] in destroy(userData.pointer) } } }
+
+        var destroy: Destroy? { destroyer.withLock { $0 } }
+        func disown() { destroyer.withLock { $0 = nil } }
     }
 
-    public init(
-        _ function: Function?, userData: UnsafeMutableRawPointer?,
-        destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-    ) {
+    public init(_ function: Function?, userData: UnsafeMutableRawPointer?, destroy: Destroy?) {
         self.function = function
-        self.userData = userData
-        ownership = Ownership(userData, destroy)
+        data = UserData(userData)
+        owners = Mutex(Owners(ownership: Ownership(data, destroy)))
     }
+
+    public var userData: UnsafeMutableRawPointer? { data.pointer }
+
+    /// The owner of the user data, for a copy.
+    public var kept: Factory? {
+        get { owners.withLock { $0.kept } }
+        set {
+            let former = owners.withLock { owners in
+                defer { owners.kept = newValue }
+                return owners.kept
+            }
+            withExtendedLifetime(former) {}
+        }
+    }
+
+    private var ownership: Ownership { owners.withLock { $0.ownership } }
 
     /// The user data stays the host's.
-    public func disown() { ownership.destroy = nil }
+    public func disown() { ownership.disown() }
 
     /// A closure that disowns this later, when it may have been joined with another factory, which keeps the ownership
     /// of its own data.
     public var disowner: () -> Void {
         let given = ownership
-        return { given.destroy = nil }
+        return { given.disown() }
     }
 
     /// Described twice, owned once: from now on the user data ends with the last of the two.
     func join(_ other: Factory) {
-        guard ownership !== other.ownership else { return }
-        disown()
-        ownership = other.ownership
+        let (former, joined) = (ownership, other.ownership)
+        guard former !== joined else { return }
+        former.disown()
+        owners.withLock { $0.ownership = joined }
     }
 
     func isSame(as other: Factory) -> Bool {
@@ -248,7 +270,7 @@ public final class Definition: Sendable {
 }
 
 /// A host's function that injects by code.
-public struct Injector: @unchecked Sendable {
+public struct Injector: Sendable {
     public typealias Function =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<invivo_build>?, UnsafePointer<invivo_value>?, Int,
@@ -256,18 +278,19 @@ public struct Injector: @unchecked Sendable {
             UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
     public let function: Function
-    public let userData: UnsafeMutableRawPointer?
+    private let data: UserData
+    public var userData: UnsafeMutableRawPointer? { data.pointer }
 
     func isSame(as other: Injector) -> Bool {
         unsafeBitCast(function, to: UInt.self) == unsafeBitCast(other.function, to: UInt.self)
             && userData == other.userData
     }
     /// The owner of the user data; retained as long as the function may be called.
-    let owner: AnyObject?
+    let owner: (any AnyObject & Sendable)?
 
-    public init(_ function: Function, userData: UnsafeMutableRawPointer?, owner: AnyObject?) {
+    public init(_ function: Function, userData: UnsafeMutableRawPointer?, owner: (any AnyObject & Sendable)?) {
         self.function = function
-        self.userData = userData
+        data = UserData(userData)
         self.owner = owner
     }
 

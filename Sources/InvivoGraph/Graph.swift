@@ -158,10 +158,9 @@ public final class Chunk: @unchecked Sendable {
 }
 
 /// 32 chunks, so that a new graph of many definitions takes over few references.
-final class Page: @unchecked Sendable {
+struct Page: Sendable {
     static let size = 32
-    fileprivate(set) var chunks: [Chunk]
-    init(_ chunks: [Chunk]) { self.chunks = chunks }
+    fileprivate(set) var chunks: [Chunk] = []
 }
 
 /// All definitions of one generation, immutable, with the slots that hold its shared instances.
@@ -316,7 +315,6 @@ public struct GraphEditor {
     public var types: TypeIndex
     private var pages: [Page]
     private var chunkCount: Int
-    private var ownPages: Set<Int> = []
     private var ownChunks: Set<Int> = []
 
     public init(_ graph: Graph) {
@@ -326,27 +324,19 @@ public struct GraphEditor {
         chunkCount = graph.chunkCount
     }
 
-    private mutating func page(_ index: Int) -> Page {
-        if index == pages.count {
-            pages.append(Page([]))
-            ownPages.insert(index)
-        } else if ownPages.insert(index).inserted {
-            pages[index] = Page(pages[index].chunks)
-        }
-        return pages[index]
-    }
-
     private mutating func chunk(_ id: UInt32) -> Chunk {
         let index = Int(id) / chunkSize
         while chunkCount <= index {
-            page(chunkCount / Page.size).chunks.append(Chunk())
+            if chunkCount / Page.size == pages.count { pages.append(Page()) }
+            pages[chunkCount / Page.size].chunks.append(Chunk())
             ownChunks.insert(chunkCount)
             chunkCount += 1
         }
-        let page = page(index / Page.size)
-        let place = index % Page.size
-        if ownChunks.insert(index).inserted { page.chunks[place] = Chunk(copying: page.chunks[place]) }
-        return page.chunks[place]
+        let (page, place) = (index / Page.size, index % Page.size)
+        if ownChunks.insert(index).inserted {
+            pages[page].chunks[place] = Chunk(copying: pages[page].chunks[place])
+        }
+        return pages[page].chunks[place]
     }
 
     private func existing(_ id: UInt32) -> Chunk? {

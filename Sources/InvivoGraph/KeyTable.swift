@@ -274,23 +274,24 @@ public final class KeyTable: @unchecked Sendable {
 /// They are never freed, so that a cache may read one at any time. A returned word is incremented before it serves
 /// another key, so that no version is used twice.
 enum VersionWords {
-    private static let monitor = Monitor(isProcessWide: true)
-    nonisolated(unsafe) private static var free: [UnsafeMutablePointer<UInt64>] = []
+    /// The addresses of free words.
+    private static let free = Guarded<[UInt]>([], by: Monitor(isProcessWide: true))
 
     static func take() -> UnsafeMutablePointer<UInt64> {
-        let word = monitor.locked { () -> UnsafeMutablePointer<UInt64> in
-            if let word = free.popLast() { return word }
+        let address = free.locked { free -> UInt in
+            if let address = free.popLast() { return address }
             let chunk = UnsafeMutablePointer<UInt64>.allocate(capacity: 512)
             chunk.initialize(repeating: 0, count: 512)
-            free += (1..<512).map { chunk + $0 }
-            return chunk
+            free += (1..<512).map { UInt(bitPattern: chunk + $0) }
+            return UInt(bitPattern: chunk)
         }
+        let word = UnsafeMutablePointer<UInt64>(bitPattern: address)!
         _ = iv_add_u64(word, 1)
         return word
     }
 
     static func giveBack(_ word: UnsafeMutablePointer<UInt64>) {
         _ = iv_add_u64(word, 1)
-        monitor.locked { free.append(word) }
+        free.locked { $0.append(UInt(bitPattern: word)) }
     }
 }

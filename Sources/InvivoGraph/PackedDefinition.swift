@@ -101,7 +101,9 @@ struct PackedDefinition: @unchecked Sendable {
             else { return false }
             if !ids.contains(id) { ids.append(id) }
         }
-        guard recipe.edges.map(\.id) == ids, recipe.edges.allSatisfy({ $0.edge == .initializer }) else { return false }
+        guard recipe.references.edges.map(\.id) == ids,
+            recipe.references.edges.allSatisfy({ $0.edge == .initializer })
+        else { return false }
         return details?.properties.elementsEqual(recipe.steps) { property, step in
             guard case .property(index: property.index, .value(let value)) = step else { return false }
             return value.isSame(as: property.value)
@@ -142,7 +144,7 @@ struct PackedDefinition: @unchecked Sendable {
         let keys = type.keys.table
         let parameters = type.description.signature.parameters
         var slots: [Recipe.Slot] = []
-        var edges: [(id: UInt32, edge: Recipe.Edge)] = []
+        var references = Recipe.References()
         for operand in 0..<operandCount {
             let id = keys.id(at: offset(operand))
             let position = position(operand)
@@ -150,13 +152,12 @@ struct PackedDefinition: @unchecked Sendable {
                 Recipe.Slot(
                     position: position, source: .object(id, arguments: [], isOptional: false),
                     parameter: position < parameters.count ? parameters[position] : nil))
-            if !edges.contains(where: { $0.id == id }) { edges.append((id, .initializer)) }
+            if !references.edges.contains(where: { $0.id == id }) { references.add(id, .initializer) }
         }
         if slots.count == 2 && slots[0].position > slots[1].position { slots.swapAt(0, 1) }
         let steps = details?.properties.map { Recipe.Step.property(index: $0.index, .value($0.value)) }
         return Recipe(
-            definition, maker: .initializer, slots: slots, steps: steps ?? [], before: [], after: [], afterAll: [],
-            edges: edges, bindings: [:], wishes: [], asks: false, awaits: [])
+            definition, maker: .initializer, slots: slots, steps: steps ?? [], references: references)
     }
 }
 
@@ -236,9 +237,8 @@ extension Recipe {
     /// Whether there is nothing but an initializer, its objects, and steps.
     fileprivate var hasOnlyPackedParts: Bool {
         guard case .initializer = maker else { return false }
-        return !asks && !isInCircle && needCount == 0 && decorators.isEmpty && undecorated == nil && before.isEmpty
-            && after.isEmpty && afterAll.isEmpty && bindings.isEmpty && wishes.isEmpty && missing.isEmpty
-            && awaits.isEmpty && hearing.isEmpty && keeps.isEmpty
+        return !isInCircle && needCount == 0 && decorators.isEmpty && undecorated == nil && before.isEmpty
+            && after.isEmpty && afterAll.isEmpty && references.haveOnlyEdges
     }
 }
 

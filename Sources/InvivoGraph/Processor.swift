@@ -3,7 +3,7 @@ public import InvivoBase
 
 /// Changes definitions before they are compiled, or replaces objects when they are created. Immutable; `destroy` is
 /// called with the last reference to it.
-public final class Processor: @unchecked Sendable {
+public final class Processor: Sendable {
     public typealias Decorate =
         @convention(c) (
             invivo_object, UnsafePointer<invivo_build>?, UnsafeMutablePointer<invivo_object>?, UnsafeMutableRawPointer?,

@@ -58,58 +58,48 @@ public final class Recipe: Sendable {
     public let slots: [Slot]
     /// Properties in their order, then methods in theirs.
     public let steps: [Step]
+    /// The number of first steps that come from the needs of its type.
+    public let needCount: Int
     public let before: [Step]
     public let after: [Step]
     public let afterAll: [Step]
-    /// The keys it names or was bound to, each with the strongest way.
-    public let edges: [(id: UInt32, edge: Edge)]
-    /// The definitions that each lookup by type was bound to, by the index of the lookup in the definition.
-    public let bindings: NameTable<[UInt32]>
-    /// The names of types it looks for.
-    public let wishes: Set<String>
-    /// The keys that it would take and that nothing has.
-    public let missing: Set<String>
-    /// Whether the object depends on its requester, and so is never shared.
-    public let asks: Bool
-    /// Keys that must be defined before it can make anything.
-    public let awaits: Set<String>
-    // Unchecked: the compiler and the planner set these before other threads have the recipe.
-    /// The keys that its lazy references resolve and then hold. They are no dependencies, but can be part of a cycle.
-    public let keeps: Set<UInt32>
-    /// Whether something leads from it back to it: its objects may hold each other.
-    public nonisolated(unsafe) var isInCircle = false
-    /// The lists whose holder is notified when a candidate is added or removed.
-    public let hearing: NameSet
-    /// The number of first steps that come from the needs of its type.
-    public internal(set) nonisolated(unsafe) var needCount = 0
+    /// What it refers to. Planning reads these; creating an object does not.
+    public let references: References
+    /// Whether its references lead back to it: its objects may hold each other.
+    public let isInCircle: Bool
     /// The decorators of its objects, in the order in which they are applied.
-    public private(set) nonisolated(unsafe) var decorators: [Processor] = []
-    /// The same without decorators.
-    public private(set) nonisolated(unsafe) var undecorated: Recipe?
+    public let decorators: [Processor]
+    /// The same without decorators; nil if there are none.
+    public let undecorated: Recipe?
 
-    init(
-        _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step], before: [Step], after: [Step],
-        afterAll: [Step],
-        edges: [(id: UInt32, edge: Edge)], bindings: NameTable<[UInt32]>, wishes: Set<String>,
-        missing: Set<String> = [], asks: Bool, awaits: Set<String>, keeps: Set<UInt32> = [], hearing: NameSet = []
+    convenience init(
+        _ definition: Definition, maker: Maker, slots: [Slot], steps: [Step] = [], needCount: Int = 0,
+        before: [Step] = [], after: [Step] = [], afterAll: [Step] = [], references: References
+    ) {
+        self.init(
+            definition, maker, slots, steps, needCount: needCount, before, after, afterAll, references,
+            isInCircle: false, decorators: [], undecorated: nil)
+    }
+
+    private init(
+        _ definition: Definition, _ maker: Maker, _ slots: [Slot], _ steps: [Step], needCount: Int, _ before: [Step],
+        _ after: [Step], _ afterAll: [Step], _ references: References, isInCircle: Bool, decorators: [Processor],
+        undecorated: Recipe?
     ) {
         self.definition = definition
         type = definition.type
-        scope = asks ? .prototype : definition.scope
+        scope = references.includesRequester ? .prototype : definition.scope
         self.maker = maker
         self.slots = slots
         self.steps = steps
         self.before = before
         self.after = after
         self.afterAll = afterAll
-        self.edges = edges
-        self.bindings = bindings
-        self.wishes = wishes
-        self.missing = missing
-        self.asks = asks
-        self.awaits = awaits
-        self.keeps = keeps
-        self.hearing = hearing
+        self.needCount = needCount
+        self.references = references
+        self.isInCircle = isInCircle
+        self.decorators = decorators
+        self.undecorated = undecorated
     }
 
     /// The name under which an object records the result of a step, independent of its current definition. For a
@@ -125,11 +115,8 @@ public final class Recipe: Sendable {
         }
     }
 
-    /// The keys whose objects its own may hold, by injection or by lazies.
-    public var held: [UInt32] { edges.filter { $0.edge != .late || keeps.contains($0.id) }.map(\.id) }
-
     /// The keys that its initializer takes.
-    public var initializing: [UInt32] { edges.filter { $0.edge == .initializer }.map(\.id) }
+    public var initializing: [UInt32] { references.initializing }
 
     public var id: UInt32 { definition.id }
     public var key: String { definition.key }
@@ -153,9 +140,6 @@ public final class Recipe: Sendable {
                 return !step.sources.contains { $0.names(ids) }
             }
     }
-
-    /// The lookups by type whose holder is not notified of changes.
-    public var deafBindings: NameTable<[UInt32]> { bindings.filter { !hearing.contains($0.key) } }
 
     public var isExclusive: Bool { definition.body.flags.contains(.exclusive) }
 
@@ -196,39 +180,21 @@ public final class Recipe: Sendable {
         definition.body.constant != nil || isAbstract || scope.isShared && !definition.usesAsker
     }
 
-    /// The same, with other edges.
-    private func copied(_ edges: [(id: UInt32, edge: Edge)]) -> Recipe {
-        let copy = Recipe(
-            definition, maker: maker, slots: slots, steps: steps, before: before, after: after, afterAll: afterAll,
-            edges: edges, bindings: bindings, wishes: wishes, missing: missing, asks: asks, awaits: awaits,
-            keeps: keeps, hearing: hearing)
-        copy.isInCircle = isInCircle
-        copy.needCount = needCount
-        copy.decorators = decorators
-        copy.undecorated = undecorated
-        return copy
-    }
-
     /// The same, known to lead back to itself.
     public func inCircle() -> Recipe {
-        let copy = copied(edges)
-        copy.isInCircle = true
-        return copy
+        Recipe(
+            definition, maker, slots, steps, needCount: needCount, before, after, afterAll, references,
+            isInCircle: true, decorators: decorators, undecorated: undecorated)
     }
 
     /// The same with decorators; each component is needed like something in the initializer.
     public func decorated(by decorators: [Processor]) -> Recipe {
         let base = undecorated ?? self
         guard !decorators.isEmpty else { return base }
-        var edges = base.edges
-        for id in decorators.compactMap(\.componentID) {
-            edges.removeAll { $0.id == id }
-            edges.append((id, .initializer))
-        }
-        let copy = copied(edges)
-        copy.decorators = decorators
-        copy.undecorated = base
-        return copy
+        return Recipe(
+            definition, maker, slots, steps, needCount: needCount, before, after, afterAll,
+            base.references.taking(decorators.compactMap(\.componentID)),
+            isInCircle: isInCircle, decorators: decorators, undecorated: base)
     }
 
     /// Whether the same decorators are at work.
@@ -236,14 +202,9 @@ public final class Recipe: Sendable {
         decorators.count == list.count && zip(decorators, list).allSatisfy { $0 === $1 }
     }
 
-    /// Whether the two refer to the same keys.
-    public func hasSameEdges(as other: Recipe) -> Bool {
-        edges.elementsEqual(other.edges) { $0.id == $1.id && $0.edge == $1.edge }
-    }
-
     /// Whether both have the same initializer arguments.
     public func hasSameInitializer(as other: Recipe) -> Bool {
-        func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.edges.filter { $0.edge == .initializer }.map(\.id)) }
+        func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.initializing) }
         // Lists have an order. A provider of nothing is null, and becomes one when its key is there.
         func keys(_ recipe: Recipe) -> [[UInt32?]] { recipe.slots.map(\.source.keys) }
         return through(self) == through(other) && keys(self) == keys(other) && hasSameDecorators(as: other.decorators)

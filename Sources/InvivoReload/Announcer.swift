@@ -52,7 +52,7 @@ final class Announcer: Sendable {
             return state.observers
         }
         for observer in observers {
-            container.monitor.locked { observer.isOpen = false }
+            observer.silence()
             observer.closeHandle()
         }
     }
@@ -84,8 +84,8 @@ final class Announcer: Sendable {
         for (message, place) in warnings { container.log(.warning, Failure(.ok, message, at: place).text) }
         let fields = [("reload", Value.string(report.cause))]
         if let failure = report.failure {
-            let isExpected = isRepeated || failure.code == .closed && !attempt.set.isAnswered
-            let level: Log.Level = isExpected ? .debug : attempt.set.isAnswered ? .info : .error
+            let isExpected = isRepeated || failure.code == .closed && !attempt.isAnswered
+            let level: Log.Level = isExpected ? .debug : attempt.isAnswered ? .info : .error
             container.log(level, report.text, path: failure.path, fields)
         } else {
             container.log(.info, report.text, fields)

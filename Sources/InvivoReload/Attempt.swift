@@ -44,11 +44,13 @@ final class PreparedReload {
     var files = FilesRead()
     /// Whether all events concerned documents that are not open.
     let isNobodys: Bool
+    /// Whether a call waits for it and returns its failure, which is then not logged as an error.
+    var isAnswered = false
 
     init(_ set: ChangeSet, isNobodys: Bool) {
         self.set = set
         self.isNobodys = isNobodys
-        clock = PhaseClock(set)
+        clock = PhaseClock(set.events)
     }
 
     var failure: Failure? { if case .failed(let failure) = outcome { failure } else { nil } }
@@ -73,12 +75,15 @@ final class Attempt {
     let isNothing: Bool
     /// Whether all events concerned documents that are not open.
     let isNobodys: Bool
+    /// Whether a call waits for it and returns its failure, which is then not logged as an error.
+    let isAnswered: Bool
 
     init(_ prepared: PreparedReload, _ report: Report, isNothing: Bool) {
         set = prepared.set
         warnings = prepared.warnings
         files = prepared.files
         isNobodys = prepared.isNobodys
+        isAnswered = prepared.isAnswered
         self.report = report
         self.isNothing = isNothing
     }

@@ -11,7 +11,7 @@ public final class Document: @unchecked Sendable {
     public let path: FilePath?
     /// Documents open one after another; a later one wins.
     public internal(set) var order: UInt64 = 0
-    public private(set) var handleBits: UInt64 = 0
+    private let handle = OwnHandle(.source)
     /// Nil after close, which a call on another thread may overtake.
     public weak let runtime: Container?
     /// Guarded by the monitor.
@@ -38,14 +38,11 @@ public final class Document: @unchecked Sendable {
         self.runtime = runtime
     }
 
-    func open() -> UInt64 {
-        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .source) }
-        return handleBits
-    }
+    public var handleBits: UInt64 { handle.bits }
 
-    func closeHandle() {
-        if handleBits != 0 { _ = HandleTable.remove(handleBits, .source) }
-    }
+    func open() -> UInt64 { handle.open(self) }
+
+    func closeHandle() { handle.close() }
 }
 
 /// A document that a change set opens when it is committed. Its handle is there before that; it becomes stale when no set is left

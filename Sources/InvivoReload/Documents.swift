@@ -58,8 +58,8 @@ final class Documents: Sendable {
     func setClosed(_ document: Document) { container.monitor.locked { document.phase = .closed } }
 
     /// Fails when a source of the set was closed while the set was written.
-    func requireUnclosed(_ set: ChangeSet) throws(Failure) {
-        guard let closed = set.opened.first(where: { phase(of: $0.document) == .closed }) else { return }
+    func requireUnclosed(_ changes: DocumentChanges) throws(Failure) {
+        guard let closed = changes.opened.first(where: { phase(of: $0.document) == .closed }) else { return }
         throw Failure(
             .argument,
             "the source was closed before its change set was committed: close it after the commit, or discard the set and "
@@ -67,9 +67,9 @@ final class Documents: Sendable {
     }
 
     /// After a commit: the documents that the set opened are open. By the thread that has the turn.
-    func keepOpened(_ set: ChangeSet) {
+    func keepOpened(_ changes: DocumentChanges) {
         state.locked { state in
-            for new in set.opened where new.document.phase == .new {
+            for new in changes.opened where new.document.phase == .new {
                 new.document.phase = .open
                 state.open.insert(new.document)
             }
@@ -87,8 +87,8 @@ final class Documents: Sendable {
 
     /// After a set that has failed: its documents are closed, and nothing of them is followed. `endIdleFollowing` ends the
     /// watches that were started for them.
-    func drop(_ set: ChangeSet) {
-        for new in set.opened {
+    func drop(_ changes: DocumentChanges) {
+        for new in changes.opened {
             let isOpen = container.monitor.locked { () -> Bool in
                 if new.document.phase == .new { new.document.phase = .closed }
                 return new.document.phase == .open
@@ -100,9 +100,9 @@ final class Documents: Sendable {
     }
 
     /// Drops a set that failed before its turn or in it, and ends the watches that were started for it.
-    func giveUp(_ set: ChangeSet) {
-        guard !set.entries.isEmpty else { return }
-        drop(set)
+    func giveUp(_ changes: DocumentChanges) {
+        guard !changes.entries.isEmpty else { return }
+        drop(changes)
         endIdleFollowing()
     }
 
@@ -110,10 +110,10 @@ final class Documents: Sendable {
 
     /// The set with the documents that it names or opens. One in memory that is new is made here and counts as open once it is
     /// committed. By the thread that has the turn.
-    func withEntries(_ set: ChangeSet) -> ChangeSet {
-        var whole = set
+    func withEntries(_ changes: DocumentChanges) -> DocumentChanges {
+        var whole = changes
         state.locked { state in
-            for entry in set.entries {
+            for entry in changes.entries {
                 let document: Document
                 let said: ChangeSet.Content
                 switch entry {
@@ -126,15 +126,14 @@ final class Documents: Sendable {
                         state.count += 1
                         document.order = state.count
                     }
-                case .new(let new):
+                case .new(let new), .below(let new):
                     guard new.document.phase == .new else { continue }
                     document = new.document
                     said = new.content
                     state.count += 1
                     document.order = state.count
                 }
-                whole.documents.removeAll { $0.document === document }
-                whole.documents.append((document, said))
+                whole.set(said, of: document)
             }
         }
         return whole
@@ -142,34 +141,35 @@ final class Documents: Sendable {
 
     /// Removes the documents that are not open from a set of file events. An event may come before the set that opens the file has its
     /// turn, which reads it anyway, and after it was closed.
-    func withoutClosed(_ set: ChangeSet) -> ChangeSet {
-        guard !set.heard.isEmpty else { return set }
-        let gone = container.monitor.locked { set.heard.filter { $0.phase != .open } }
-        guard !gone.isEmpty else { return set }
-        var rest = set
+    func withoutClosed(_ changes: DocumentChanges) -> DocumentChanges {
+        guard !changes.heard.isEmpty else { return changes }
+        let gone = container.monitor.locked { changes.heard.filter { $0.phase != .open } }
+        guard !gone.isEmpty else { return changes }
+        var rest = changes
         rest.heard.removeAll { document in gone.contains { $0 === document } }
-        rest.documents.removeAll { entry in gone.contains { $0 === entry.document } }
+        rest.contents.removeAll { entry in gone.contains { $0 === entry.document } }
         return rest
     }
 
     /// Adds the files that changed together with a refused one to a set that reads files: no event would report them again.
-    func withOwed(_ set: ChangeSet) -> ChangeSet {
-        guard set.hasFile else { return set }
-        var whole = set
-        for document in state.locked({ $0.owed }) where !set.documents.contains(where: { $0.document === document }) {
-            whole.documents.append((document, .file))
+    func withOwed(_ changes: DocumentChanges) -> DocumentChanges {
+        guard changes.hasFile else { return changes }
+        var whole = changes
+        for document in state.locked({ $0.owed }) where !changes.contents.contains(where: { $0.document === document })
+        {
+            whole.contents.append((document, .file))
         }
         return whole
     }
 
     /// After a failure: files of the set that were not at fault are owed. After a success none of them is.
-    func noteOwed(_ set: ChangeSet, _ failure: Failure?) {
-        guard !set.documents.isEmpty else { return }
+    func noteOwed(_ changes: DocumentChanges, _ failure: Failure?) {
+        guard !changes.contents.isEmpty else { return }
         let faulty = Set((failure?.all ?? []).map(\.place.file))
         state.locked { state in
-            state.owed.removeAll { document in set.documents.contains { $0.document === document } }
-            guard failure != nil, set.documents.count > 1 else { return }
-            for (document, content) in set.documents {
+            state.owed.removeAll { document in changes.contents.contains { $0.document === document } }
+            guard failure != nil, changes.contents.count > 1 else { return }
+            for (document, content) in changes.contents {
                 guard case .file = content, document.phase == .open, !faulty.contains(document.name),
                     !faulty.contains(document.path?.shown ?? "")
                 else { continue }
@@ -181,14 +181,14 @@ final class Documents: Sendable {
     // MARK: following
 
     /// Follows the files that a set opens, before they are read: no change between reading and following is missed.
-    func follow(_ set: ChangeSet) throws(Failure) {
+    func follow(_ changes: DocumentChanges) throws(Failure) {
         do throws(Failure) {
-            try requireUnclosed(set)
-            for new in set.opened {
+            try requireUnclosed(changes)
+            for new in changes.opened {
                 if let path = new.document.path { try follow(new.document, path) }
             }
         } catch {
-            giveUp(set)
+            giveUp(changes)
             throw error
         }
     }
@@ -247,17 +247,18 @@ final class Documents: Sendable {
     /// On the loop thread: all files of one burst are one change set.
     private func filesChanged(_ bursts: [FileBurst]) {
         var set = ChangeSet(cause: "")
+        var first = set.events.lowerBound
         state.locked { state in
             for burst in bursts {
                 guard let document = state.followed[burst.id] else { continue }
-                set.documents.append((document, .file))
-                set.heard.append(document)
-                set.firstEvent = min(set.firstEvent, burst.firstEventNs)
+                first = min(first, burst.firstEventNs)
+                set.documents.contents.append((document, .file))
+                set.documents.heard.append(document)
             }
-            set.lastEvent = bursts.map(\.lastEventNs).max() ?? set.lastEvent
         }
-        guard !set.documents.isEmpty else { return }
-        container.log(.trace, "heard of \(set.heard.map(\.name).joined(separator: ", "))")
+        set.events = first...max(first, bursts.map(\.lastEventNs).max() ?? first)
+        guard !set.documents.contents.isEmpty else { return }
+        container.log(.trace, "heard of \(set.documents.heard.map(\.name).joined(separator: ", "))")
         // So small that reading and parsing them takes less time than waking a thread to do it.
         changed(set, bursts.allSatisfy { $0.size <= 16_384 })
     }
@@ -281,12 +282,12 @@ final class Documents: Sendable {
     /// written to for too long.
     func putOff(_ attempt: Attempt, _ failure: Failure) -> Bool {
         let set = attempt.set
-        if failure.code == .closed && !set.heard.isEmpty {
+        if failure.code == .closed && !set.documents.heard.isEmpty {
             // Abandoned for a close, which may be refused: the edit is not lost.
-            lookAgain(set.heard, set)
+            lookAgain(set.documents.heard, since: set.events.lowerBound)
             return true
         }
-        guard !set.heard.isEmpty && isYoung(set) else { return false }
+        guard !set.documents.heard.isEmpty && isYoung(set.events) else { return false }
         let names = Set(failure.all.map(\.place.file))
         let atFault = attempt.files.read.filter {
             names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "")
@@ -294,22 +295,22 @@ final class Documents: Sendable {
         let moved = movedOn(atFault.isEmpty ? attempt.files.read : atFault)
         guard !moved.isEmpty else { return false }
         state.locked { state in
-            for (document, content) in set.documents {
+            for (document, content) in set.documents.contents {
                 guard case .file = content,
                     !(state.owed + moved + attempt.files.busy).contains(where: { $0 === document })
                 else { continue }
                 state.owed.append(document)
             }
         }
-        lookAgain(moved, set)
+        lookAgain(moved, since: set.events.lowerBound)
         return true
     }
 
-    /// Has the follower report files of a set again, because they are being written.
-    func lookAgain(_ documents: [Document], _ set: ChangeSet) {
+    /// Has the follower report files with events since `first` again, because they are being written.
+    func lookAgain(_ documents: [Document], since first: UInt64) {
         guard !documents.isEmpty else { return }
         container.log(.debug, "\(documents.map(\.name).joined(separator: ", ")): being written; read again later")
-        state.locked { $0.follower }?.lookAgain(documents.compactMap(\.follow), since: set.firstEvent)
+        state.locked { $0.follower }?.lookAgain(documents.compactMap(\.follow), since: first)
     }
 
     /// Has the follower report files again that could not be read for want of descriptors or memory.
@@ -318,17 +319,18 @@ final class Documents: Sendable {
         state.locked { $0.follower }?.readAgain(documents.compactMap(\.follow))
     }
 
-    /// Whether the events of a set are so recent that its files may still be in the middle of a save.
-    func isYoung(_ set: ChangeSet) -> Bool {
-        monotonicNow() < set.firstEvent &+ options.writerPatience * 1_000_000
+    /// Whether events are so recent that their files may still be in the middle of a save.
+    func isYoung(_ events: ClosedRange<UInt64>) -> Bool {
+        monotonicNow() < events.lowerBound &+ options.writerPatience * 1_000_000
     }
 
     /// Returns the stage of a change set, which reads its files. Files that are open for writing are left out where they are followed, and
     /// refused otherwise, unless they have been open for long or `heedingWriters` is false.
     func stage(for set: ChangeSet, heedingWriters: Bool) -> Stage {
         Stage(
-            options: options, log: container.log, thread: set.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
-            heedsWriters: heedingWriters && (set.heard.isEmpty || isYoung(set)))
+            options: options, log: container.log,
+            thread: set.documents.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
+            heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)))
     }
 
     // MARK: facts and close

@@ -47,7 +47,7 @@ extension Engine {
                     at: Place(file: document.name))
             }
             set.cause = document.name
-            set.documents = [(document, content)]
+            set.documents.set(content, of: document)
         }
     }
 
@@ -60,7 +60,7 @@ extension Engine {
             try reloader.commit { (set) throws(Failure) in
                 guard documents.phase(of: document) == .open else { throw .badHandle(document.handleBits, .source) }
                 set.cause = "\(document.name) closed"
-                set.documents = [(document, .none)]
+                set.documents.set(.none, of: document)
             } then: {
                 documents.setClosed(document)
             }

@@ -16,8 +16,8 @@ extension Engine {
         try reloader.commit { (set) throws(Failure) in
             former = targets.target(of: object)
             set.cause = "attach \(key)"
-            if let former { set.detached = [former] }
-            set.attached = [target]
+            if let former { set.targets = [.detach(former)] }
+            set.targets.append(.attach(target))
         } then: {
             former?.closeHandle()
             _ = target.open()
@@ -39,7 +39,7 @@ extension Engine {
                 throw Failure(.handle, "the target is detached already: its object was attached anew, or is gone")
             }
             set.cause = "detach \(target.key)"
-            set.detached = [target]
+            set.targets = [.detach(target)]
         } then: {
             targets.remove(target)
         }
@@ -56,7 +56,7 @@ extension Engine {
     /// until then.
     public func detachLater(_ target: Target) throws(Failure) {
         var set = ChangeSet(cause: "detach \(target.key)")
-        set.detached = [target]
+        set.targets = [.detach(target)]
         // An object that is gone has nothing to take back.
         guard targets.keep(target) else { return }
         do throws(Failure) { try reloader.submit(set) } catch {
@@ -77,7 +77,7 @@ extension Engine {
     public func override(_ definition: Definition) throws(Failure) -> UInt64 {
         let override = Override(definition, container)
         var set = ChangeSet(cause: "override \(definition.key)")
-        set.overrides = [override]
+        set.overrides = [.begin(override)]
         // Before it is in place: close ends the handles of those that are.
         let handle = override.open()
         do throws(Failure) { try reloader.commit(set) } catch {
@@ -90,7 +90,7 @@ extension Engine {
     /// Takes an override back, as a reload; dependents follow.
     public func end(_ override: Override) throws(Failure) {
         var set = ChangeSet(cause: "override of \(override.definition.key) ended")
-        set.endedOverrides = [override]
+        set.overrides = [.end(override)]
         try reloader.commit(set)
         override.closeHandle()
     }
@@ -99,7 +99,7 @@ extension Engine {
     public func clear(_ pool: Pool) throws(Failure) -> UInt64 {
         let clearing = PoolClearing(pool)
         var set = ChangeSet(cause: "clear \(pool.name)")
-        set.cleared = [clearing]
+        set.rebuilds = [.pool(clearing)]
         try reloader.commit(set)
         return clearing.count
     }

@@ -109,7 +109,7 @@ public final class Engine: Sendable {
         }
         container.builds.connect { [weak engine] late in
             var set = ChangeSet(cause: "a build that a reload overtook")
-            set.late = late
+            set.rebuilds = [.overtaken(late)]
             engine?.reloader.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
@@ -180,15 +180,15 @@ private final class LoopBox: Sendable {
     /// Returns when everything posted before has run.
     func barrier() {
         let monitor = Monitor()
-        nonisolated(unsafe) var done = false
-        guard
-            loop.post({
-                monitor.locked {
-                    done = true; monitor.broadcast()
-                }
-            })
-        else { return }
-        monitor.locked { while !done { monitor.wait() } }
+        let isDone = Guarded(false, by: monitor)
+        let isPosted = loop.post {
+            isDone.locked {
+                $0 = true
+                monitor.broadcast()
+            }
+        }
+        guard isPosted else { return }
+        monitor.locked { while !isDone.held({ $0 }) { monitor.wait() } }
     }
 }
 

@@ -44,7 +44,7 @@ final class GenerationStore: Sendable {
     /// Stores the generation of a plan whose steps were carried out. By the thread that has the turn.
     func publish(_ wiring: NextWiring, _ effects: StoreEffects, _ findings: LayerFindings, _ next: Graph) {
         let set = wiring.set
-        for clearing in set.cleared { clearing.carryOut() }
+        for clearing in set.rebuilds.pools { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
         let snapshot = state.withLock { state in
             state = state.applying(wiring, findings, former: former, next: next, names)
@@ -54,7 +54,7 @@ final class GenerationStore: Sendable {
             wiring.definitions.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
         for (document, state) in wiring.staged.documents { document.state = state }
         documents.keepNamed(wiring.staged.documents.map(\.document))
-        targets.change(attached: set.attached, detached: set.detached)
+        targets.change(attached: set.targets.attached, detached: set.targets.detached)
         var touched = effects.touched
         touched.formUnion(holders(of: effects.reshaped, snapshot))
         for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }

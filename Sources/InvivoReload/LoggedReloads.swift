@@ -21,7 +21,7 @@ struct LoggedReloads {
         var held = warnings
         // A warning about no document, or about one that was read, holds only if this reload has it, too.
         held[""] = nil
-        for (document, _) in attempt.set.documents { held[document.name] = nil }
+        for (document, _) in attempt.set.documents.contents { held[document.name] = nil }
         var news: [(String, Place)] = []
         for (message, place) in attempt.warnings {
             held[place.file, default: []].insert(message)
@@ -29,10 +29,10 @@ struct LoggedReloads {
         }
         warnings = held
         guard let failure = attempt.report.failure else {
-            if !attempt.set.documents.isEmpty { refused = nil }
+            if !attempt.set.documents.contents.isEmpty { refused = nil }
             return (news, false)
         }
-        guard !attempt.set.heard.isEmpty else { return (news, false) }
+        guard !attempt.set.documents.heard.isEmpty else { return (news, false) }
         let now = Refused(
             text: failure.text,
             read: Dictionary(

@@ -55,12 +55,13 @@ public final class ModuleTable: Sendable {
 }
 
 /// A module that this runtime loaded. Its code stays until the process ends, its handle until the runtime closes.
-private final class KeptModule: @unchecked Sendable {
+private final class KeptModule: Sendable {
     let module: LoadedModule
-    private(set) var handleBits: UInt64 = 0
+    private let handle = OwnHandle(.module)
     init(_ module: LoadedModule) {
         self.module = module
-        handleBits = HandleTable.insert(self, kind: .module)
+        _ = handle.open(self)
     }
-    func close() { _ = HandleTable.remove(handleBits, .module) }
+    var handleBits: UInt64 { handle.bits }
+    func close() { handle.close() }
 }

@@ -2,8 +2,14 @@ public import InvivoBase
 internal import InvivoObjects
 internal import InvivoWiring
 
-/// Is notified of reloads. `active` and `isOpen` are guarded by the container's monitor.
-public final class Observer: @unchecked Sendable {
+/// Is notified of reloads.
+public final class Observer: Sendable {
+    private struct State {
+        var isOpen = true
+        /// The threads that call it.
+        var active: [UInt64] = []
+    }
+
     public typealias Callback = @Sendable (Report) -> Void
     /// Called with false right before a commit becomes visible, with true right after.
     public typealias Publishing = @Sendable (Bool) -> Void
@@ -13,9 +19,8 @@ public final class Observer: @unchecked Sendable {
     private let destroy: (@Sendable () -> Void)?
     /// Nil after close, which a call on another thread may overtake.
     private weak let announcer: Announcer?
-    public private(set) var handleBits: UInt64 = 0
-    var isOpen = true
-    var active: [UInt64] = []
+    private let handle = OwnHandle(.observer)
+    private let state: Guarded<State>
 
     init(
         _ announcer: Announcer, domain: Domain?, destroy: (@Sendable () -> Void)?, publishing: Publishing?,
@@ -26,18 +31,16 @@ public final class Observer: @unchecked Sendable {
         self.destroy = destroy
         self.publishing = publishing
         self.callback = callback
+        state = Guarded(State(), by: announcer.container.monitor)
     }
 
     deinit { if let destroy { ending(destroy) } }
 
-    func open() -> UInt64 {
-        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .observer) }
-        return handleBits
-    }
+    public var handleBits: UInt64 { handle.bits }
 
-    func closeHandle() {
-        if handleBits != 0 { _ = HandleTable.remove(handleBits, .observer) }
-    }
+    func open() -> UInt64 { handle.open(self) }
+
+    func closeHandle() { handle.close() }
 
     /// Calls it, unless it was closed.
     func tell(_ report: Report) {
@@ -54,18 +57,21 @@ public final class Observer: @unchecked Sendable {
     private func call(_ body: () -> Void) {
         guard let container = announcer?.container else { return }
         let me = currentThread().identity
-        let begun = container.monitor.locked { () -> Bool in
-            guard isOpen else { return false }
-            active.append(me)
+        let begun = state.locked { state -> Bool in
+            guard state.isOpen else { return false }
+            state.active.append(me)
             return true
         }
         guard begun else { return }
         container.callback(body)
-        container.monitor.locked {
-            if let index = active.firstIndex(of: me) { active.remove(at: index) }
+        state.locked { state in
+            if let index = state.active.firstIndex(of: me) { state.active.remove(at: index) }
             container.monitor.broadcast()
         }
     }
+
+    /// Ends further calls, without waiting for one under way.
+    func silence() { state.locked { $0.isOpen = false } }
 
     /// After it the callback is not called again; a call under way on another thread is awaited.
     public func close() throws(Failure) {
@@ -74,9 +80,9 @@ public final class Observer: @unchecked Sendable {
         let me = currentThread().identity
         let limit = deadline(announcer.commitTimeout)
         let isOver = container.monitor.locked { () -> Bool in
-            isOpen = false
+            state.held { $0.isOpen = false }
             return container.domains.wait(until: limit, for: "an observer's callback") {
-                active.allSatisfy { $0 == me }
+                state.held { $0.active.allSatisfy { $0 == me } }
             }
         }
         guard isOver else {

@@ -6,9 +6,9 @@ public import InvivoWiring
 /// Another definition for a key while it is in place: for a test or a trial. The key keeps its scope, visibility, rank
 /// and timeouts, and is exclusive or tracked as before.
 /// Overrides of one key lie on each other; the last one counts, and each can go in any order.
-public final class Override: @unchecked Sendable {
+public final class Override: Sendable {
     public let definition: Definition
-    public private(set) var handleBits: UInt64 = 0
+    private let handle = OwnHandle(.override)
     /// Nil after close, which a call on another thread may overtake.
     public weak let runtime: Container?
 
@@ -17,14 +17,22 @@ public final class Override: @unchecked Sendable {
         self.runtime = runtime
     }
 
-    func open() -> UInt64 {
-        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .override) }
-        return handleBits
-    }
+    public var handleBits: UInt64 { handle.bits }
 
-    func closeHandle() {
-        if handleBits != 0 { _ = HandleTable.remove(handleBits, .override) }
-    }
+    func open() -> UInt64 { handle.open(self) }
+
+    func closeHandle() { handle.close() }
+}
+
+/// The beginning or end of an override.
+enum OverrideChange: Sendable {
+    case begin(Override)
+    case end(Override)
+}
+
+extension [OverrideChange] {
+    var begun: [Override] { compactMap { if case .begin(let override) = $0 { override } else { nil } } }
+    var ended: [Override] { compactMap { if case .end(let override) = $0 { override } else { nil } } }
 }
 
 extension Definition {

@@ -8,11 +8,11 @@ struct PhaseClock {
     private var last: UInt64
     private var first: UInt64
 
-    init(_ set: ChangeSet) {
+    init(_ events: ClosedRange<UInt64>) {
         let now = monotonicNow()
-        phases[Int(INVIVO_PHASE_DETECT)] = set.lastEvent &- set.firstEvent
-        phases[Int(INVIVO_PHASE_SETTLE)] = now &- set.lastEvent
-        first = set.firstEvent
+        phases[Int(INVIVO_PHASE_DETECT)] = events.upperBound - events.lowerBound
+        phases[Int(INVIVO_PHASE_SETTLE)] = now &- events.upperBound
+        first = events.lowerBound
         last = now
     }
 

@@ -147,13 +147,12 @@ struct Plan {
     var isNothing: Bool {
         let set = wiring.set
         return wiring.definitions.isNothing && wiring.config.layers == nil && wiring.staged.documents.isEmpty
-            && set.resets.isEmpty && set.resetScopes.isEmpty && set.late.isEmpty && set.attached.isEmpty
-            && set.detached.isEmpty && set.cleared.isEmpty
+            && set.targets.isEmpty && !set.rebuilds.contains(where: \.isOfInstances)
     }
 
     /// Whether carrying it out calls the host: constructors, setters, disposal.
     var runsHostCode: Bool {
-        steps.runHostCode || !restored.isEmpty || !store.replaced.isEmpty || !wiring.set.cleared.isEmpty
+        steps.runHostCode || !restored.isEmpty || !store.replaced.isEmpty || !wiring.set.rebuilds.pools.isEmpty
     }
 
     /// The objects to build. Definitions that lead to an exclusive one come last: the shorter its former object is stopped.
@@ -168,7 +167,7 @@ struct Plan {
             guard let recipe = editor.recipe(id) else { return false }
             let found =
                 recipe.isExclusive && ids.contains(id)
-                || recipe.edges.contains { $0.edge != .late && isLate($0.id) }
+                || recipe.references.edges.contains { $0.edge != .late && isLate($0.id) }
             late[id] = found
             return found
         }

@@ -144,7 +144,8 @@ extension Planner {
 
     /// Whether only lists differ whose holder is notified of added and removed elements.
     private func hearsOfChange(_ former: Recipe, _ recipe: Recipe) -> Bool {
-        recipe.scope.isShared && recipe.hears(of: []) && former.deafBindings == recipe.deafBindings
+        recipe.scope.isShared && recipe.hears(of: [])
+            && former.references.deafBindings == recipe.references.deafBindings
     }
 
     /// Whether an object of the key may be in use: built or being built if shared. Objects of other scopes are always taken to be in use.

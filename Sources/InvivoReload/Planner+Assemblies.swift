@@ -15,9 +15,9 @@ extension Planner {
     func planAssemblies(
         _ definitions: inout DefinitionPlan, _ set: ChangeSet, _ failures: inout [Failure]
     ) -> Assembled {
-        let removedAlone = Set(set.removed.map(\.id))
+        let removedAlone = Set(set.keys.removed.map(\.id))
         var assembled = Assembled()
-        defer { noteAlone(set, except: Set(assembled.definitions.map(\.id)), &definitions) }
+        defer { noteAlone(set.keys, except: Set(assembled.definitions.map(\.id)), &definitions) }
         guard !set.assemblies.isEmpty else { return assembled }
         let count = failures.count
         var choice = AssemblyChoice(before, registrations.assemblies)
@@ -98,7 +98,7 @@ extension Planner {
         }
         // An unchanged member still conflicts with a definition of the same set.
         let fresh = Set(assembled.definitions.map(\.id))
-        for definition in set.definitions where !fresh.contains(definition.id) {
+        for definition in set.keys.definitions where !fresh.contains(definition.id) {
             if let other = owners[definition.id], choice.isChanged(other.body.assembly ?? "") {
                 failures.append(AssemblyDescription.twice(definition.key, other, definition))
             }
@@ -181,8 +181,8 @@ extension Planner {
     private static let numbersPerMember = 128
 
     /// Notes definitions that are replaced or removed alone: activating the same assembly again does not bring them back.
-    private func noteAlone(_ set: ChangeSet, except brought: Set<UInt32>, _ definitions: inout DefinitionPlan) {
-        for id in set.removed.map(\.id) + set.definitions.map(\.id) where !brought.contains(id) {
+    private func noteAlone(_ changes: KeyChanges, except brought: Set<UInt32>, _ definitions: inout DefinitionPlan) {
+        for id in changes.removed.map(\.id) + changes.definitions.map(\.id) where !brought.contains(id) {
             guard let name = before.definitions[id]?.body.assembly,
                 var assembly = (definitions.assemblies ?? before.assemblies)[name], assembly.alone.insert(id).inserted
             else { continue }

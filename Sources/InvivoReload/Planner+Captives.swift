@@ -73,7 +73,7 @@ extension Planner {
     private func captive(of holder: Recipe, _ recipe: (UInt32) -> Recipe?) -> [Recipe]? {
         var seen: Set<UInt32> = [holder.id]
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
-            for (target, edge) in from.edges where edge != .late && seen.insert(target).inserted {
+            for (target, edge) in from.references.edges where edge != .late && seen.insert(target).inserted {
                 guard let held = recipe(target) else { continue }
                 if held.type != nil, Self.isCaptive(held, of: holder) { return way + [held] }
                 // Also the target of an alias with arguments or of a choice.

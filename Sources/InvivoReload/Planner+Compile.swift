@@ -6,7 +6,8 @@ internal import InvivoWiring
 extension Planner {
     /// Compiles the definitions that change, and those that were bound by type to an added or removed one.
     func compile(
-        _ definitions: inout DefinitionPlan, _ config: ConfigPlan, _ set: ChangeSet, _ editor: inout GraphEditor,
+        _ definitions: inout DefinitionPlan, _ config: ConfigPlan, _ processors: [Processor],
+        _ editor: inout GraphEditor,
         _ failures: inout [Failure]
     ) throws(Failure) -> Compiled {
         var compiled = Compiled()
@@ -17,7 +18,7 @@ extension Planner {
         var found: [Failure] = []
         while true {
             found = []
-            let lacking = try compile(&compiled, definitions, config, set, asleep, &editor, &found)
+            let lacking = try compile(&compiled, definitions, config, processors, asleep, &editor, &found)
             for id in lacking.keys where asleep[id] == nil && definitions.changed[id] == nil {
                 definitions.changed[id] = kept(id, definitions).map { .some($0) } ?? .none
             }
@@ -84,7 +85,7 @@ extension Planner {
 
     /// Compiles everything with the definitions that are blocked so far. Returns the blocked ones with their missing dependencies.
     private func compile(
-        _ compiled: inout Compiled, _ definitions: DefinitionPlan, _ config: ConfigPlan, _ set: ChangeSet,
+        _ compiled: inout Compiled, _ definitions: DefinitionPlan, _ config: ConfigPlan, _ processors: [Processor],
         _ asleep: TreeDictionary<UInt32, [String]>, _ editor: inout GraphEditor, _ failures: inout [Failure]
     ) throws(Failure) -> [UInt32: [String]] {
         compiled.recipes = [:]
@@ -102,9 +103,15 @@ extension Planner {
             }
         }
         var types = graph.types
-        // For inherited content only; compiles nothing.
-        let lookupOfConfig = registrations.lookup(config.layers ?? before.config)
-        let lookup = RecipeCompiler(types: types, described: described, identify: identify, knownKeys: { [] })
+        let planned = changed
+        let lookup = DefinitionLookup(
+            described: described, identify: identify,
+            knownKeys: {
+                // Without removed ones.
+                let staying = former.values.filter { planned.index(forKey: $0.id) == nil }
+                return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
+            },
+            inactiveAssembly: registrations.inactiveAssembly(of:), missingDependencies: { asleep[$0] })
         var typeNames: Set<String> = []
         var replaced: [TypeIndex.Change] = []
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
@@ -120,17 +127,10 @@ extension Planner {
         }
         if !moved.isEmpty { typeNames.formUnion(types.move(moved)) }
         editor.types = types
-        let planned = changed
-        var compiler = RecipeCompiler(types: types, described: described, identify: identify) {
-            // Without removed ones.
-            let staying = former.values.filter { planned.index(forKey: $0.id) == nil }
-            return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
-        }
-        compiler.asleep = { asleep[$0] }
-        compiler.dormant = registrations.inactiveAssembly(of:)
-        compiler.config = lookupOfConfig
-        compiler.scopeFailure = registrations.scopeFailure
-        compiler.fillsNeeds = registrations.fillsNeeds
+        var compiler = RecipeCompiler(
+            .init(
+                definitions: lookup, types: types, config: registrations.lookup(config.layers ?? before.config),
+                scopeFailure: registrations.scopeFailure, fillsNeeds: registrations.fillsNeeds))
         for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
             guard let definition else { continue }
             try Loading.check()
@@ -147,9 +147,9 @@ extension Planner {
             guard asleep[id] == nil, let base = bases[id] ?? former[id] else { continue }
             try Loading.check()
             var alone = compiler
-            if alone.compile(base, former: nil) == nil { failures += alone.failures[compiler.failures.count...] }
+            if alone.compile(base, former: nil) == nil { failures += alone.failures(after: compiler.failureCount) }
         }
-        try rebind(typeNames, changed, definitions, set, &compiled, &compiler, &failures)
+        try rebind(typeNames, changed, definitions, processors, &compiled, &compiler, &failures)
         compiled.needs = compiler.needs
         return compiled.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
     }
@@ -172,7 +172,8 @@ extension Planner {
 
     /// Compiles the holders of removed definitions, and the definitions with a type query that has other candidates now.
     private func rebind(
-        _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ definitions: DefinitionPlan, _ set: ChangeSet,
+        _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ definitions: DefinitionPlan,
+        _ processors: [Processor],
         _ compiled: inout Compiled, _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
     ) throws(Failure) {
         var holders: Set<UInt32> = []
@@ -244,8 +245,7 @@ extension Planner {
                     ))
             }
         }
-        let brought = set.processors
-        for processor in processorsAfter(definitions) where !brought.contains(where: { $0 === processor }) {
+        for processor in processorsAfter(definitions) where !processors.contains(where: { $0 === processor }) {
             guard let key = processor.key, let removed = changed[key.id], removed == nil else { continue }
             failures.append(
                 Failure(
@@ -254,24 +254,24 @@ extension Planner {
                     path: key.name, at: processor.place))
         }
         // Dependents of a definition that becomes blocked are compiled again.
-        for id in changed.keys where compiler.asleep(id) != nil {
+        for id in changed.keys where compiler.context.definitions.isBlocked(id) {
             holders.formUnion(before.links.dependents.holders(of: id))
             holders.formUnion(before.links.aliases[id])
         }
         for holder in holders.sorted() where changed[holder] == nil {
             try Loading.check()
             guard let definition = next(holder, definitions), let former = graph.recipe(holder) else { continue }
-            let before = compiler.failures.count
+            let before = compiler.failureCount
             if let recipe = compiler.compile(definition, former: former) {
-                if recipe.bindings != former.bindings
-                    || !recipe.hasSameEdges(as: former.undecorated ?? former)
+                if recipe.references.bindings != former.references.bindings
+                    || !recipe.references.hasSameEdges(as: (former.undecorated ?? former).references)
                     || recipe.waits != former.waits
                 {
                     compiled.recipes[holder] = recipe
                     compiled.reconfigured.remove(holder)
                 }
             } else {
-                failures += compiler.failures[before...]
+                failures += compiler.failures(after: before)
             }
         }
     }
@@ -319,10 +319,10 @@ extension Planner {
             return recipe(id).map(edges) ?? []
         }
         let roots = recipes.keys.sorted()
-        for circle in Circles.find(from: roots, { targets($0, \.held) }) {
+        for circle in Circles.find(from: roots, { targets($0, \.references.held) }) {
             for id in circle {
                 if let own = recipes[id] {
-                    own.isInCircle = true
+                    compiled.recipes[id] = own.inCircle()
                 } else if let known = graph.recipe(id), known.id == id, !known.isInCircle {
                     editor.set(known.inCircle(), at: id)
                     compiled.circled.insert(id)

@@ -20,7 +20,7 @@ extension Planner {
     ) throws(Failure) -> Set<UInt32> {
         let assembled = planAssemblies(&definitions, set, &failures)
         let again = Set(assembled.definitions.map(\.id))
-        for described in assembled.definitions + set.definitions {
+        for described in assembled.definitions + set.keys.definitions {
             try Loading.check()
             guard let definition = withType(described, &failures) else { continue }
             if let other = definitions.changed[definition.id], let other {
@@ -40,17 +40,17 @@ extension Planner {
             definitions.changed[definition.id] = .some(definition.with { $0.order = order })
             definitions.described.insert(definition.id)
         }
-        if set.looksForTypes { planTypes(&definitions) }
-        for (id, key) in assembled.removed + set.removed where !again.contains(id) {
+        if set.rebuilds.includeBlockedOnTypes { planTypes(&definitions) }
+        for (id, key) in assembled.removed + set.keys.removed where !again.contains(id) {
             if next(id, definitions) == nil {
-                if !set.withdrawn.contains(id) { failures.append(unknownKey(key)) }
+                if !set.keys.withdrawn.contains(id) { failures.append(unknownKey(key)) }
             } else {
                 definitions.changed[id] = .some(nil)
             }
         }
         removeInlines(&definitions, except: assembled.same)
         var rebased: Set<UInt32> = []
-        for (id, name, value) in set.bases {
+        for (id, name, value) in set.keys.bases {
             guard let definition = definitions.changed[id] ?? before.definitions[id],
                 let type = flatNext(id, definitions)?.type
             else {
@@ -76,7 +76,7 @@ extension Planner {
                 failures.append(failure)
             }
         }
-        for override in set.overrides {
+        for override in set.overrides.begun {
             let id = override.definition.id
             guard let base = definitions.changed[id] ?? before.definitions[id] else {
                 failures.append(unknownKey(override.definition.key))
@@ -86,7 +86,7 @@ extension Planner {
             definitions.changed[id] = .some(base)
             rebased.remove(id)
         }
-        for override in set.endedOverrides {
+        for override in set.overrides.ended {
             let id = override.definition.id
             definitions.overrides[id] = (definitions.overrides[id] ?? before.overrides[id] ?? []).filter {
                 $0 !== override

@@ -24,7 +24,7 @@ extension Planner {
             }
         }
         for (holder, recipe) in wiring.compiled.recipes {
-            for (target, _) in recipe.edges { needers[target, default: []].insert(holder) }
+            for (target, _) in recipe.references.edges { needers[target, default: []].insert(holder) }
         }
         for (holder, targets) in wiring.compiled.needs {
             for target in targets { needers[target, default: []].insert(holder) }

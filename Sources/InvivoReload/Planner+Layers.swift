@@ -13,12 +13,12 @@ extension Planner {
     ) throws(Failure) -> LayerFindings {
         let set = wiring.set
         var findings = LayerFindings()
-        var ids = Set(set.late.keys)
+        var ids = Set(set.rebuilds.overtaken.keys)
         ids.formUnion(wiring.definitions.changed.keys)
         ids.formUnion(
             wiring.compiled.reconfigured.filter { wiring.compiled.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
-        ids.formUnion(set.attached.map(\.id))
-        ids.formUnion(set.detached.map(\.id))
+        ids.formUnion(set.targets.attached.map(\.id))
+        ids.formUnion(set.targets.detached.map(\.id))
         let documents = DocumentsNext(wiring.staged, documents, warned: before.warned)
         // Names that are not keys. They do not become keys by being named in a document, because keys are never removed.
         var unknown: NameSet = []
@@ -123,7 +123,7 @@ extension Planner {
         let set = wiring.set
         let documents = DocumentsNext(wiring.staged, documents)
         // If definitions change too, a key may be missing because of their errors.
-        let knowsKeys = set.definitions.isEmpty && set.assemblies.isEmpty && before.links.patterns.isEmpty
+        let knowsKeys = set.keys.definitions.isEmpty && set.assemblies.isEmpty && before.links.patterns.isEmpty
         var warnings: [(String, Place)] = []
         var known: Set<String>?
         for key in documents.changed.sorted() {
@@ -131,7 +131,8 @@ extension Planner {
             let id = names.id(of: key)
             let definition = id.flatMap { next($0, wiring.definitions) }
             let attached = id.flatMap { id in
-                set.attached.first { $0.id == id }?.type ?? observed.targets(id).first?.type ?? before.targetTypes[id]
+                set.targets.attached.first { $0.id == id }?.type ?? observed.targets(id).first?.type
+                    ?? before.targetTypes[id]
             }
             do throws(Failure) {
                 if let type = definition.flatMap({ typeNext($0, wiring.definitions) }) ?? attached {
@@ -188,10 +189,10 @@ extension Planner {
     ) throws(Failure) {
         let specs = said?.specs ?? []
         let set = wiring.set
-        let leaving = Set(set.detached.map(ObjectIdentifier.init))
+        let leaving = Set(set.targets.detached.map(ObjectIdentifier.init))
         let staying =
             observed.targets(id).filter { !leaving.contains(ObjectIdentifier($0)) }
-            + set.attached.filter { $0.id == id }
+            + set.targets.attached.filter { $0.id == id }
         let definition = flatNext(id, wiring.definitions, wiring.compiled)
         let former = graph.configuration(id) as? TargetLayers
         var layers: TargetLayers?
@@ -205,7 +206,8 @@ extension Planner {
             try planUntargeted(key, said, waits: waits, wiring.definitions, &effects.changes, &warnings, &known)
         }
         guard
-            layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0 || !set.detached.isEmpty
+            layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0
+                || !set.targets.detached.isEmpty
                 || definition?.base.isEmpty == false
         else { return }
         effects.editor.set(layers, at: id)
@@ -248,8 +250,8 @@ extension Planner {
             effects.steps.tuned.append((id, target.object, own))
         }
         // A target that only changes its key goes from the former layers to the new ones in one step.
-        let moving = Set(set.attached.map(\.object))
-        for target in set.detached
+        let moving = Set(set.targets.attached.map(\.object))
+        for target in set.targets.detached
         where target.id == id && !shared.contains(target.object) && !moving.contains(target.object) {
             effects.steps.tuned.append((id, target.object, nil))
         }

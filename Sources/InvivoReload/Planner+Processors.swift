@@ -8,10 +8,12 @@ extension Planner {
     func processorsAfter(_ definitions: DefinitionPlan) -> [Processor] { definitions.processors ?? before.processors }
 
     /// Fills in the processors, if they change.
-    func planProcessors(_ definitions: inout DefinitionPlan, _ set: ChangeSet, _ failures: inout [Failure]) {
-        guard !set.processors.isEmpty || !set.removedProcessors.isEmpty else { return }
+    func planProcessors(
+        _ definitions: inout DefinitionPlan, _ changes: [ProcessorChange], _ failures: inout [Failure]
+    ) {
+        guard !changes.isEmpty else { return }
         var next = before.processors
-        for name in set.removedProcessors {
+        for name in changes.removed {
             guard next.contains(where: { $0.name.isSameName(as: name) }) else {
                 let near = suggestion(for: name, among: next.map(\.name).sorted())
                 failures.append(Failure(.notFound, "no processor has the name '\(name)'\(near)", path: name))
@@ -19,7 +21,7 @@ extension Planner {
             }
             next.removeAll { $0.name.isSameName(as: name) }
         }
-        for processor in set.processors {
+        for processor in changes.added {
             next.removeAll { $0.name.isSameName(as: processor.name) }
             next.append(processor)
         }
@@ -27,7 +29,7 @@ extension Planner {
             ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset)
         }
         definitions.processors = ordered.map(\.element)
-        for processor in set.processors {
+        for processor in changes.added {
             guard let key = processor.key, self.next(key.id, definitions) == nil else { continue }
             var failure = unknownKey(key.name, definitions)
             failure.place = processor.place
@@ -101,9 +103,8 @@ extension Planner {
         guard definition.body.parent != nil else { return definition }
         let changed = definitions.changed
         let known = before.definitions
-        return RecipeCompiler(
-            types: graph.types, described: { id in changed[id] ?? known[id] },
-            identify: { name in names.id(of: name) }, knownKeys: { [] }
+        return DefinitionLookup(
+            described: { id in changed[id] ?? known[id] }, identify: { name in names.id(of: name) }
         ).flat(definition)
     }
 
@@ -135,7 +136,7 @@ extension Planner {
             while let id = queue.popLast() {
                 guard let recipe = recipe(id), reach.insert(recipe.id).inserted else { continue }
                 if let target = recipe.aliased { queue.append(target) }
-                queue += (recipe.undecorated ?? recipe).edges.filter { $0.edge != .late }.map(\.id)
+                queue += (recipe.undecorated ?? recipe).references.dependencies
                 for index in reaches.indices where decorates(index, recipe) {
                     if let component = next[index].componentID { queue.append(component) }
                 }

@@ -56,7 +56,7 @@ extension Planner {
         var seen: Set<UInt32> = []
         for (count, recipe) in wiring.compiled.recipes.values.enumerated() {
             if count % 64 == 63 { try Loading.check() }
-            let new = recipe.edges.filter { seen.insert($0.id).inserted }
+            let new = recipe.references.edges.filter { seen.insert($0.id).inserted }
             guard !new.isEmpty else { continue }
             for edge in new {
                 guard let path = names.configPath(edge.id), before.links.dependents.holders(of: edge.id).isEmpty else {
@@ -90,7 +90,7 @@ extension Planner {
     private func readers(in wiring: NextWiring) -> [UInt32: [UInt32]] {
         var found: [UInt32: [UInt32]] = [:]
         for (holder, recipe) in wiring.compiled.recipes {
-            for edge in recipe.edges { found[edge.id, default: []].append(holder) }
+            for edge in recipe.references.edges { found[edge.id, default: []].append(holder) }
         }
         return found
     }

@@ -6,10 +6,10 @@ internal import InvivoWiring
 extension Planner {
     /// The keys that a change set resets and that hold something, in their order. Costs what is held.
     func resetKeys(_ wiring: NextWiring, _ editor: GraphEditor) -> [UInt32] {
-        let set = wiring.set
+        let rebuilds = wiring.set.rebuilds
         var found: Set<UInt32> = []
-        for scope in set.resetScopes { found.formUnion(observed.builtKeys(scope)) }
-        for (id, _, withDependencies) in set.resets {
+        for scope in rebuilds.scopes { found.formUnion(observed.builtKeys(scope)) }
+        for (id, _, withDependencies) in rebuilds.keys {
             var queue = [id]
             var seen: Set<UInt32> = [id]
             while let id = queue.popLast() {
@@ -18,17 +18,17 @@ extension Planner {
                 found.insert(recipe.id)
                 guard withDependencies else { continue }
                 let resolved = observed.recordedDependencies(of: recipe.id)
-                queue += (recipe.edges.map(\.id) + resolved).filter { seen.insert($0).inserted }
+                queue += (recipe.references.edges.map(\.id) + resolved).filter { seen.insert($0).inserted }
             }
         }
         // A weak reference may find an outdated object that nothing holds.
-        let outdated = set.late.filter { id, late in late.outdated.map { graph.cell(id) === $0 } ?? false }
+        let outdated = rebuilds.overtaken.filter { id, late in late.outdated.map { graph.cell(id) === $0 } ?? false }
         return Set(found.filter { isHeldShared($0) }).union(outdated.keys).sorted()
     }
 
     /// Every key that is to be reset is one.
     func checkResets(_ wiring: NextWiring, _ failures: inout [Failure]) {
-        for (id, key, _) in wiring.set.resets where next(id, wiring.definitions) == nil {
+        for (id, key, _) in wiring.set.rebuilds.keys where next(id, wiring.definitions) == nil {
             failures.append(unknownKey(key))
         }
     }

@@ -4,8 +4,9 @@ internal import InvivoWiring
 extension Planner {
     /// An object has one key that documents tune it by: its own, when it is a key's shared instance.
     func validateTargets(_ wiring: NextWiring, _ failures: inout [Failure]) {
-        let set = wiring.set
-        for target in set.attached {
+        let attached = wiring.set.targets.attached
+        let detached = wiring.set.targets.detached
+        for target in attached {
             for own in sharedKeys(of: target.object)
             where own != target.id && wiring.definitions.changed[own] == nil && wiring.compiled.recipes[own] == nil {
                 let key = names.name(own)
@@ -18,9 +19,9 @@ extension Planner {
         }
         for (id, recipe) in wiring.compiled.recipes.sorted(by: { $0.key < $1.key }) where recipe.constantObject != 0 {
             let object = recipe.constantObject
-            let detached = set.detached.contains { $0.object == object }
-            let known = detached ? nil : observed.attachment(of: object)
-            guard let target = set.attached.first(where: { $0.object == object }) ?? known, target.id != id else {
+            let isDetached = detached.contains { $0.object == object }
+            let known = isDetached ? nil : observed.attachment(of: object)
+            guard let target = attached.first(where: { $0.object == object }) ?? known, target.id != id else {
                 continue
             }
             failures.append(

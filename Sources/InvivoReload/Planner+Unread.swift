@@ -59,7 +59,7 @@ extension Planner {
         var search = ConfigTree.Resembling(budget: Self.searched)
         for (count, recipe) in wiring.compiled.recipes.values.enumerated() {
             if count % 64 == 63 { try Loading.check() }
-            for edge in recipe.edges where seen.insert(edge.id).inserted {
+            for edge in recipe.references.edges where seen.insert(edge.id).inserted {
                 guard let path = names.configPath(edge.id) else { continue }
                 guard !others.contains(edge.id), before.links.dependents.holders(of: edge.id).isEmpty,
                     tree.find(path) == nil
@@ -126,7 +126,7 @@ private final class ConfigReaders {
     private lazy var paths = planner.registrations.readPaths
     /// Paths with definitions for each entry: they read the entries, and of what is in them what they name.
     private let patterns: Set<UInt32>
-    private lazy var planned = Set(wiring.compiled.recipes.values.flatMap { $0.edges.map(\.id) })
+    private lazy var planned = Set(wiring.compiled.recipes.values.flatMap { $0.references.edges.map(\.id) })
 
     init(_ planner: Planner, _ wiring: NextWiring) {
         self.planner = planner

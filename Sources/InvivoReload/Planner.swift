@@ -33,13 +33,13 @@ struct Planner {
         var failures: [Failure] = []
         var definitions = DefinitionPlan(lastNumber: before.lastNumber)
         let rebased = try planDefinitions(&definitions, set, &failures)
-        planProcessors(&definitions, set, &failures)
+        planProcessors(&definitions, set.processorChanges, &failures)
         processDefinitions(&definitions, rebased, &failures)
         let config = try planConfig(staged, &failures)
         try planEach(&definitions, config, &failures)
         keepMoved(&definitions)
         var effects = Effects(editor: GraphEditor(graph))
-        let compiled = try compile(&definitions, config, set, &effects.editor, &failures)
+        let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
         let wiring = NextWiring(staged: staged, definitions: definitions, config: config, compiled: compiled)
         nameFindings(&failures, wiring)
         validateTargets(wiring, &failures)
@@ -54,7 +54,7 @@ struct Planner {
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
         try planSettings(config, &effects.editor)
-        effects.changes += set.cleared.map(\.change)
+        effects.changes += set.rebuilds.pools.map(\.change)
         // A converter of the host may have taken long.
         try Loading.check()
         return Plan(

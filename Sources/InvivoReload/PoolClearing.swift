@@ -1,17 +1,20 @@
 internal import CInvivo
 internal import InvivoBase
 internal import InvivoPools
+internal import Synchronization
 
 /// The removal of all entries of a pool as part of a reload.
-final class PoolClearing: @unchecked Sendable {
+final class PoolClearing: Sendable {
     private let pool: Pool
-    /// How many had a living object. Written by the commit, read after it.
-    private(set) var count: UInt64 = 0
+    private let removed = Atomic<UInt64>(0)
 
     init(_ pool: Pool) { self.pool = pool }
+
+    /// The number of entries with a living object, after the commit.
+    var count: UInt64 { removed.load(ordering: .acquiring) }
 
     var change: Report.Change { Report.Change(key: pool.name, what: UInt32(INVIVO_CHANGED_CLEARED), property: "") }
 
     /// On the thread that has the turn, when the commit can no longer fail.
-    func carryOut() { count = pool.removeAll() }
+    func carryOut() { removed.store(pool.removeAll(), ordering: .releasing) }
 }

@@ -7,32 +7,34 @@ internal import InvivoWiring
 extension Reloader {
     /// Runs one transaction, from change set to report, and tells the observers. Returns why it failed. By the thread that has the
     /// turn.
-    func reload(_ set: ChangeSet) -> Failure? {
-        let whole = attempt(set)
+    ///
+    /// `isAnswered`: a call waits for it and returns its failure.
+    func reload(_ set: ChangeSet, isAnswered: Bool = false) -> Failure? {
+        let whole = attempt(set, isAnswered: isAnswered)
         guard let failure = whole.report.failure else {
-            documents.keepOpened(set)
+            documents.keepOpened(set.documents)
             announce(whole)
             return nil
         }
-        let waiting = set.opened.filter(\.waits)
+        let waiting = set.documents.opened.filter(\.waits)
         guard !waiting.isEmpty else {
-            documents.drop(set)
+            documents.drop(set.documents)
             announce(whole)
             return failure
         }
         // Without the documents that need not be good yet; each of those then takes effect as soon as it is.
         let rest = set.withoutWaiting()
-        let attempt = attempt(rest, besides: failure)
+        let attempt = attempt(rest, isAnswered: isAnswered, besides: failure)
         if let failure = attempt.report.failure {
-            documents.drop(set)
+            documents.drop(set.documents)
             announce(attempt)
             return failure
         }
-        documents.keepOpened(set)
+        documents.keepOpened(set.documents)
         if !attempt.isNothing { announce(attempt) }
         for new in waiting {
             var alone = ChangeSet(cause: new.document.name)
-            alone.documents = [(new.document, .file)]
+            alone.documents.set(.file, of: new.document)
             announce(self.attempt(alone))
         }
         return nil
@@ -41,7 +43,7 @@ extension Reloader {
     /// Returns what would be wrong with a change set, as far as a plan shows it. Changes and reports nothing.
     func check(_ set: ChangeSet) -> [Failure] {
         do throws(Failure) {
-            try documents.requireUnclosed(set)
+            try documents.requireUnclosed(set.documents)
             try turns.take()
         } catch { return error.all }
         defer { turns.end() }
@@ -77,19 +79,20 @@ extension Reloader {
             for later in sets.dropFirst() { joined.join(later) }
             let attempt = attempt(joined)
             if attempt.report.failure == nil {
-                documents.keepOpened(joined)
+                documents.keepOpened(joined.documents)
                 announce(attempt)
                 return false
             }
         }
         var hasDropped = false
-        for set in sets where reload(set) != nil && !set.opened.isEmpty { hasDropped = true }
+        for set in sets where reload(set) != nil && !set.documents.opened.isEmpty { hasDropped = true }
         return hasDropped
     }
 
     /// If it fails, its failure includes the `former` one.
-    private func attempt(_ set: ChangeSet, besides former: Failure? = nil) -> Attempt {
+    private func attempt(_ set: ChangeSet, isAnswered: Bool = false, besides former: Failure? = nil) -> Attempt {
         let prepared = prepareSettled(set)
+        prepared.isAnswered = isAnswered
         return carryOut(prepared, besides: former)
     }
 
@@ -97,7 +100,9 @@ extension Reloader {
     /// until they are whole; at most for the settle maximum.
     func prepareSettled(_ set: ChangeSet) -> PreparedReload {
         let prepared = prepare(set)
-        guard prepared.failure != nil && set.heard.isEmpty && !prepared.files.read.isEmpty else { return prepared }
+        guard prepared.failure != nil && set.documents.heard.isEmpty && !prepared.files.read.isEmpty else {
+            return prepared
+        }
         let deadline = monotonicNow() + options.settleMaximum * 1_000_000
         var latest = prepared
         while latest.failure != nil && !documents.movedOn(latest.files.read).isEmpty {
@@ -128,14 +133,16 @@ extension Reloader {
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
     /// open for long.
     func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> PreparedReload {
-        let open = documents.withoutClosed(set)
-        let isNobodys = !set.heard.isEmpty && open.documents.isEmpty
-        let set = targets.withoutFormer(documents.withOwed(documents.withEntries(open)))
+        let open = documents.withoutClosed(set.documents)
+        let isNobodys = !set.documents.heard.isEmpty && open.contents.isEmpty
+        var set = set
+        set.documents = documents.withOwed(documents.withEntries(open))
+        set.targets = targets.withoutFormer(set.targets)
         let prepared = PreparedReload(set, isNobodys: isNobodys)
         let stage = documents.stage(for: set, heedingWriters: heedingWriters)
         targets.removeGone()
         turns.name(set.cause(besides: []))
-        let limit = set.documents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
+        let limit = set.documents.contents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
         Loading.within(limit) {
             asReload {
                 do throws(Failure) {
@@ -154,7 +161,7 @@ extension Reloader {
                     guard error.code == .timeout && error.place.file.isEmpty else {
                         return prepared.outcome = .failed(error)
                     }
-                    let names = set.documents.map(\.document.name).joined(separator: ", ")
+                    let names = set.documents.contents.map(\.document.name).joined(separator: ", ")
                     prepared.outcome = .failed(Failure(.timeout, error.message, at: Place(file: names)))
                 }
             }
@@ -193,10 +200,11 @@ extension Reloader {
             let others = former.all.filter { other in !found.all.contains { $0.isSame(as: other) } }
             failure = Failure.gathered(found.all + others)
         }
-        if let failure, failure.code != .closed, !prepared.set.late.isEmpty {
-            container.monitor.locked { container.builds.tryAgain(prepared.set.late) }
+        let overtaken = prepared.set.rebuilds.overtaken
+        if let failure, failure.code != .closed, !overtaken.isEmpty {
+            container.monitor.locked { container.builds.tryAgain(overtaken) }
         }
-        for target in prepared.set.detached { targets.release(target) }
+        for target in prepared.set.targets.detached { targets.release(target) }
         let report = Report(
             generation: container.currentGraph().generation,
             cause: prepared.set.cause(besides: prepared.files.unchanged),
@@ -264,10 +272,10 @@ extension Reloader {
 
     /// Reports a transaction: to the log, the counts and the observers.
     func announce(_ attempt: Attempt) {
-        documents.lookAgain(attempt.files.busy, attempt.set)
+        documents.lookAgain(attempt.files.busy, since: attempt.set.events.lowerBound)
         documents.readAgain(attempt.files.unread)
         if let failure = attempt.report.failure, documents.putOff(attempt, failure) { return }
-        documents.noteOwed(attempt.set, attempt.report.failure)
+        documents.noteOwed(attempt.set.documents, attempt.report.failure)
         if attempt.isNothing && (attempt.isNobodys || !attempt.files.busy.isEmpty) { return }
         guard !attempt.isNothing else {
             // An earlier error of these documents does not hold any more.

@@ -35,13 +35,13 @@ final class Reloader: Sendable {
     /// Runs a change set on this thread and waits until it is done. A failure that is not `answered` to a caller is logged as an
     /// error.
     func commit(_ set: ChangeSet, answered: Bool = true) throws(Failure) {
-        guard !set.entries.isEmpty else { return try commit(answered: answered, { $0 = set }) }
+        guard !set.documents.entries.isEmpty else { return try commit(answered: answered, { $0 = set }) }
         do throws(Failure) {
             try turns.refuseInCallback()
-            try documents.follow(set)
+            try documents.follow(set.documents)
             try commit(answered: answered, { $0 = set })
         } catch {
-            documents.giveUp(set)
+            documents.giveUp(set.documents)
             throw error
         }
     }
@@ -57,14 +57,13 @@ final class Reloader: Sendable {
             turns.end()
             throw error
         }
-        set.isAnswered = answered
-        let failure = reload(set)
+        let failure = reload(set, isAnswered: answered)
         if failure == nil { done() }
         turns.end()
         reclaimer.reclaim()
         if let failure { throw failure }
         // Files that took effect are followed: the worker is there before their first change.
-        guard set.hasFile || set.opened.contains(where: { $0.document.path != nil }) else { return }
+        guard set.documents.hasFile || set.documents.opened.contains(where: { $0.document.path != nil }) else { return }
         do throws(Failure) {
             try turns.startWorker()
         } catch { announcer.noteThreadFailure(error) }
@@ -72,11 +71,11 @@ final class Reloader: Sendable {
 
     /// Hands a change set to the worker. Sets that wait there become one reload.
     func submit(_ set: ChangeSet) throws(Failure) {
-        try documents.follow(set)
+        try documents.follow(set.documents)
         do throws(Failure) {
             try turns.submit(set)
         } catch {
-            documents.giveUp(set)
+            documents.giveUp(set.documents)
             throw error
         }
     }
@@ -126,7 +125,7 @@ final class Reloader: Sendable {
 
     private func lookForTypes(_ cause: String) {
         var set = ChangeSet(cause: cause)
-        set.looksForTypes = true
+        set.rebuilds = [.blockedOnTypes]
         // A runtime that closes has no need of it.
         submitUnasked(set)
     }

@@ -5,7 +5,7 @@ internal import InvivoWiring
 internal import Synchronization
 
 /// The report of one reload.
-public final class Report: @unchecked Sendable {
+public final class Report: Sendable {
     public struct Change: Sendable {
         public let key: String
         public let what: UInt32

@@ -141,7 +141,9 @@ extension Snapshot {
         for (id, original) in plan.originals { originals[id] = original }
         // A key that once had a target may be named by documents while it has none.
         var targetTypes = targetTypes
-        for target in wiring.set.attached where targetTypes[target.id] == nil { targetTypes[target.id] = target.type }
+        for target in wiring.set.targets.attached where targetTypes[target.id] == nil {
+            targetTypes[target.id] = target.type
+        }
         var warned = warned
         for key in findings.planned { warned.remove(key) }
         warned.formUnion(findings.warned)
@@ -176,20 +178,20 @@ extension Snapshot {
 extension Links {
     /// Adds the references of a compiled definition.
     fileprivate mutating func note(_ id: UInt32, _ recipe: Recipe) {
-        for (target, edge) in recipe.edges { dependents.set(edge, of: id, to: target) }
-        for name in recipe.wishes { typeQueries.insert(id, into: name) }
-        for name in recipe.awaits { blockedOn.insert(id, into: name) }
-        for name in recipe.missing { optionalReferences.insert(id, into: name) }
+        for (target, edge) in recipe.references.edges { dependents.set(edge, of: id, to: target) }
+        for name in recipe.references.typeQueries { typeQueries.insert(id, into: name) }
+        for name in recipe.references.awaitedKeys { blockedOn.insert(id, into: name) }
+        for name in recipe.references.undefinedKeys { optionalReferences.insert(id, into: name) }
         if recipe.constantObject != 0 { constantKeys.insert(id, into: recipe.constantObject) }
     }
 
     /// Removes the references of the compiled definition that a key had. An alias without arguments has its target's, which stay.
     fileprivate mutating func forget(_ id: UInt32, _ recipe: Recipe?) {
         guard let recipe, recipe.id == id else { return }
-        for (target, _) in recipe.edges { dependents.remove(id, from: target) }
-        for name in recipe.wishes { typeQueries.remove(id, from: name) }
-        for name in recipe.awaits { blockedOn.remove(id, from: name) }
-        for name in recipe.missing { optionalReferences.remove(id, from: name) }
+        for (target, _) in recipe.references.edges { dependents.remove(id, from: target) }
+        for name in recipe.references.typeQueries { typeQueries.remove(id, from: name) }
+        for name in recipe.references.awaitedKeys { blockedOn.remove(id, from: name) }
+        for name in recipe.references.undefinedKeys { optionalReferences.remove(id, from: name) }
         if recipe.constantObject != 0 { constantKeys.remove(id, from: recipe.constantObject) }
     }
 }

@@ -17,7 +17,7 @@ struct Stage {
     func run(_ set: ChangeSet, _ files: inout FilesRead, _ clock: inout PhaseClock) throws(Failure) -> Staged? {
         var failures: [Failure] = []
         var found: [(document: Document, next: Document.State)] = []
-        for (document, content) in set.documents {
+        for (document, content) in set.documents.contents {
             do throws(Failure) {
                 var next = Document.State()
                 let bytes: [UInt8]
@@ -53,8 +53,8 @@ struct Stage {
                     }
                     if read.isBeingWritten && heedsWriters {
                         // A file that the set opens is part of it, and is not left for later.
-                        let isNew = set.opened.contains { $0.document === document }
-                        guard set.heard.isEmpty || isNew else {
+                        let isNew = set.documents.opened.contains { $0.document === document }
+                        guard set.documents.heard.isEmpty || isNew else {
                             files.busy.append(document)
                             files.unchanged.append(document)
                             continue

@@ -4,14 +4,14 @@ internal import InvivoGraph
 public import InvivoWiring
 
 /// A live object attached to a spec key, held weakly: it is let go when the object is disposed.
-public final class Target: @unchecked Sendable {
+public final class Target: Sendable {
     public let id: UInt32
     public let key: String
     public let object: UInt64
     let type: ObjectType
-    public private(set) var handleBits: UInt64 = 0
-    /// Keeps the object from being let go of until it is detached. Guarded by the monitor.
-    var kept: ObjectLease?
+    private let handle = OwnHandle(.target)
+    /// Keeps the object from being let go of until it is detached.
+    let kept: Guarded<ObjectLease?>
     /// Nil after close, which a call on another thread may overtake.
     public weak let runtime: Container?
 
@@ -21,14 +21,23 @@ public final class Target: @unchecked Sendable {
         self.object = object
         self.type = type
         self.runtime = runtime
+        kept = Guarded(nil, by: runtime.monitor)
     }
 
-    func open() -> UInt64 {
-        if handleBits == 0 { handleBits = HandleTable.insert(self, kind: .target) }
-        return handleBits
-    }
+    public var handleBits: UInt64 { handle.bits }
 
-    func closeHandle() {
-        if handleBits != 0 { _ = HandleTable.remove(handleBits, .target) }
-    }
+    func open() -> UInt64 { handle.open(self) }
+
+    func closeHandle() { handle.close() }
+}
+
+/// The attachment or detachment of a target.
+enum TargetChange: Sendable {
+    case attach(Target)
+    case detach(Target)
+}
+
+extension [TargetChange] {
+    var attached: [Target] { compactMap { if case .attach(let target) = $0 { target } else { nil } } }
+    var detached: [Target] { compactMap { if case .detach(let target) = $0 { target } else { nil } } }
 }

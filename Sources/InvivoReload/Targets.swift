@@ -73,13 +73,14 @@ final class Targets: Sendable {
         withExtendedLifetime(gone) {}
     }
 
-    /// A change set without targets that were detached, or attached anew, since it was written.
-    func withoutFormer(_ set: ChangeSet) -> ChangeSet {
-        guard !set.detached.isEmpty else { return set }
-        var current = set
+    /// Returns the changes without targets that were detached, or attached again, since they were written.
+    func withoutFormer(_ changes: [TargetChange]) -> [TargetChange] {
+        guard !changes.detached.isEmpty else { return changes }
         let all = all
-        current.detached.removeAll { target in all[target.id]?.contains { $0 === target } != true }
-        return current
+        return changes.filter { change in
+            guard case .detach(let target) = change else { return true }
+            return all[target.id]?.contains { $0 === target } == true
+        }
     }
 
     // MARK: targets that are detached later
@@ -88,16 +89,13 @@ final class Targets: Sendable {
     func keep(_ target: Target) -> Bool {
         guard ObjectTable.retain(target.object) else { return false }
         let lease = ObjectLease(owning: target.object)
-        container.monitor.locked { target.kept = lease }
+        target.kept.locked { $0 = lease }
         return true
     }
 
     /// Releases, without the monitor, what `keep` holds.
     func release(_ target: Target) {
-        let kept = container.monitor.locked { () -> ObjectLease? in
-            defer { target.kept = nil }
-            return target.kept
-        }
+        let kept = target.kept.locked { $0.take() }
         withExtendedLifetime(kept) {}
     }
 
@@ -105,7 +103,9 @@ final class Targets: Sendable {
     func leases() -> [UInt64: UInt64] {
         var found: [UInt64: UInt64] = [:]
         state.held { state in
-            for target in state.ofObject.values where target.kept != nil { found[target.object, default: 0] += 1 }
+            for target in state.ofObject.values where target.kept.held({ $0 != nil }) {
+                found[target.object, default: 0] += 1
+            }
         }
         return found
     }

@@ -19,6 +19,38 @@ public struct WiringFacts: Sendable {
         case initializer, injection, late, asked, alias
     }
 
+    /// How code resolves a key.
+    public struct Call: Sendable {
+        /// The declared runtime arguments; nil where the definition declares none.
+        public let parameters: [Signature.Parameter]?
+        /// The number of runtime arguments that an alias binds itself.
+        public let boundArguments: Int
+        /// Whether the result may be null.
+        public let isNullable: Bool
+
+        public init(parameters: [Signature.Parameter]? = nil, boundArguments: Int = 0, isNullable: Bool = false) {
+            self.parameters = parameters
+            self.boundArguments = boundArguments
+            self.isNullable = isNullable
+        }
+    }
+
+    /// The objects of a key.
+    public struct Instances: Sendable {
+        /// The generation that brought the current definition.
+        public let generation: UInt64
+        /// The number of objects that are alive.
+        public let live: UInt64
+        /// The time in nanoseconds that building the shared instance took; nil where there is none.
+        public let buildTime: UInt64?
+
+        public init(generation: UInt64 = 0, live: UInt64 = 0, buildTime: UInt64? = nil) {
+            self.generation = generation
+            self.live = live
+            self.buildTime = buildTime
+        }
+    }
+
     /// The facts of one key.
     public struct Node: Sendable {
         public let key: String
@@ -28,21 +60,12 @@ public struct WiringFacts: Sendable {
         public var alias: String?
         public var isAbstract = false
         public var rank: Int32 = 0
-        /// The generation that brought the current definition.
-        public var generation: UInt64 = 0
-        /// The number of its objects that are alive.
-        public var live: UInt64 = 0
-        /// The time in nanoseconds that building the shared instance took; nil where there is none.
-        public var buildTime: UInt64?
         public var place = Place()
         public var dependencies: [Dependency] = []
-        /// The declared runtime arguments; nil where the definition declares none.
-        public var parameters: [Signature.Parameter]?
-        /// The number of runtime arguments that an alias binds itself.
-        public var boundArguments = 0
-        public var isNullable = false
         /// Whether it is defined inline, inside another definition.
         public var isInline = false
+        public var call = Call()
+        public var instances = Instances()
         public var members = TypeMembers()
 
         public init(key: String) { self.key = key }
@@ -65,19 +88,30 @@ public struct WiringFacts: Sendable {
 
 /// The described members of a type, copied.
 public struct TypeMembers: Sendable {
-    public var supertypes: [String] = []
-    public var properties: [(name: String, kind: ValueKind)] = []
-    public var methods: [(name: String, parameters: [Signature.Parameter], result: ValueKind)] = []
+    public let supertypes: [String]
+    public let properties: [(name: String, kind: ValueKind)]
+    public let methods: [(name: String, parameters: [Signature.Parameter], result: ValueKind)]
     /// Whether the type has nothing but a block, which is read through views.
-    public var isBlockOnly = false
+    public let isBlockOnly: Bool
 
-    public init() {}
+    public init(
+        supertypes: [String] = [], properties: [(name: String, kind: ValueKind)] = [],
+        methods: [(name: String, parameters: [Signature.Parameter], result: ValueKind)] = [], isBlockOnly: Bool = false
+    ) {
+        self.supertypes = supertypes
+        self.properties = properties
+        self.methods = methods
+        self.isBlockOnly = isBlockOnly
+    }
 
     init(_ type: TypeDescription) {
-        supertypes = type.supertypes
         // Names with a colon belong to a language binding; no language can write them.
-        properties = type.properties.filter { !$0.name.contains(":") }.map { ($0.name, $0.kind) }
-        methods = type.methods.filter { !$0.name.contains(":") }.map { ($0.name, $0.signature.parameters, $0.result) }
-        isBlockOnly = type.size == 0 && type.functions.make == nil && type.blockSize > 0
+        self.init(
+            supertypes: type.supertypes,
+            properties: type.properties.filter { !$0.name.contains(":") }.map { ($0.name, $0.kind) },
+            methods: type.methods.filter { !$0.name.contains(":") }.map {
+                ($0.name, $0.signature.parameters, $0.result)
+            },
+            isBlockOnly: type.size == 0 && type.functions.make == nil && type.blockSize > 0)
     }
 }

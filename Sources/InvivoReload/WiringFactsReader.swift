@@ -20,18 +20,19 @@ struct WiringFactsReader {
         graph.forEachCell { id, cell in
             guard let recipe = graph.recipe(id) else { return }
             var node = facts(of: id, recipe)
+            // An alias without arguments shows the slot of its target.
+            let isOwn = recipe.id == id
             container.monitor.locked {
-                node.generation = cell.generation
-                // An alias without arguments shows the slot of its target.
-                if recipe.id == id && cell.object != 0 { node.buildTime = cell.buildTime }
-                let asked = recipe.id == id ? container.builds.dependencies(of: id) : []
+                node.instances = WiringFacts.Instances(
+                    generation: cell.generation, live: isOwn ? live[id] ?? 0 : 0,
+                    buildTime: isOwn && cell.object != 0 ? cell.buildTime : nil)
+                let asked = isOwn ? container.builds.dependencies(of: id) : []
                 for key in asked.map({ container.keys.name($0) }).sorted() {
                     if !node.dependencies.contains(where: { $0.key == key }) {
                         node.dependencies.append(.init(key: key, how: .asked))
                     }
                 }
             }
-            node.live = recipe.id == id ? live[id] ?? 0 : 0
             nodes.append(node)
         }
         return WiringFacts(generation: graph.generation, nodes: nodes)
@@ -42,8 +43,12 @@ struct WiringFactsReader {
         var node = WiringFacts.Node(key: container.keyName(id))
         node.type = recipe.type?.name ?? ""
         node.members = recipe.type.map { TypeMembers($0.description) } ?? TypeMembers()
-        node.parameters = definition.body.parameters?.parameters
-        node.isNullable = definition.body.flags.contains(.nullable)
+        // An alias without arguments has the compiled definition of its target.
+        let bindsArguments = recipe.id == id && definition.alias != nil
+        node.call = WiringFacts.Call(
+            parameters: definition.body.parameters?.parameters,
+            boundArguments: bindsArguments ? definition.body.initializer.count : 0,
+            isNullable: definition.body.flags.contains(.nullable))
         guard recipe.id == id else {
             node.alias = recipe.key
             node.scope = recipe.scope.name
@@ -53,11 +58,10 @@ struct WiringFactsReader {
         node.isInline = definition.body.owner != nil
         node.scope = definition.alias == nil ? recipe.scope.name : ""
         node.alias = definition.alias
-        node.boundArguments = definition.alias == nil ? 0 : definition.body.initializer.count
         node.isAbstract = recipe.isAbstract
         node.rank = definition.body.rank
         node.place = definition.place
-        node.dependencies = recipe.edges.map { .init(key: container.keyName($0.id), how: .init($0.edge)) }
+        node.dependencies = recipe.references.edges.map { .init(key: container.keyName($0.id), how: .init($0.edge)) }
         if let alias = definition.alias, !node.dependencies.contains(where: { $0.key == alias }) {
             node.dependencies.append(.init(key: alias, how: .alias))
         }

@@ -14,9 +14,9 @@ extension WiringFacts {
                 if let alias = node.alias { pairs.append(("alias", .string(alias))) }
                 if node.isAbstract { pairs.append(("abstract", .bool(true))) }
                 if node.rank != 0 { pairs.append(("rank", .int64(Int64(node.rank)))) }
-                pairs.append(("generation", .int64(Int64(clamping: node.generation))))
-                pairs.append(("live", .int64(Int64(clamping: node.live))))
-                if let time = node.buildTime { pairs.append(("built_ns", .int64(Int64(clamping: time)))) }
+                pairs.append(("generation", .int64(Int64(clamping: node.instances.generation))))
+                pairs.append(("live", .int64(Int64(clamping: node.instances.live))))
+                if let time = node.instances.buildTime { pairs.append(("built_ns", .int64(Int64(clamping: time)))) }
                 if !node.place.file.isEmpty { pairs.append(("file", .string(node.place.file))) }
                 if node.place.line > 0 { pairs.append(("line", .int64(Int64(node.place.line)))) }
                 if node.place.column > 0 { pairs.append(("column", .int64(Int64(node.place.column)))) }
@@ -57,7 +57,8 @@ extension WiringFacts {
                 let node = nodes[index]
                 let shape = node.isShared ? "box" : node.alias == nil ? "ellipse" : "plain"
                 let style =
-                    node.isAbstract ? ", style=dashed" : node.live > 0 ? ", style=filled, fillcolor=aliceblue" : ""
+                    node.isAbstract
+                    ? ", style=dashed" : node.instances.live > 0 ? ", style=filled, fillcolor=aliceblue" : ""
                 out += "        n\(index) [label=\(Self.dotQuoted(node.label)), shape=\(shape)\(style)];\n"
             }
             out += "    }\n"
@@ -165,9 +166,9 @@ extension WiringFacts.Node {
         if isAbstract { second.append("abstract") }
         if !second.isEmpty { lines.append(second.joined(separator: ", ")) }
         var third: [String] = []
-        if generation > 0 { third.append("generation \(generation)") }
-        if live > 0 { third.append("\(live) live") }
-        if let buildTime { third.append(Self.duration(buildTime)) }
+        if instances.generation > 0 { third.append("generation \(instances.generation)") }
+        if instances.live > 0 { third.append("\(instances.live) live") }
+        if let buildTime = instances.buildTime { third.append(Self.duration(buildTime)) }
         if !third.isEmpty { lines.append(third.joined(separator: ", ")) }
         if !place.file.isEmpty { lines.append(place.file + (place.line > 0 ? ":\(place.line)" : "")) }
         return lines

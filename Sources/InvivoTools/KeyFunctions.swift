@@ -38,7 +38,7 @@ public struct KeyFunctions: Sendable {
             functions.append(
                 Function(
                     key: node.key, summary: node.alias.map { "stands for \($0)" } ?? target.scope, type: target.type,
-                    parameters: parameters, isNullable: target.isNullable))
+                    parameters: parameters, isNullable: target.call.isNullable))
             if !target.type.isEmpty { types[target.type] = target.members }
             names.formUnion(parameters.compactMap(\.typeName))
         }
@@ -56,12 +56,12 @@ public struct KeyFunctions: Sendable {
         WiringFacts.Node, [Signature.Parameter]
     ) {
         var (node, bound) = (node, 0)
-        var declared = node.parameters
+        var declared = node.call.parameters
         // Ends, as the runtime refuses cyclic aliases.
         while let alias = node.alias, let next = nodes[alias] {
-            bound += node.boundArguments
+            bound += node.call.boundArguments
             node = next
-            if declared == nil, let parameters = node.parameters { declared = Array(parameters.dropFirst(bound)) }
+            if declared == nil, let parameters = node.call.parameters { declared = Array(parameters.dropFirst(bound)) }
         }
         return (node, declared ?? [])
     }

@@ -92,7 +92,8 @@ struct GraphOutline {
         case .initializer, .factory: break
         default: return false
         }
-        guard recipe.scope == .prototype || recipe.scope == .graph, !recipe.isInCircle, !recipe.asks,
+        guard recipe.scope == .prototype || recipe.scope == .graph, !recipe.isInCircle,
+            !recipe.references.includesRequester,
             recipe.decorators.isEmpty,
             recipe.before.isEmpty, recipe.after.isEmpty, recipe.afterAll.isEmpty,
             graph.configuration(recipe.id) == nil, let type = recipe.type, type.description.size == 0, !type.isBlockOnly

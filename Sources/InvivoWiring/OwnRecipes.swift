@@ -38,14 +38,15 @@ final class OwnRecipes: Sendable {
 
     private func compile(_ type: ObjectType, _ graph: Graph, _ former: Recipe?) throws(Failure) -> Recipe {
         let names = registry.names
+        let definitions = DefinitionLookup(
+            described: { graph.recipe($0)?.definition }, identify: { names.id(of: $0) },
+            knownKeys: { [registry] in registry.keys(definedIn: graph) },
+            inactiveAssembly: registry.assemblies.inactiveAssembly,
+            missingDependencies: { id in graph.recipe(id).flatMap { $0.waits.isEmpty ? nil : $0.waits } })
         var compiler = RecipeCompiler(
-            types: graph.types, described: { graph.recipe($0)?.definition }, identify: { names.id(of: $0) },
-            knownKeys: { [registry] in registry.keys(definedIn: graph) })
-        compiler.asleep = { id in graph.recipe(id).flatMap { $0.waits.isEmpty ? nil : $0.waits } }
-        compiler.dormant = registry.assemblies.inactiveAssembly
-        compiler.config = registry.configLookup(of: graph)
-        compiler.scopeFailure = registry.scopes.failure
-        compiler.fillsNeeds = registry.fillsNeeds
+            .init(
+                definitions: definitions, types: graph.types, config: registry.configLookup(of: graph),
+                scopeFailure: registry.scopes.failure, fillsNeeds: registry.fillsNeeds))
         var body = Definition.Body()
         (body.scope, body.type, body.isPartial) = (.prototype, type, true)
         let described = Definition(id: KeyTable.noKey, key: type.name, body)

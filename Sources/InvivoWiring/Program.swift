@@ -53,7 +53,8 @@ final class ProgramSource {
             type.raw.pointee.is_simple == 1,
             recipe.decorators.isEmpty, recipe.steps.isEmpty, recipe.before.isEmpty, recipe.after.isEmpty,
             recipe.afterAll.isEmpty,
-            definition.body.inject == nil, definition.base.isEmpty, definition.body.parameters == nil, !recipe.asks
+            definition.body.inject == nil, definition.base.isEmpty, definition.body.parameters == nil,
+            !recipe.references.includesRequester
         else { return nil }
         let parameters = type.description.signature.parameters
         let count = (recipe.slots.map(\.position).max() ?? -1) + 1

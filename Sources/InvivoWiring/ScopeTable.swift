@@ -89,7 +89,7 @@ public final class ScopeTable: Sendable {
     public func scopes(of recipe: Recipe, changed: Set<UInt32>?, in graph: Graph) -> [PlacedScope] {
         var found: [PlacedScope] = []
         var seen: Set<UInt32> = []
-        var rest = recipe.edges.filter { $0.edge != .late && changed?.contains($0.id) != false }.map(\.id)
+        var rest = recipe.references.edges.filter { $0.edge != .late && changed?.contains($0.id) != false }.map(\.id)
         while let id = rest.popLast() {
             guard seen.insert(id).inserted, let needed = graph.recipe(id) else { continue }
             if needed.scope == .host || needed.scope == .thread {
@@ -97,7 +97,7 @@ public final class ScopeTable: Sendable {
                     found.append(scope)
                 }
             } else if !needed.scope.isShared {
-                rest += needed.edges.filter { $0.edge != .late }.map(\.id)
+                rest += needed.references.dependencies
             }
         }
         return found

@@ -26,8 +26,8 @@ import Testing
         #expect(slots.map(\.position) == [0, 1])
         #expect(slots.flatMap(\.source.keys) == [known.id("app.clock")])
         #expect(slots[1].source.constant?.isSame(as: .int32(80)) == true)
-        #expect(recipe?.edges.map(\.id) == [known.id("app.clock")])
-        #expect(recipe?.edges.map(\.edge) == [.initializer])
+        #expect(recipe?.references.edges.map(\.id) == [known.id("app.clock")])
+        #expect(recipe?.references.edges.map(\.edge) == [.initializer])
     }
 
     @Test func every_error_has_its_location_key_and_advice() throws {
@@ -128,7 +128,7 @@ import Testing
         try known.define("holder", "Holder") { $0.initializer = [Injection(name: nil, .lazy(.reference("clock")))] }
         let (recipe, failures) = known.compile("holder")
         #expect(failures.isEmpty)
-        #expect(recipe?.edges.map(\.edge) == [.late])
-        #expect(recipe?.held == [known.id("clock")])
+        #expect(recipe?.references.edges.map(\.edge) == [.late])
+        #expect(recipe?.references.held == [known.id("clock")])
     }
 }

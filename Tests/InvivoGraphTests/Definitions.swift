@@ -82,14 +82,13 @@ final class Definitions {
 
     func compiler() -> RecipeCompiler {
         let (all, names, blocked, config) = (all, names, blocked, config)
-        var compiler = RecipeCompiler(
-            types: index, described: { all[$0] }, identify: names.id(of:), knownKeys: { all.values.map(\.key).sorted() }
-        )
-        compiler.asleep = { blocked[names.name($0)] }
-        compiler.config = ConfigLookup(
+        let definitions = DefinitionLookup(
+            described: { all[$0] }, identify: names.id(of:), knownKeys: { all.values.map(\.key).sorted() },
+            missingDependencies: { blocked[names.name($0)] })
+        let lookup = ConfigLookup(
             tree: config, placeOfNull: { _ in nil }, intern: { (try? names.intern(config: $0)) ?? .max },
             converter: { _ in nil }, converters: { [] })
-        return compiler
+        return RecipeCompiler(.init(definitions: definitions, types: index, config: lookup))
     }
 
     /// Compiles one definition. Returns its compiled form and the errors.

@@ -83,7 +83,7 @@ import Testing
         let slot = try slot("server")
         #expect(slot.isPacked && slot.id == known.id("server") && slot.scope == .singleton)
         #expect(slot.definition.isSame(as: try #require(known.all[slot.id])))
-        #expect(slot.recipe.edges.map(\.id) == [known.id("clock")])
+        #expect(slot.recipe.references.edges.map(\.id) == [known.id("clock")])
         #expect(slot.isMade(by: try #require(known.compile("server").recipe)))
         try known.define("server", "Server") { $0.initializer = [Injection(name: nil, .reference("clock"))] }
         #expect(!slot.isMade(by: try #require(known.compile("server").recipe)))

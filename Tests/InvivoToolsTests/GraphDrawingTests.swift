@@ -33,9 +33,7 @@ import Testing
             node("app.base") { $0.isAbstract = true },
             node("app.clock") {
                 $0.scope = "lazy singleton"
-                $0.generation = 3
-                $0.live = 1
-                $0.buildTime = 1_250_000
+                $0.instances = .init(generation: 3, live: 1, buildTime: 1_250_000)
                 $0.place = Place(file: "a \"b\".c", line: 7, column: 2)
                 $0.dependencies = [.init(key: "app.player", how: .asked)]
             },
@@ -129,7 +127,7 @@ import Testing
         (999, "999 ns"), (1_000, "1.0 us"), (1_949, "1.9 us"), (1_950, "2.0 us"), (2_000_000_000, "2.0 s"),
     ])
     func buildTimesHaveOneDecimal(time: UInt64, text: String) {
-        let facts = WiringFacts(generation: 1, nodes: [Self.node("a") { $0.buildTime = time }])
+        let facts = WiringFacts(generation: 1, nodes: [Self.node("a") { $0.instances = .init(buildTime: time) }])
         #expect(facts.dot.contains("\\n\(text)\""))
     }
 

@@ -34,7 +34,7 @@ import Testing
     @Test func abstractInlineAndBlockKeysHaveNoFunction() throws {
         let functions = try Self.functions(
             Self.node("a.pattern") { $0.isAbstract = true },
-            Self.node("a.settings") { $0.members.isBlockOnly = true },
+            Self.node("a.settings") { $0.members = TypeMembers(isBlockOnly: true) },
             Self.node("a.whole") { $0.dependencies = [.init(key: "a.whole.part", how: .injection)] },
             Self.node("a.whole.part") { $0.isInline = true },
             // An inline alias does not say that it is inline.
@@ -46,10 +46,10 @@ import Testing
 
     @Test func anAliasTakesTheArgumentsThatItDoesNotBind() throws {
         let functions = try Self.functions(
-            Self.node("knight") { $0.parameters = Self.parameters },
-            Self.node("galahad") { ($0.alias, $0.boundArguments, $0.type) = ("knight", 1, "") },
-            Self.node("kay") { ($0.alias, $0.boundArguments) = ("galahad", 1) },
-            Self.node("own") { ($0.alias, $0.parameters) = ("knight", []) })
+            Self.node("knight") { $0.call = .init(parameters: Self.parameters) },
+            Self.node("galahad") { ($0.alias, $0.call, $0.type) = ("knight", .init(boundArguments: 1), "") },
+            Self.node("kay") { ($0.alias, $0.call) = ("galahad", .init(boundArguments: 1)) },
+            Self.node("own") { ($0.alias, $0.call) = ("knight", .init(parameters: [])) })
         let names = functions.functions.map {
             "\($0.key)(\($0.parameters.map(\.name).joined(separator: ", "))): \($0.type)"
         }
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func aCFunctionTakesOptionalParametersAsPointers() throws {
-        let text = try Self.functions(Self.node("camelot.knight") { $0.parameters = Self.parameters }).c
+        let text = try Self.functions(Self.node("camelot.knight") { $0.call = .init(parameters: Self.parameters) }).c
         #expect(
             text.hasSuffix(
                 """
@@ -96,8 +96,7 @@ import Testing
     @Test func aSwiftFunctionHasDefaultsAndQuotesKeywords() throws {
         let text = try Self.functions(
             Self.node("camelot.left_knight") { node in
-                node.parameters = Self.parameters
-                node.isNullable = true
+                node.call = .init(parameters: Self.parameters, isNullable: true)
             }
         ).swift
         #expect(
@@ -118,13 +117,12 @@ import Testing
         let text = try Self.functions(
             Self.node("a") { node in
                 node.type = "Child"
-                node.members.supertypes = ["Parent", "Thing"]
-                node.members.methods = [("play", [Self.parameter("note", .int32)], .null)]
+                node.members = TypeMembers(
+                    supertypes: ["Parent", "Thing"], methods: [("play", [Self.parameter("note", .int32)], .null)])
             },
             Self.node("b") { node in
                 node.type = "Parent"
-                node.members.supertypes = ["Thing"]
-                node.members.properties = [("lambda", .list)]
+                node.members = TypeMembers(supertypes: ["Thing"], properties: [("lambda", .list)])
             }
         ).python
         #expect(

@@ -176,10 +176,10 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Stage.swift": [
         Mutant("never", "isSame", "exactness"),
-        Mutant("never", "set.opened.contains { $0.document === document }", "watched"),
+        Mutant("never", "set.documents.opened.contains { $0.document === document }", "watched"),
     ],
     "InvivoReload/Documents.swift": [
-        Mutant("never", "failure.code == .closed && !set.heard.isEmpty", "abandoning"),
+        Mutant("never", "failure.code == .closed && !set.documents.heard.isEmpty", "abandoning"),
         Mutant("never", "!gone.isEmpty", "watched"),
         Mutant("always", " document.phase == .open", "watched"),
         Mutant("skip", "guard new.document.phase == .new else { continue }", "watched"),
@@ -207,7 +207,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "!property.isInBlock", "wiring"),
     ],
     "InvivoReload/Observer.swift": [
-        Mutant("never", "isOpen", "domains reports"),
+        Mutant("never", "state.isOpen", "domains reports"),
     ],
     "InvivoReload/Override.swift": [
         Mutant("never", "timeouts.start == 0", "overrides"),
@@ -232,7 +232,9 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Planner+Unread.swift": [
         Mutant("skip", "if wiring.compiled.recipes[holder] != nil { return false }", "unread"),
-        Mutant("skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"),
+        Mutant(
+            "skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"
+        ),
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
         Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant("always", "!isNumbered", "unread"),
@@ -244,17 +246,23 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/LoggedReloads.swift": [
         Mutant("skip", 'held[""] = nil', "unread"),
-        Mutant("skip", "for (document, _) in attempt.set.documents { held[document.name] = nil }", "standard_error"),
-        Mutant("skip", "if !attempt.set.documents.isEmpty { refused = nil }", "standard_error"),
+        Mutant(
+            "skip",
+            "for (document, _) in attempt.set.documents.contents { held[document.name] = nil }",
+            "standard_error",
+        ),
+        Mutant("skip", "if !attempt.set.documents.contents.isEmpty { refused = nil }", "standard_error"),
         Mutant("always", "refused?.read == now.read", "standard_error"),
-        Mutant("always", "!attempt.set.heard.isEmpty", "standard_error"),
+        Mutant("always", "!attempt.set.documents.heard.isEmpty", "standard_error"),
     ],
     "InvivoReload/Planner+Each.swift": [
         Mutant("never", "live.isSame(as: definition)", "each"),
         Mutant("never", "isTouched == true", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
         Mutant("never", "other.body.entry == nil", "each"),
-        Mutant("skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"),
+        Mutant(
+            "skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"
+        ),
         Mutant("never", "entries.count <= limits.maxEachEntries", "each"),
     ],
     "InvivoWiring/ForkedRuntime.swift": [
@@ -267,7 +275,7 @@ MUTANTS: dict[str, list[Mutant]] = {
             "whoever enters the core compares the tag too, and the answer is the same",
         ),
     ],
-    "InvivoGraph/RecipeCompiler+Making.swift": [
+    "InvivoGraph/DefinitionCompiler+Making.swift": [
         Mutant("never", "body.factory == nil && !definition.isAbstract && !body.isPartial", "validation wiring cases"),
     ],
     "InvivoGraph/TypeIndex.swift": [

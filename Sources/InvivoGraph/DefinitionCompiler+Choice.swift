@@ -1,12 +1,10 @@
 public import InvivoBase
 
 /// Compiles choices. Conditions on known values are evaluated here, the others at each resolve.
-extension RecipeCompiler {
+extension DefinitionCompiler {
     mutating func compile(_ choice: DefinitionChoice) -> Recipe? {
         refuseMaking()
-        foundNode = nil
         let chooser = source(choice.chooser, .initializer, "the chooser")
-        let node = foundNode
         guard let value = chooser.constant else {
             var options: [(when: DefinitionChoice.When, use: Recipe.Source?)] = []
             for (index, option) in choice.options.enumerated() {
@@ -15,8 +13,7 @@ extension RecipeCompiler {
             return recipe(.choice(chooser, options), slots: [])
         }
         guard let index = choice.options.firstIndex(where: { $0.when.fits(value) }) else {
-            let place = node?.place ?? definition.place
-            tell(noOption(value, choice.options.map(\.when), definition, at: place))
+            tell(noOption(value, choice.options.map(\.when), definition, at: placeOfValue(choice.chooser)))
             return nil
         }
         // Options that are not selected now must be defined, too.
@@ -27,7 +24,7 @@ extension RecipeCompiler {
         if let use = choice.options[index].use {
             chosen = self.use(use, .initializer, index)
         } else {
-            guard let key = named(value) else { return nil }
+            guard let key = named(value, choice.chooser) else { return nil }
             chosen = use(.reference(key), .initializer, index)
         }
         guard case .object(let id, let arguments, _) = chosen else { return nil }
@@ -50,13 +47,12 @@ extension RecipeCompiler {
     }
 
     /// The key of the definition that a value names: of the same assembly, or a whole one.
-    private mutating func named(_ value: Value) -> String? {
+    private mutating func named(_ value: Value, _ chooser: Injection.Source) -> String? {
         guard case .string(let name) = value else { return nil }
         for key in DefinitionChoice.keys(named: name, besides: definition.key) {
-            if let id = identify(key), described(id) != nil { return key }
+            if definitions.definition(of: key) != nil { return key }
         }
-        let place = foundNode?.place ?? definition.place
-        tell(noDefinition(name, knownKeys(), definition, at: place))
+        tell(noDefinition(name, definitions.knownKeys(), definition, at: placeOfValue(chooser)))
         return nil
     }
 

@@ -1,7 +1,7 @@
 internal import InvivoBase
 
 /// Compiles the arguments of initializers, and the injections after them.
-extension RecipeCompiler {
+extension DefinitionCompiler {
     /// Matches arguments by name or position: an argument without a name fills the first free position.
     mutating func initializer(_ type: ObjectType) -> [Recipe.Slot] {
         let body = definition.body
@@ -55,7 +55,7 @@ extension RecipeCompiler {
 
     /// The method of an object, where it is known which type that has at least.
     func method(_ name: String, of object: Recipe.Source) -> Signature? {
-        guard case .object(let id, _, _) = object, let type = final(id)?.type else { return nil }
+        guard case .object(let id, _, _) = object, let type = definitions.final(id)?.type else { return nil }
         return (try? type.description.method(named: name))?.signature
     }
 
@@ -101,11 +101,16 @@ extension RecipeCompiler {
     }
 
     mutating func checkType(_ source: Recipe.Source, _ wanted: String?, _ what: String) {
-        guard let wanted, case .object(let id, _, _) = source, let target = final(id), let type = target.type else {
+        guard let wanted, case .object(let id, _, _) = source, let target = definitions.final(id),
+            let type = target.type
+        else {
             return
         }
         if !type.description.isKind(of: wanted) {
-            fail(.type, "\(what) wants a '\(wanted)', and '\(described(id)?.key ?? target.key)' is a '\(type.name)'")
+            fail(
+                .type,
+                "\(what) wants a '\(wanted)', and '\(definitions.described(id)?.key ?? target.key)' is a '\(type.name)'"
+            )
         }
     }
 
@@ -129,7 +134,7 @@ extension RecipeCompiler {
                 guard case .all(let ids) = compiled else {
                     throw Failure(.argument, "only a list of all of a type has candidates that are added and removed")
                 }
-                hearing.insert("the property '\(name)'")
+                references.notifiedLists.insert("the property '\(name)'")
                 return .candidates(
                     property: type.description.index(of: property), ids, added: try hearer(hears.added, type),
                     removed: try hearer(hears.removed, type))

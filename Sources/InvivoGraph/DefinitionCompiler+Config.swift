@@ -5,7 +5,7 @@ internal import InvivoConfig
 ///
 /// The paths of the values are edges of the compiled definition. A changed value therefore updates its dependents in
 /// the same way as a changed key.
-extension RecipeCompiler {
+extension DefinitionCompiler {
     /// The result of a search for a path.
     private struct Found {
         /// The paths that were searched. A value that is added or removed at one of them causes a new search.
@@ -19,11 +19,10 @@ extension RecipeCompiler {
         for candidate in found.candidates {
             let id = config.intern(candidate)
             found.ids.append(id)
-            note(id, edge)
+            references.add(id, edge)
             found.node = config.tree.find(candidate)
             if found.node != nil { break }
         }
-        foundNode = found.node
         return found
     }
 
@@ -105,6 +104,23 @@ extension RecipeCompiler {
         return isAtTop ? "; '/\(path)' is there, in no assembly: ask for it so, or put it under 'global'" : ""
     }
 
+    /// The source location of a constant: of its configuration value, or else of the definition.
+    func placeOfValue(_ source: Injection.Source) -> Place {
+        node(of: source)?.place ?? definition.place
+    }
+
+    private func node(of source: Injection.Source) -> ConfigNode? {
+        switch source.kind {
+        case .config(let path, _, _):
+            for candidate in ConfigPath.candidates(path.text, for: definition) {
+                if let node = config.tree.find(candidate) { return node }
+            }
+            return source.parts.first.flatMap(node)
+        case .text: return source.parts.first.flatMap(node)
+        default: return nil
+        }
+    }
+
     private func list(_ candidates: [String]) -> String {
         candidates.map { "'\($0)'" }.joined(separator: ", then ")
     }
@@ -114,9 +130,9 @@ extension RecipeCompiler {
         let path = "config.\(found.candidates[found.ids.count - 1])"
         for one in failure.all {
             let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : definition.place
-            configured[failures.count] = "\(path)\0\(at.text)\0\(one.message)"
-            tell(
-                Failure(one.code, "\(place) of '\(definition.key)': \(one.message)", path: path, at: at, cause: nil))
+            let failure = Failure(
+                one.code, "\(place) of '\(definition.key)': \(one.message)", path: path, at: at, cause: nil)
+            tell(failure, value: "\(path)\0\(at.text)\0\(one.message)")
         }
         return .arguments
     }
@@ -141,7 +157,7 @@ extension RecipeCompiler {
         // All of them: who asks later may find it at an outer one.
         let ids = found.candidates.map { candidate in
             let id = config.intern(candidate)
-            note(id, .late)
+            references.add(id, .late)
             return id
         }
         return .setting(ConfigSetting(path: path, ids: ids, otherwise: otherwise))
@@ -212,7 +228,7 @@ extension RecipeCompiler {
 
     /// Advice for a string whose receiver expects an object, and which is a key.
     private func keyHint(_ given: Injection.Source) -> String {
-        guard let text = given.constantString, let id = identify(text), described(id) != nil else { return "" }
+        guard let text = given.constantString, definitions.definition(of: text) != nil else { return "" }
         return "; '\(text)' is a string here: a manifest says '$\(text)' for the object"
     }
 

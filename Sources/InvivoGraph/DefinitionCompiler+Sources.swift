@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoConfig
 
 /// Compiles the sources of injections.
-extension RecipeCompiler {
+extension DefinitionCompiler {
     mutating func source(
         _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any,
         given argumentEdge: Recipe.Edge? = nil, orMore: Bool = false
@@ -12,16 +12,16 @@ extension RecipeCompiler {
         case .value(let constant): return .value(constant.value)
         case .reference(let name, let isOptional):
             let key = name.text
-            guard let id = present(key) else {
+            guard let id = definitions.present(key) else {
                 if isOptional {
-                    missed.insert(key)
+                    references.undefinedKeys.insert(key)
                 } else {
-                    lack(key, isKey: true, "\(place) needs \(missing(key))")
+                    lack(key, isKey: true, "\(place) needs \(definitions.missing(key, besides: definition.key))")
                 }
                 return .value(.null)
             }
-            note(id, edge)
-            let target = described(id).map(flat)
+            references.add(id, edge)
+            let target = definitions.whole(id)
             if let target { checkMade(target, place) }
             let wanted = target?.body.parameters
             let arguments = parts.enumerated().map { index, argument in
@@ -31,13 +31,13 @@ extension RecipeCompiler {
             return .object(id, arguments: arguments, isOptional: isOptional)
         case .type(let wish): return byType(wish, edge, place, orMore: orMore)
         case .all(let wish):
-            wishes.insert(wish.name)
+            references.typeQueries.insert(wish.name)
             let ids = types.all(wish.name, isExact: wish.isExact).map(\.id)
             if ids.isEmpty && wish.orDefault { isLeftOut = true }
-            bindings[lookup(place)] = ids
+            references.bindings[lookup(place)] = ids
             for id in ids {
-                note(id, edge)
-                if let target = described(id).map(flat) { check(0, target, place) }
+                references.add(id, edge)
+                if let target = definitions.whole(id) { check(0, target, place) }
             }
             return .all(ids)
         case .argument(let index):
@@ -73,7 +73,7 @@ extension RecipeCompiler {
             return .arguments
         case .resolver: return .resolver
         case .asker:
-            asks = true
+            references.includesRequester = true
             return .asker
         }
     }
@@ -88,7 +88,7 @@ extension RecipeCompiler {
         // A lazy is called without arguments.
         switch source(target, .late, place, given: edge, orMore: kind != .lazy) {
         case .object(let id, let arguments, _):
-            if kind == .lazy { keeps.insert(id) }
+            if kind == .lazy { references.lazyKeys.insert(id) }
             if kind == .weak { checkKept(id, place) }
             return .late(id, arguments: arguments, kind)
         case .value(.null): return .late(nil, arguments: [], kind)
@@ -131,7 +131,8 @@ extension RecipeCompiler {
         var (target, given) = (target, count)
         var seen: Set<UInt32> = [target.id]
         while target.body.parameters == nil, let alias = target.alias {
-            guard let id = identify(alias), seen.insert(id).inserted, let next = described(id).map(flat) else { return }
+            guard let id = definitions.identify(alias), seen.insert(id).inserted, let next = definitions.whole(id)
+            else { return }
             given += target.body.initializer.count
             target = next
         }
@@ -152,7 +153,7 @@ extension RecipeCompiler {
     /// Whether a definition is of the same mount or assembly.
     private func isOfOwnAssembly(_ id: UInt32) -> Bool {
         guard let assembly = definition.body.assembly else { return false }
-        return described(id)?.body.assembly == assembly
+        return definitions.described(id)?.body.assembly == assembly
     }
 
     /// The name under which the binding of a lookup is kept: its index in the definition.
@@ -166,7 +167,7 @@ extension RecipeCompiler {
         _ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String, orMore: Bool = false
     ) -> Recipe.Source {
         let name = types.plain(wish.name)
-        wishes.formUnion([name, wish.name])
+        references.typeQueries.formUnion([name, wish.name])
         // The former binding of a list at the same index is no selection of one definition.
         let lookup = lookup("one of \(place)")
         let all = types.all(wish.name, isExact: wish.isExact)
@@ -174,7 +175,9 @@ extension RecipeCompiler {
         let others = all.filter { $0.id != definition.id }
         let list = others.isEmpty && edge == .late ? all : others
         var chosen: UInt32?
-        if !wish.isGreedy, let bound = former?.bindings[lookup]?.first, list.contains(where: { $0.id == bound }) {
+        if !wish.isGreedy, let bound = former?.references.bindings[lookup]?.first,
+            list.contains(where: { $0.id == bound })
+        {
             // A working binding stays.
             chosen = bound
         } else {
@@ -190,7 +193,7 @@ extension RecipeCompiler {
                     )
                 }
             case .several(let ids):
-                let names = ids.prefix(8).compactMap { described($0)?.key }.joined(separator: ", ")
+                let names = ids.prefix(8).compactMap { definitions.described($0)?.key }.joined(separator: ", ")
                 fail(
                     .ambiguous,
                     "\(place) needs a '\(wish.name)', and several make one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank"
@@ -198,9 +201,9 @@ extension RecipeCompiler {
             }
         }
         guard let chosen else { return .value(.null) }
-        bindings[lookup] = [chosen]
-        note(chosen, edge)
-        if let target = described(chosen).map(flat) { check(0, target, place, orMore: orMore) }
+        references.bindings[lookup] = [chosen]
+        references.add(chosen, edge)
+        if let target = definitions.whole(chosen) { check(0, target, place, orMore: orMore) }
         return .object(chosen, arguments: [], isOptional: wish.isOptional)
     }
 }

@@ -1,6 +1,6 @@
 internal import InvivoBase
 
-extension RecipeCompiler {
+extension DefinitionCompiler {
     /// Reports a source whose kind does not match its receiver, as far as the kind is known before an object is
     /// created.
     mutating func checkKind(_ source: Recipe.Source, _ wanted: ValueKind, _ what: String) {
@@ -41,10 +41,10 @@ extension RecipeCompiler {
 
     /// Reports a weak reference to a definition that never keeps an instance.
     mutating func checkKept(_ id: UInt32, _ what: String) {
-        guard let target = final(id), let reason = neverKept(target, []) else { return }
+        guard let target = definitions.final(id), let reason = neverKept(target, []) else { return }
         fail(
             .argument,
-            "\(what) is a weak reference to '\(described(id)?.key ?? target.key)', \(reason): it never finds an instance"
+            "\(what) is a weak reference to '\(definitions.described(id)?.key ?? target.key)', \(reason): it never finds an instance"
                 + "; use a provider, which creates one, or give it a scope that keeps one")
     }
 
@@ -53,8 +53,9 @@ extension RecipeCompiler {
         let body = target.body
         if let choice = body.choice {
             let ends = choice.options.allSatisfy { option in
-                guard case .reference(let key, _)? = option.use?.kind, let id = identify(key.text), !seen.contains(id),
-                    let chosen = final(id)
+                guard case .reference(let key, _)? = option.use?.kind, let id = definitions.identify(key.text),
+                    !seen.contains(id),
+                    let chosen = definitions.final(id)
                 else { return false }
                 return neverKept(chosen, seen.union([target.id, id])) != nil
             }
@@ -69,7 +70,7 @@ extension RecipeCompiler {
     /// Checks that a path begins with a property of its source, where the type of the source is known. The result of a
     /// method, a choice or a constant may have a derived type.
     mutating func checkPath(_ path: [String], of source: Recipe.Source, _ what: String) {
-        guard case .object(let id, _, _) = source, let target = final(id), let type = target.type,
+        guard case .object(let id, _, _) = source, let target = definitions.final(id), let type = target.type,
             target.body.maker == nil, target.body.choice == nil, target.body.constant == nil, let first = path.first
         else { return }
         do throws(Failure) { _ = try type.description.property(named: first) } catch {

@@ -1,0 +1,249 @@
+internal import InvivoBase
+
+/// Compiles one definition.
+struct DefinitionCompiler {
+    let context: RecipeCompiler.Context
+    /// The definition with all inherited parts. Values of block properties are stored in it.
+    var definition: Definition
+    /// The former compiled form, whose bindings stay in force while they are valid.
+    let former: Recipe?
+    private(set) var errors: [RecipeCompiler.Error] = []
+    /// The missing dependencies of a definition that may be blocked on them.
+    private var lacks: [String] = []
+    /// What the definition refers to, as far as it is compiled.
+    var references = Recipe.References()
+    /// The number of lookups by type at each index. A method that is called twice has each of its lookups twice.
+    var lookups: NameTable<Int> = [:]
+    /// The last lookup found no object of the type, and its element is omitted.
+    var isLeftOut = false
+
+    init(_ described: Definition, former: Recipe?, _ context: RecipeCompiler.Context) {
+        self.context = context
+        self.former = former
+        definition = described
+    }
+
+    var definitions: DefinitionLookup { context.definitions }
+    var types: TypeIndex { context.types }
+    var config: ConfigLookup { context.config }
+
+    // MARK: errors
+
+    /// Something is not there: an error, unless the definition may be blocked on it.
+    mutating func lack(_ name: String, isKey: Bool, waits: Bool = false, as code: Status = .notFound, _ message: String)
+    {
+        guard waits || definition.body.flags.contains(.waits) else { return fail(code, message) }
+        if !lacks.contains(name) { lacks.append(name) }
+        if isKey { references.awaitedKeys.insert(name) }
+    }
+
+    mutating func fail(_ code: Status, _ message: String) {
+        tell(Failure(code, message, path: definition.key, at: definition.place))
+    }
+
+    /// Reports an error. `value` identifies the value of a document that caused it.
+    mutating func tell(_ failure: Failure, value: String? = nil) {
+        errors.append(RecipeCompiler.Error(id: definition.id, failure: failure, value: value))
+    }
+
+    /// The number of errors and missing dependencies so far.
+    var wrong: Int { errors.count + lacks.count }
+
+    // MARK: compiling
+
+    /// The compiled definition; nil after an error.
+    mutating func compile() -> Recipe? {
+        let described = definition
+        // Without its parent nothing is known of it.
+        let isOrphan = !checkParents()
+        if described.body.parent != nil { checkProperties() }
+        definition = definitions.flat(described)
+        let recipe = isOrphan ? nil : definition.alias == nil ? compileMaking() : compileAlias()
+        guard errors.isEmpty, !isOrphan || !lacks.isEmpty else { return nil }
+        return lacks.isEmpty ? recipe : dormantRecipe()
+    }
+
+    /// The compiled definition of a blocked definition. The existing dependencies are its edges, so that it is compiled
+    /// again when one of them is removed.
+    private func dormantRecipe() -> Recipe {
+        Recipe(definition, maker: .dormant(lacks), slots: [], references: references.merged().deferred())
+    }
+
+    /// Checks that the definition's flags can be satisfied.
+    private mutating func checkLife(_ type: ObjectType) {
+        let flags = definition.body.flags
+        if flags.contains(.exclusive) {
+            let takesArguments = definition.body.parameters?.parameters.isEmpty == false
+            if takesArguments || (definition.scope != .singleton && definition.scope != .lazySingleton) {
+                fail(
+                    .argument,
+                    "exclusive is for singletons and lazy singletons without runtime arguments, not "
+                        + (takesArguments ? "one for each of them" : "of scope \(definition.scope.name)"))
+            }
+            if !type.canBeExclusive {
+                fail(
+                    .argument,
+                    "exclusive needs a type with start and stop functions, and '\(type.name)' does not have both")
+            }
+        }
+        if flags.contains(.tracked) {
+            if definition.scope.isShared {
+                fail(.argument, "shared instances are followed anyway: tracked is for prototypes and graph scope")
+            }
+            if !type.isConfined {
+                fail(.argument, "objects of the shared type '\(type.name)' are never changed, so none can be tracked")
+            }
+        }
+    }
+
+    /// Returns false when one of the parents is invalid. Errors further up the chain are reported there.
+    private mutating func checkParents() -> Bool {
+        var line: [UInt32] = [definition.id]
+        var seen: Set<UInt32> = [definition.id]
+        var current = definition
+        while let name = current.body.parent {
+            let isOwn = line.count == 1
+            guard let id = definitions.identify(name), let parent = definitions.described(id) else {
+                if isOwn || current.body.flags.contains(.waits) {
+                    lack(
+                        name, isKey: true,
+                        "the parent '\(name)' is not defined\(definitions.hint(for: name, besides: definition.key))")
+                }
+                return false
+            }
+            if parent.alias != nil {
+                if isOwn { fail(.argument, "the parent '\(name)' is an alias") }
+                return false
+            }
+            guard seen.insert(id).inserted else {
+                // One definition of the cycle reports it.
+                if id == definition.id, id == line.min() {
+                    let way = (line + [id]).map { definitions.described($0)?.key ?? definition.key }
+                    fail(.cycle, "the parents form a cycle: \(way.joined(separator: " -> "))")
+                }
+                return false
+            }
+            if definitions.isSound(id) { break }
+            line.append(id)
+            current = parent
+        }
+        definitions.addSound(line.dropFirst())
+        return true
+    }
+
+    /// A child sets each property once. The second one would be lost if the parent sets it, too.
+    private mutating func checkProperties() {
+        var seen: NameSet = []
+        for name in definition.body.properties.compactMap(\.name) where !seen.insert(name).inserted {
+            fail(.exists, "the property '\(name)' is set twice")
+        }
+    }
+
+    private mutating func compileAlias() -> Recipe? {
+        let name = definition.alias ?? ""
+        guard let target = definitions.present(name) else {
+            // An alias of a blocked definition is blocked, too.
+            let isAsleep = definitions.identify(name).map(definitions.isBlocked) ?? false
+            lack(
+                name, isKey: true, waits: isAsleep,
+                "the alias needs \(definitions.missing(name, besides: definition.key))")
+            return nil
+        }
+        // A plain one is nothing of its own: who names it names the target.
+        if !definition.isPlainAlias { references.add(target, .initializer) }
+        let named = definitions.whole(target)
+        if let named { checkMade(named, "the alias") }
+        let wanted = named?.body.parameters
+        let slots = definition.body.initializer.enumerated().map { index, injection in
+            Recipe.Slot(
+                position: index,
+                source: argument(injection.source, index, of: wanted, .initializer, "argument \(index)"),
+                parameter: nil)
+        }
+        // An alias with its own parameters gives all arguments of its target, another one the first of them.
+        if definition.body.parameters != nil, let named {
+            check(slots.count, named, "the alias")
+        } else if !slots.isEmpty, let named {
+            check(slots.count, named, "the alias", orMore: true)
+        }
+        return recipe(.alias(target), slots: slots)
+    }
+
+    private mutating func compileMaking() -> Recipe? {
+        if let choice = definition.body.choice { return compile(choice) }
+        guard let type = definition.type else {
+            guard let name = definition.body.typeName else {
+                fail(.argument, "a definition needs a type, or a parent with a type")
+                return nil
+            }
+            lack(name, isKey: false, "no type '\(name)' is registered")
+            return nil
+        }
+        let body = definition.body
+        if definition.scope == .singleton, let count = body.parameters?.parameters.count, count > 0 {
+            fail(.arity, "an eager singleton takes no runtime arguments; '\(definition.key)' declares \(count)")
+        }
+        checkLife(type)
+        if definition.scope == .host {
+            if let failure = context.scopeFailure(body.scopeName ?? "") { fail(failure.code, failure.message) }
+        }
+        let maker: Recipe.Maker
+        let slots: [Recipe.Slot]
+        if let constant = body.constant {
+            if let made = constant.type, !made.isKind(of: type.name) {
+                fail(.type, "the object is a '\(made.name)' where a '\(type.name)' is needed")
+            }
+            if !body.initializer.isEmpty || !body.properties.isEmpty || !body.methods.isEmpty || body.factory != nil
+                || body.maker != nil
+            {
+                fail(.argument, "a constant object is neither created nor injected")
+            }
+            return recipe(.constant(constant), slots: [])
+        }
+        if let method = body.maker {
+            let object = source(method.object, .initializer, "the maker")
+            maker = .method(object, name: method.invocation.method)
+            slots = makerSlots(method.invocation, self.method(method.invocation.method, of: object))
+        } else {
+            maker =
+                definition.isAbstract
+                ? .abstract : type.isBlockOnly ? .block : body.factory.map { .factory($0) } ?? .initializer
+            slots = initializer(type)
+        }
+        var set = NameSet()
+        var steps: [Recipe.Step] = []
+        for need in needs(of: type, besides: body.properties) {
+            if let step = property(need, type, &set) { steps.append(step) }
+        }
+        let needCount = steps.count
+        for injection in body.properties {
+            if let step = property(injection, type, &set) { steps.append(step) }
+        }
+        steps += invocations(body.methods, type)
+        // Compiled before the recipe is created, because their references are edges of the recipe.
+        let before = invocations(body.before, type)
+        let after = invocations(body.after, type)
+        let afterAll = invocations(body.afterAll, type)
+        return recipe(
+            maker, slots: slots, steps: steps, needCount: needCount, before: before, after: after, afterAll: afterAll)
+    }
+
+    /// The dependencies that the type declares and the definition does not set itself.
+    private func needs(of type: ObjectType, besides own: [Injection]) -> [Injection] {
+        guard !type.needs.isEmpty, context.fillsNeeds else { return [] }
+        func property(_ injection: Injection) -> String? {
+            injection.name.flatMap { try? type.description.property(named: $0).property.name }
+        }
+        let said = Set(own.compactMap(property))
+        return type.needs.filter { need in property(need).map { !said.contains($0) } ?? true }
+    }
+
+    func recipe(
+        _ maker: Recipe.Maker, slots: [Recipe.Slot], steps: [Recipe.Step] = [], needCount: Int = 0,
+        before: [Recipe.Step] = [], after: [Recipe.Step] = [], afterAll: [Recipe.Step] = []
+    ) -> Recipe {
+        Recipe(
+            definition, maker: maker, slots: slots, steps: steps, needCount: needCount, before: before, after: after,
+            afterAll: afterAll, references: references.merged())
+    }
+}

@@ -1,0 +1,86 @@
+public import InvivoBase
+
+extension Recipe {
+    /// The keys, types and configuration paths that a compiled definition refers to.
+    public struct References: Sendable {
+        /// The keys and paths that it names or was bound to, each with its strongest edge.
+        public private(set) var edges: [(id: UInt32, edge: Edge)] = []
+        /// The definitions that each lookup by type was bound to, by the index of the lookup in the definition.
+        public internal(set) var bindings: NameTable<[UInt32]> = [:]
+        /// The names of the types that it looks up.
+        public internal(set) var typeQueries: Set<String> = []
+        /// The undefined keys of optional references.
+        public internal(set) var undefinedKeys: Set<String> = []
+        /// Whether the object depends on its requester, and so is never shared.
+        public internal(set) var includesRequester = false
+        /// Undefined keys on which the definition is blocked.
+        public internal(set) var awaitedKeys: Set<String> = []
+        /// The keys that its lazy references resolve and then hold. They are no dependencies, but can be part of a cycle.
+        var lazyKeys: Set<UInt32> = []
+        /// The lists whose holder is notified when a candidate is added or removed.
+        var notifiedLists: NameSet = []
+
+        /// Adds an edge. Several edges to the same key become one in `merged`.
+        mutating func add(_ id: UInt32, _ edge: Edge) { edges.append((id, edge)) }
+
+        /// Returns the references with one edge for each key: the strongest, in the order of the first ones.
+        func merged() -> References {
+            var merged = self
+            merged.edges = []
+            var indices: [UInt32: Int] = [:]
+            for (id, edge) in edges {
+                if let index = indices[id] {
+                    merged.edges[index].edge = max(merged.edges[index].edge, edge)
+                } else {
+                    indices[id] = merged.edges.count
+                    merged.edges.append((id, edge))
+                }
+            }
+            return merged
+        }
+
+        /// Returns the references of a blocked definition: nothing is resolved, bound or notified.
+        func deferred() -> References {
+            var deferred = self
+            deferred.edges = edges.map { ($0.id, .late) }
+            deferred.bindings = [:]
+            deferred.includesRequester = false
+            deferred.lazyKeys = []
+            deferred.notifiedLists = []
+            return deferred
+        }
+
+        /// Returns the references with dependencies that are needed like initializer arguments.
+        func taking(_ ids: [UInt32]) -> References {
+            var taking = self
+            for id in ids {
+                taking.edges.removeAll { $0.id == id }
+                taking.edges.append((id, .initializer))
+            }
+            return taking
+        }
+
+        /// The keys whose objects its own may hold, by injection or by lazies.
+        public var held: [UInt32] { edges.filter { $0.edge != .late || lazyKeys.contains($0.id) }.map(\.id) }
+
+        /// The keys that its initializer takes.
+        public var initializing: [UInt32] { edges.filter { $0.edge == .initializer }.map(\.id) }
+
+        /// The keys that are resolved when the object is created.
+        public var dependencies: [UInt32] { edges.filter { $0.edge != .late }.map(\.id) }
+
+        /// The lookups by type whose holder is not notified of changes.
+        public var deafBindings: NameTable<[UInt32]> { bindings.filter { !notifiedLists.contains($0.key) } }
+
+        /// Whether both have the same edges.
+        public func hasSameEdges(as other: References) -> Bool {
+            edges.elementsEqual(other.edges) { $0.id == $1.id && $0.edge == $1.edge }
+        }
+
+        /// Whether nothing but edges is there.
+        var haveOnlyEdges: Bool {
+            bindings.isEmpty && typeQueries.isEmpty && undefinedKeys.isEmpty && !includesRequester
+                && awaitedKeys.isEmpty && lazyKeys.isEmpty && notifiedLists.isEmpty
+        }
+    }
+}

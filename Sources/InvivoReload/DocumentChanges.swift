@@ -1,0 +1,70 @@
+internal import InvivoBase
+
+/// The documents that a change set opens, reads again and closes.
+struct DocumentChanges: Sendable {
+    /// A document of a set that is looked up or created when the set is staged, so a discarded set has no effect.
+    enum Entry: Sendable {
+        /// A document in memory, by name.
+        case named(String, ChangeSet.Content)
+        case new(NewDocument)
+        /// A new document below the others.
+        case below(NewDocument)
+
+        /// The document that the commit of the set opens.
+        var opened: NewDocument? {
+            switch self {
+            case .new(let document), .below(let document): document
+            case .named: nil
+            }
+        }
+    }
+
+    /// Documents with their new content.
+    var contents: [(document: Document, content: ChangeSet.Content)] = []
+    /// Files with events. Whether their content differs is found out when the set is staged.
+    var heard: [Document] = []
+    /// The documents that the set opens or names, in the order in which later ones win.
+    private(set) var entries: [Entry] = []
+
+    /// Whether a file is read for it.
+    var hasFile: Bool { contents.contains { if case .file = $0.content { true } else { false } } }
+
+    /// The documents that are opened by the commit of the set.
+    var opened: [NewDocument] { entries.compactMap(\.opened) }
+
+    /// Sets the content of the document in memory with this name. The last call wins.
+    mutating func say(_ content: ChangeSet.Content, in name: String) {
+        entries.removeAll { if case .named(let other, _) = $0 { other.isSameName(as: name) } else { false } }
+        entries.append(.named(name, content))
+    }
+
+    mutating func open(_ document: NewDocument) { entries.append(.new(document)) }
+
+    /// Opens a document below the documents of `open`, and above those that were opened below before.
+    mutating func openBelow(_ document: NewDocument) {
+        let count = entries.prefix { if case .below = $0 { true } else { false } }.count
+        entries.insert(.below(document), at: count)
+    }
+
+    /// Removes the documents that may be invalid for now.
+    mutating func removeWaiting() { entries.removeAll { $0.opened?.waits == true } }
+
+    /// Sets the content of a document. The last call wins.
+    mutating func set(_ content: ChangeSet.Content, of document: Document) {
+        contents.removeAll { $0.document === document }
+        contents.append((document, content))
+    }
+
+    /// Adds later changes. Where both change the same document, the later one wins.
+    mutating func join(_ later: DocumentChanges) {
+        heard += later.heard.filter { document in !heard.contains { $0 === document } }
+        for change in later.contents { contents.removeAll { $0.document === change.document } }
+        contents += later.contents
+        for entry in later.entries {
+            switch entry {
+            case .named(let name, let content): say(content, in: name)
+            case .new(let document), .below(let document): open(document)
+            }
+        }
+    }
+}
