@@ -37,20 +37,28 @@ extension Definition.Body {
 }
 
 extension Definition {
-    /// Returns a copy under another key, in which `rename` has replaced every key: references, parent, alias, owner.
-    public func renamed(id: UInt32, key: String, _ rename: (String) -> String) -> Definition {
+    /// Returns a copy under another key, in which `rename` has replaced every key: references, parent, alias, owner. With
+    /// `assembly`, the copy belongs to that one.
+    public func renamed(
+        id: UInt32, key: String, assembly: String? = nil, _ rename: (String) -> String
+    ) -> Definition {
         var body = body
         body.mapSources { $0.renamed(rename) }
         body.alias = body.alias.map(rename)
         if key != self.key { body.origin = body.origin ?? self.key }
         body.parent = body.parent.map(rename)
         body.owner = body.owner.map(rename)
+        if let assembly { body.assembly = assembly }
         return Definition(id: id, key: key, body, details: details)
     }
 
     /// Every key in it, in the order in which `renamed` visits them.
     public var names: [String] {
         var found: [String] = []
+        let hasReferences = contains { source in
+            source.contains { if case .reference = $0.kind { true } else { false } }
+        }
+        guard hasReferences || body.alias != nil || body.parent != nil || body.owner != nil else { return found }
         _ = renamed(id: id, key: key) { name in
             found.append(name)
             return name

@@ -216,6 +216,11 @@ public final class Definition: Sendable {
         return Definition(id: id, key: key, body, details: details)
     }
 
+    /// Returns the definition at another position in the order of all definitions.
+    public func at(_ order: DefinitionOrder) -> Definition {
+        body.order == order ? self : with { $0.order = order }
+    }
+
     public var type: ObjectType? { body.type }
     public var alias: String? { body.alias }
     /// Whether it is an alias and nothing more: it declares no runtime arguments, and passes them on unchanged.

@@ -29,8 +29,7 @@ struct ActiveAssembly: Sendable {
         for definition in description.definitions {
             let key = try self.key(definition)
             let id = key == definition.key ? definition.id : try intern(key)
-            let renamed = definition.renamed(id: id, key: key) { rename($0, &used) }
-            found.append(renamed.with { $0.assembly = name })
+            found.append(definition.renamed(id: id, key: key, assembly: name) { rename($0, &used) })
         }
         return found
     }

@@ -15,20 +15,24 @@ enum Circles {
         var found: [[UInt32]] = []
         for root in roots where order[root] == nil {
             var visits: [Visit] = []
-            func enter(_ id: UInt32) {
+            func enter(_ id: UInt32, _ targets: [UInt32]) {
                 order[id] = order.count
                 low[id] = order[id]
                 stack.append(id)
                 onStack.insert(id)
-                visits.append(Visit(id: id, targets: targets(id)))
+                visits.append(Visit(id: id, targets: targets))
             }
-            enter(root)
+            // Most nodes lead nowhere, and are in no cycle.
+            let first = targets(root)
+            guard !first.isEmpty else { continue }
+            enter(root, first)
             while let visit = visits.last {
                 if visit.next < visit.targets.count {
                     visits[visits.count - 1].next += 1
                     let target = visit.targets[visit.next]
                     if order[target] == nil {
-                        enter(target)
+                        let next = targets(target)
+                        if next.isEmpty { order[target] = order.count } else { enter(target, next) }
                     } else if onStack.contains(target) {
                         low[visit.id] = min(low[visit.id] ?? 0, order[target] ?? 0)
                     }

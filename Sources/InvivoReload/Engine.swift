@@ -34,7 +34,7 @@ public final class Engine: Sendable {
     private static let seams: Void = {
         Loading.isAskedToClose = { engine in
             let container = Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
-            return container.monitor.locked { container.registry.closing.isRequested }
+            return container.registry.closing.isRequested
         }
         RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { ObjectType.of($0).description } }

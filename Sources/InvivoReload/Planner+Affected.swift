@@ -79,8 +79,8 @@ extension Planner {
     ) {
         let former = graph.cell(id)
         let definition = next(id, wiring.definitions)
-        let wasBuilt = observed.isHeld(id)
-        let wasAlias = before.alias(id) != nil
+        let wasBuilt = former != nil && observed.isHeld(id)
+        let wasAlias = former != nil && before.alias(id) != nil
         if let former, !wasAlias { effects.store.replaced.append(former) }
         let key = names.name(id)
         func note(_ what: Int) { effects.changes.append(Report.Change(key: key, what: UInt32(what), property: "")) }
@@ -156,6 +156,12 @@ extension Planner {
 
     /// Plans the plain aliases of changed keys: they share the slot of their target.
     func planAliases(_ wiring: NextWiring, _ effects: inout Effects) throws(Failure) {
+        let definitions = wiring.definitions
+        let hasOverrides = !before.overrides.isEmpty || !definitions.overrides.isEmpty
+        guard
+            hasOverrides || !before.links.aliases.isEmpty
+                || definitions.changed.values.contains(where: { $0?.alias != nil })
+        else { return }
         var changed = effects.store.touched.union(wiring.definitions.changed.keys)
         // Keys that were bound to something else, or found in a cycle, have another compiled definition and the same object.
         for id in wiring.compiled.circled.union(wiring.compiled.recipes.keys) {

@@ -46,7 +46,7 @@ extension Planner {
                 members[name] = expanded.map(\.id)
                 let orders = orders(of: expanded, name, &definitions, &numbers)
                 for (described, order) in zip(expanded, orders) {
-                    let definition = described.with { $0.order = order }
+                    let definition = described.at(order)
                     if next.alone.contains(definition.id) {
                         owners[definition.id] = before.definitions[definition.id]
                         kept.insert(definition.id)

@@ -8,6 +8,7 @@ extension Planner {
         _ definitions: DefinitionPlan, _ compiled: Compiled, _ failures: inout [Failure]
     ) throws(Failure) {
         func recipe(_ id: UInt32) -> Recipe? {
+            if let own = compiled.recipes[id], own.id == id, own.definition.alias == nil { return own }
             var id = id
             var seen: Set<UInt32> = [id]
             // A plain alias stands for its target, whether both are new or not.
@@ -71,6 +72,7 @@ extension Planner {
 
     /// Returns the path from a shared object to a captive dependency, through objects that are created for it alone.
     private func captive(of holder: Recipe, _ recipe: (UInt32) -> Recipe?) -> [Recipe]? {
+        guard !holder.references.edges.isEmpty else { return nil }
         var seen: Set<UInt32> = [holder.id]
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
             for (target, edge) in from.references.edges where edge != .late && seen.insert(target).inserted {

@@ -278,6 +278,10 @@ extension Planner {
 
     /// Returns the holders of a key, by its own name or by an alias.
     private func holdersByAnyName(of id: UInt32) -> Set<UInt32> {
+        if before.links.aliases[id].isEmpty {
+            let holders = before.links.dependents.holders(of: id)
+            return holders.isEmpty ? [] : Set(holders).subtracting(CollectionOfOne(id))
+        }
         var others: Set<UInt32> = [id]
         var queue = [id]
         var holders: Set<UInt32> = []
@@ -312,6 +316,7 @@ extension Planner {
             return (covers.last?.definition ?? base).alias
         }
         func targets(_ id: UInt32, _ edges: (Recipe) -> [UInt32]) -> [UInt32] {
+            if let own = recipes[id], own.id == id, own.definition.alias == nil { return edges(own) }
             // A plain alias has no recipe of its own.
             if let alias = alias(id), recipes[id] != nil || graph.recipe(id)?.id != id {
                 return names.id(of: alias).map { [$0] } ?? []

@@ -37,7 +37,7 @@ extension Planner {
                 definitions.lastNumber += 1
                 order = DefinitionOrder(number: definitions.lastNumber)
             }
-            definitions.changed[definition.id] = .some(definition.with { $0.order = order })
+            definitions.changed[definition.id] = .some(definition.at(order))
             definitions.described.insert(definition.id)
         }
         if set.rebuilds.includeBlockedOnTypes { planTypes(&definitions) }

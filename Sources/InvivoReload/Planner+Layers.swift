@@ -37,8 +37,12 @@ extension Planner {
             }
         }
         func noteWarnings(_ key: String, since count: Int) {
-            findings.planned.insert(key)
-            if warnings.count > count { findings.warned.insert(key) }
+            if warnings.count > count {
+                findings.planned.insert(key)
+                findings.warned.insert(key)
+            } else if !before.warned.isEmpty {
+                findings.planned.insert(key)
+            }
         }
         for id in ids.sorted() {
             try Loading.check()

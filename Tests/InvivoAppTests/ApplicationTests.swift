@@ -1,6 +1,7 @@
 import CInvivo
 import Glibc
 import InvivoBase
+import InvivoGraph
 import InvivoReload
 import InvivoWiring
 import Testing
@@ -16,11 +17,8 @@ import Testing
 
         init() throws {
             var template = Array("/tmp/invivo-app-XXXXXX".utf8CString)
-            path = try template.withUnsafeMutableBufferPointer { buffer in
-                try #require(mkdtemp(buffer.baseAddress)).withMemoryRebound(to: CChar.self, capacity: 1) {
-                    String(cString: $0)
-                }
-            }
+            _ = try #require(mkdtemp(&template))
+            path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
 
         deinit {
@@ -42,7 +40,10 @@ import Testing
     private static func load(_ engine: Engine, _ path: String) throws(Failure) {
         guard path.hasSuffix("libparts.so") else { throw Failure(.notFound, "no such library") }
         let (name, gain) = (strdup("Part"), strdup("gain"))
-        defer { (free(name), free(gain)) as Void }
+        defer {
+            free(name)
+            free(gain)
+        }
         var property = invivo_property()
         property.struct_size = MemoryLayout<invivo_property>.size
         property.name = UnsafePointer(gain)
@@ -139,11 +140,11 @@ import Testing
         #expect(try Application.needsPython(manifest))
         let found = try #require(failure { () throws(Failure) in _ = try Application.open(options(manifest)) })
         #expect(found.all.map(\.text).joined().contains("a Python module needs a Python host"))
-        var options = options(manifest)
+        var hosted = options(manifest)
         var loaded: [String] = []
-        options.loadOther = { (_, name, path) throws(Failure) in loaded.append("\(name) \(path.hasSuffix("parts.py"))")
+        hosted.loadOther = { (_, name, path) throws(Failure) in loaded.append("\(name) \(path.hasSuffix("parts.py"))")
         }
-        try Application.open(options).close()
+        try Application.open(hosted).close()
         #expect(loaded == ["parts true"])
     }
 
