@@ -22,7 +22,7 @@ public final class CStrings: @unchecked Sendable {
         }
     }
 
-    /// The same; nil for nil.
+    /// A NUL-terminated copy; nil for nil.
     public func string(_ text: String?) -> UnsafePointer<CChar>? {
         guard let text else { return nil }
         return string(text)
@@ -66,7 +66,7 @@ public func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(Failur
     return text
 }
 
-/// The same where NULL is allowed.
+/// A NUL-terminated string from C, or nil for NULL.
 public func optionalText(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(Failure) -> String? {
     guard let pointer else { return nil }
     return try text(pointer, what)

@@ -92,7 +92,7 @@ public final class Callable: @unchecked Sendable {
         try HandleTable.require(bits, .callable, as: Callable.self)
     }
 
-    /// One lease more for C; it keeps the callable alive.
+    /// Adds a lease for C, which keeps the callable alive.
     func addLease() {
         leases.add(1, ordering: .relaxed)
         _ = Unmanaged.passRetained(self)

@@ -116,7 +116,7 @@ public enum HandleTable {
         return found as? T
     }
 
-    /// As above, and throws the failure for the caller in C.
+    /// The object of a handle. Throws the failure for the caller in C if there is none.
     public static func require<T: AnyObject>(
         _ bits: UInt64, _ kind: HandleKind, as type: T.Type
     ) throws(Failure) -> T {

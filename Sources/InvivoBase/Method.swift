@@ -88,7 +88,7 @@ extension Signature {
             self.defaultValue = defaultValue
         }
 
-        /// Whether a caller may give no argument for it.
+        /// Whether a caller may omit the argument.
         public var mayBeLeftOut: Bool { isOptional || defaultValue != nil }
 
         var text: String {

@@ -172,7 +172,7 @@ public enum ObjectTable {
     /// The bit of the leases that only too many reach.
     @usableFromInline static let tooMany: UInt64 = 1 << 31
 
-    /// Whether an object is refused for having as many leases as it takes.
+    /// Whether an object has the maximum number of leases.
     public static func isExhausted(_ bits: UInt64) -> Bool { (claims(bits)?.leases ?? 0) & tooMany != 0 }
 
     /// Adds the graph's hold to an object with a lease.
@@ -180,7 +180,7 @@ public enum ObjectTable {
         if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 32) }
     }
 
-    /// Something that the object leads to leads back to it.
+    /// Notes that the object is part of a reference cycle.
     public static func markCircle(_ bits: UInt64) {
         if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 34) }
     }
@@ -199,7 +199,7 @@ public enum ObjectTable {
         return (state & 0xffff_ffff, state & (1 << 32) != 0)
     }
 
-    /// Whether the object is held.
+    /// Whether the object has a lease or the graph's hold.
     @inlinable @inline(__always)
     public static func isClaimed(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
@@ -213,7 +213,8 @@ public enum ObjectTable {
     // No single check can see that objects are held only by each other. They are put on trial one after another, and a
     // new lease on one of them cancels its trial. When all are on trial at the same time, nothing else holds a claim.
 
-    /// Gives an object that has just lost its last claim the graph's hold, by who would dispose of it: it lives on.
+    /// Gives an object that has just lost its last claim the graph's hold, so that it lives on. Called by the thread
+    /// that would otherwise dispose of it.
     public static func revive(_ bits: UInt64) {
         guard let slot = slot(bits) else { return }
         var state = iv_load_u64(iv_slot_state(slot))
@@ -246,7 +247,7 @@ public enum ObjectTable {
         return false
     }
 
-    /// Ends an object that is on trial: who ends it disposes of it. False when the trial was called off.
+    /// Ends an object that is on trial. The caller then disposes of it. Returns false if the trial was canceled.
     private static func end(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))

@@ -84,8 +84,8 @@ public enum Readers {
         return true
     }
 
-    /// The same outside a view, with the current generation pinned: what it holds is not disposed of before the build ends.
-    /// Nil also when the runtime is closed.
+    /// Begins a build outside a view. Pins the current generation: its objects are not disposed of before the build
+    /// ends. Nil also when the runtime is closed.
     public static func beginBuild(_ core: Core, tag: UInt64) -> Reader? {
         guard let reader = enter(core, tag: tag) else { return nil }
         defer { leave(reader) }
@@ -95,7 +95,7 @@ public enum Readers {
         return reader
     }
 
-    /// Pins the generation for a build of the calling thread that began without; what is loaded from now on is not older.
+    /// Pins the current generation for a build of the calling thread that began without. Later loads are not older.
     public static func pin(_ core: Core) {
         guard let reader = seat(core, iv_thread()!), reader.pointee.pinned == 0 else { return }
         iv_store_u64(iv_reader_pinned(reader), iv_load_u64(iv_core_epoch(core)))

@@ -8,7 +8,7 @@ public typealias ThreadState = UnsafeMutablePointer<iv_thread>
 public func currentThread() -> ThreadState { iv_thread() }
 
 /// The build that a thread is in, as one word of its state: the object of a build, or a build plan that it runs. Host code that
-/// runs detached from the build still finds it there: what that code resolves may be an object of the build.
+/// runs detached from the build still finds it there: that code may resolve an object of the build.
 @frozen
 public struct ThreadBuild {
     @usableFromInline let word: UnsafeMutableRawPointer?

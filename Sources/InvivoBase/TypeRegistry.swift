@@ -6,7 +6,7 @@ public protocol TypeRegistry: AnyObject {
     func register(_ type: TypeDescription) throws(Failure)
     /// Finds a type by name. The failure for an unknown name (`notFound`) suggests the nearest one.
     func find(_ name: String) throws(Failure) -> TypeDescription
-    /// Whether there is one; the nearest name is not looked for.
+    /// Whether there is a type of this name. The nearest name is not searched for.
     func has(_ name: String) -> Bool
 }
 

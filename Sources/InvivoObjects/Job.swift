@@ -11,7 +11,7 @@ public final class Job: Sendable {
 
     private struct Status {
         var state = State.waiting
-        /// Whether a thread waits for it.
+        /// Whether a thread waits for the job.
         var isAwaited: Bool
         /// For a running job without a waiting thread: receives the rest of the work.
         var abandonment: Abandonment?
@@ -179,7 +179,7 @@ extension Job {
         var name: String
         /// The consequence when no thread waits for it any longer.
         var whenLeft: String
-        /// Whether it runs on its own thread and in no domain.
+        /// Whether the job runs on its own thread and in no domain.
         var hasOwnThread = false
 
         public init(name: String = "its job", whenLeft: String = "its effects are undone when it returns") {

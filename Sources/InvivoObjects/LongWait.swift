@@ -20,7 +20,7 @@ public struct LongWait {
         domains.monitor.lock()
     }
 
-    /// The same for an object that a build creates. Only one of the threads that wait for a build reports it.
+    /// Begins a wait for an object that a build creates. Only one of the threads that wait for a build reports it.
     public mutating func once(
         _ domains: DomainTable, for name: @autoclosure () -> String, of builder: (any WaitingBuild)?
     ) {

@@ -12,9 +12,9 @@ public protocol WaitingBuild: AnyObject, Sendable {
     var keysInProgress: [String] { get }
     /// Builds that run in hooks of its start phase.
     var innerBuilds: [any WaitingBuild] { get }
-    /// Whether it waits for a shared object and can be rolled back and begun again.
+    /// Whether the build waits for a shared object and can be rolled back and begun again.
     var canBackOff: Bool { get }
-    /// Whether a long wait for it has been reported.
+    /// Whether a long wait for the build has been reported.
     var isReportedAsSlow: Bool { get set }
 }
 
