@@ -336,14 +336,14 @@ def before_the_mark():
 os.register_at_fork(after_in_child=before_the_mark)
 import fork_marker
 os.register_at_fork(after_in_child=lambda: block(1))
-fork_marker.LIMIT = 2
+fork_marker.LIMIT = 1
 
 def ended(child):
     if child == 0:
         os._exit(3)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-blocked[0] = 2
+blocked[0] = 1
 print(ended(fork_marker.fork()), forks[0], flush=True)
 blocked[0] = 3
 try:
@@ -357,9 +357,9 @@ print(ended(child), forks[0], flush=True)
 """
     )
     assert ran.stdout.splitlines() == [
-        "3 3",
-        "os.fork did not return in 3 children, one after another 6",
-        "-9 7",
+        "3 2",
+        "os.fork did not return in 3 children, one after another 5",
+        "-9 6",
     ], ran.stderr
 
 
