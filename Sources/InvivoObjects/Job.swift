@@ -121,20 +121,19 @@ public final class Job: Sendable {
     /// Gives it up unrun.
     @discardableResult
     func drop() -> Bool {
-        var dropped: Status?
-        domains.monitor.locked {
-            guard withdraw(Failure(.host, "the domain '\(domain.name)' dropped its job")) else { return }
+        typealias Rest = (body: (() throws(Failure) -> Void)?, onDrop: (() -> Void)?)
+        var rest = domains.monitor.locked { () -> Rest? in
+            guard withdraw(Failure(.host, "the domain '\(domain.name)' dropped its job")) else { return nil }
             domains.noteOver(self)
-            status.heldUnchecked { status in
-                dropped = status
-                status.body = nil
-                status.onDrop = nil
+            return status.held { status -> Rest in
+                defer { (status.body, status.onDrop) = (nil, nil) }
+                return (status.body, status.onDrop)
             }
         }
-        guard dropped != nil else { return false }
+        guard rest != nil else { return false }
         closeHandle()
-        dropped?.body = nil
-        dropped?.onDrop?()
+        rest?.body = nil
+        rest?.onDrop?()
         return true
     }
 

@@ -2,6 +2,8 @@ public import InvivoBase
 
 /// A few threads that run tasks in the order in which they are added. A thread is started when a task finds none that is idle; all
 /// end when the runtime is closed.
+///
+/// Unchecked: the monitor guards the state, and each task runs on one thread.
 public final class WorkerThreads: @unchecked Sendable {
     public typealias Task = () -> Void
     private static let most = 4
