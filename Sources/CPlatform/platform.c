@@ -10,6 +10,23 @@ struct iv_slot *iv_slot_chunks[IV_SLOT_CHUNKS];
 struct iv_live iv_live;
 uint64_t iv_fork_count;
 
+const struct iv_graph *iv_no_graph(void) {
+    static const struct iv_graph none;
+    return &none;
+}
+const uint64_t *iv_version_of_forked_keys(void) {
+    static const uint64_t version = 1;
+    return &version;
+}
+
+static void dispose_nothing(struct iv_record *record) { (void)record; }
+static void ignore(uint64_t number) { (void)number; }
+static bool is_never_asked(void *engine) {
+    (void)engine;
+    return false;
+}
+struct iv_hooks iv_hooks = {dispose_nothing, ignore, ignore, is_never_asked};
+
 static pthread_key_t exit_key;
 static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
 static void (*exit_function)(struct iv_thread *);

@@ -16,14 +16,14 @@ public func invivo_resolve_async(
         guard let resolved else { throw Failure(.argument, "resolved is NULL") }
         let (container, id) = try keyed(runtime, key)
         let domain = deliver.bits == 0 ? nil : try container.domains.domain(deliver.bits)
-        let data = user_data
+        let data = HostPointer(user_data)
         try Engine.find(runtime.bits).asyncResolver.resolve(id, try Value.borrowed(arguments, count), deliver: domain) {
             result in
             switch result {
-            case .success(let object): resolved(data, invivo_object(bits: object), nil)
+            case .success(let object): resolved(data.raw, invivo_object(bits: object), nil)
             case .failure(let failure):
                 let box = ErrorBox.make(failure)
-                resolved(data, invivo_object(), box)
+                resolved(data.raw, invivo_object(), box)
                 ErrorBox.release(box)
             }
         }

@@ -21,11 +21,11 @@ public func invivo_version() -> UInt32 {
 
 // Keeps the one text whose pointer is handed out for as long as the process lives.
 private let versionStore = CStrings()
-nonisolated(unsafe) private let versionText = versionStore.string(
+private let versionText = versionStore.text(
     "\(INVIVO_VERSION_MAJOR).\(INVIVO_VERSION_MINOR).\(INVIVO_VERSION_PATCH)")
 
 @c @implementation
-public func invivo_version_text() -> UnsafePointer<CChar>! { versionText }
+public func invivo_version_text() -> UnsafePointer<CChar>! { versionText.pointer }
 
 // MARK: - Errors
 

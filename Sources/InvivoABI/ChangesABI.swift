@@ -8,7 +8,9 @@ internal import InvivoWiring
 
 // wiring.h: change sets, definitions, overrides, blocks.
 
-/// A change set while C writes it. Used by one thread at a time.
+/// A change set while C writes it.
+///
+/// Unchecked: the host uses a change set on one thread at a time.
 final class OpenChanges: @unchecked Sendable {
     let engine: Engine
     var set: ChangeSet

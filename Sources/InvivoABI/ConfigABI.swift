@@ -4,6 +4,7 @@ internal import InvivoConfig
 internal import InvivoObjects
 internal import InvivoReload
 internal import InvivoWiring
+import Synchronization
 
 // config.h: the configuration, and converters.
 
@@ -71,13 +72,14 @@ public func invivo_config_observe(
         guard let changed = given.changed else { throw Failure(.argument, "options.changed is NULL") }
         let engine = try Engine.find(runtime.bits)
         let domain = given.domain.bits == 0 ? nil : try engine.container.domains.domain(given.domain.bits)
-        nonisolated(unsafe) let userData = given.user_data
+        let userData = HostPointer(given.user_data)
         let destroy = given.destroy
-        let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData) } }
+        let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData.raw) } }
         let observer = try engine.observe(
             configuration: try text(path, "path"), domain: domain, destroy: ended
         ) { path, value, generation in
-            Value.withBorrowed([value]) { value, _ in path.withCString { changed(userData, $0, value, generation) } }
+            Value.withBorrowed([value]) { value, _ in path.withCString { changed(userData.raw, $0, value, generation) }
+            }
         }
         out?.pointee.bits = observer.handleBits
     }
@@ -122,7 +124,7 @@ public func invivo_converter_register(
         guard !name.isEmpty else { throw Failure(.argument, "a converter needs a name") }
         guard given.convert != nil || given.read != nil else { throw Failure(.argument, "options.convert is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
-        let host = HostConverter(given.convert, given.read, given.user_data, given.destroy)
+        let host = HostConverter(given.convert, given.read, HostPointer(given.user_data), given.destroy)
         let called = { @Sendable [weak container] (body: () throws(Failure) -> Value) throws(Failure) -> Value in
             guard let container else { throw Failure(.closed, "the runtime is closed") }
             return try container.callback { () -> Result<Value, Failure> in
@@ -137,13 +139,13 @@ public func invivo_converter_register(
             try called { () throws(Failure) in try host.value(text, name) }
         }
         try container.registry.converters.register(converter)
-        host.isTaken = true
+        host.isTaken.store(true, ordering: .releasing)
     }
 }
 
 /// A host's function with its user data. `destroy` is called with the last converter that uses it, once it was
 /// accepted.
-private final class HostConverter: @unchecked Sendable {
+private final class HostConverter: Sendable {
     typealias Function =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafePointer<CChar>?, UInt64, UnsafeMutablePointer<invivo_value>?,
@@ -156,13 +158,13 @@ private final class HostConverter: @unchecked Sendable {
         ) -> invivo_status
     private let function: Function?
     private let reader: Reader?
-    private let userData: UnsafeMutableRawPointer?
+    private let userData: HostPointer
     private let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-    /// Written once, before anybody else knows it.
-    var isTaken = false
+    /// Whether the registration has succeeded.
+    let isTaken = Atomic(false)
 
     init(
-        _ function: Function?, _ reader: Reader?, _ userData: UnsafeMutableRawPointer?,
+        _ function: Function?, _ reader: Reader?, _ userData: HostPointer,
         _ destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
     ) {
         self.function = function
@@ -171,19 +173,21 @@ private final class HostConverter: @unchecked Sendable {
         self.destroy = destroy
     }
 
-    deinit { if isTaken, let destroy { ending { [userData] in destroy(userData) } } }
+    deinit {
+        if isTaken.load(ordering: .acquiring), let destroy { ending { [userData] in destroy(userData.raw) } }
+    }
 
     func read(_ value: Value, _ name: String) throws(Failure) -> Value {
         guard let reader else { return value }
         return try CallbackResult.run("the converter '\(name)'") { result, error in
-            Value.withBorrowed([value]) { value, _ in reader(userData, value, result, error) }
+            Value.withBorrowed([value]) { value, _ in reader(userData.raw, value, result, error) }
         }
     }
 
     func value(_ text: String, _ name: String) throws(Failure) -> Value {
         guard let function else { return try read(.string(text), name) }
         return try CallbackResult.run("the converter '\(name)'") { result, error in
-            text.withCString { function(userData, $0, UInt64(text.utf8.count), result, error) }
+            text.withCString { function(userData.raw, $0, UInt64(text.utf8.count), result, error) }
         }
     }
 }

@@ -12,7 +12,7 @@ struct HeldObject: ~Copyable {
     let record: Record
     private let bits: UInt64
 
-    /// `isRead`: what a forked child, too, may ask of its parent's objects.
+    /// `isRead`: the call is allowed in a forked child on objects of its parent.
     init(_ object: invivo_object, isRead: Bool = false) throws(Failure) {
         guard ObjectTable.retain(object.bits) else {
             throw ObjectTable.isExhausted(object.bits) ? .exhausted() : .badHandle(object.bits, .object)

@@ -27,7 +27,7 @@ public func invivo_pool_open(
         }
         let least = MemoryLayout<invivo_pool_options>.offset(of: \.make) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_pool_options.self)
-        nonisolated(unsafe) let userData = given.user_data
+        let userData = given.user_data
         var destroy: (() -> Void)?
         if let function = given.destroy { destroy = { function(userData) } }
         out.pointee.bits = try pools.open(

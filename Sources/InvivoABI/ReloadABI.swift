@@ -97,15 +97,15 @@ public func invivo_observe(
         }
         let engine = try Engine.find(runtime.bits)
         let domain = given.domain.bits == 0 ? nil : try engine.container.domains.domain(given.domain.bits)
-        nonisolated(unsafe) let userData = given.user_data
+        let userData = HostPointer(given.user_data)
         let destroy = given.destroy
-        let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData) } }
+        let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData.raw) } }
         var callback: Observer.Callback?
         if let reloaded {
-            callback = { report in reloaded(userData, OpaquePointer(Unmanaged.passUnretained(report).toOpaque())) }
+            callback = { report in reloaded(userData.raw, OpaquePointer(Unmanaged.passUnretained(report).toOpaque())) }
         }
         var visible: Observer.Publishing?
-        if let publishing { visible = { published in publishing(userData, published ? 1 : 0) } }
+        if let publishing { visible = { published in publishing(userData.raw, published ? 1 : 0) } }
         let observer = try engine.observe(domain: domain, destroy: ended, publishing: visible, callback: callback)
         out?.pointee.bits = observer.handleBits
     }

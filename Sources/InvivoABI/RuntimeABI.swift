@@ -61,9 +61,9 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
         options.maxEachEntries = min(Int(clamping: given.max_each_entries), EntryPositions.most)
     }
     if given.max_document_bytes != 0 { options.maxDocumentBytes = Int(clamping: given.max_document_bytes) }
-    nonisolated(unsafe) let userData = given.log_user_data
+    let userData = HostPointer(given.log_user_data)
     var ended: (@Sendable () -> Void)?
-    if let destroy = given.log_destroy { ended = { destroy(userData) } }
+    if let destroy = given.log_destroy { ended = { destroy(userData.raw) } }
     if let function = given.log {
         let log = LogSink(function, userData)
         options.log = Log(level: given.log_level, sink: { log.write($0, $1, $2, $3) }, ended: ended)
@@ -74,14 +74,12 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
 }
 
 /// A host's log function.
-private final class LogSink: @unchecked Sendable {
-    private let function: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_log_entry>?) -> Void
-    private let userData: UnsafeMutableRawPointer?
+private struct LogSink {
+    typealias Function = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_log_entry>?) -> Void
+    private let function: Function
+    private let userData: HostPointer
 
-    init(
-        _ function: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_log_entry>?) -> Void,
-        _ userData: UnsafeMutableRawPointer?
-    ) {
+    init(_ function: @escaping Function, _ userData: HostPointer) {
         self.function = function
         self.userData = userData
     }
@@ -99,7 +97,7 @@ private final class LogSink: @unchecked Sendable {
             var entry = invivo_log_entry(
                 struct_size: MemoryLayout<invivo_log_entry>.size, level: level, reserved: 0, message: text,
                 path: keyPath, fields: pairs.baseAddress, field_count: UInt64(pairs.count))
-            function(userData, &entry)
+            function(userData.raw, &entry)
         }
         for index in owned.indices { Value.free(&owned[index]) }
     }
@@ -200,7 +198,6 @@ public func invivo_thread_prepare(_ runtime: invivo_runtime, _ error: UnsafeMuta
     answering(error) { () throws(Failure) in
         _ = try Container.find(runtime.bits, .runtime)
         _ = currentThread().identity
-        _ = emptyGraph
     }
 }
 
@@ -222,20 +219,20 @@ public func invivo_domain_register(
             given.flags, INVIVO_DOMAIN_ANY_THREAD | INVIVO_DOMAIN_DEFAULT, "options.flags", "INVIVO_DOMAIN_...")
         let name = try optionalText(given.name, "options.name") ?? "host"
         let engine = try Engine.find(runtime.bits)
-        nonisolated(unsafe) let userData = given.user_data
-        let destroy = given.destroy
+        let userData = HostPointer(given.user_data)
+        let ended: (@Sendable () -> Void)? = given.destroy.map { destroy in { @Sendable in destroy(userData.raw) } }
         let isHere = given.is_current.map { ask in
-            { @Sendable () -> Bool in currentThread().asking { ask(userData) != 0 } }
+            { @Sendable () -> Bool in currentThread().asking { ask(userData.raw) != 0 } }
         }
         let domain = Domain(
             name: name,
             kind: .posted(anyThread: given.flags & UInt32(INVIVO_DOMAIN_ANY_THREAD) != 0) { job throws(Failure) in
                 let bits = job.open()
                 try CallbackResult.run("the post function of the domain '\(name)'") {
-                    post(userData, invivo_job(bits: bits), $0)
+                    post(userData.raw, invivo_job(bits: bits), $0)
                 }
             },
-            isHere: isHere, destroy: destroy.map { destroy in { destroy(userData) } })
+            isHere: isHere, destroy: ended)
         try engine.container.domains.add(domain, asDefault: given.flags & UInt32(INVIVO_DOMAIN_DEFAULT) != 0)
         out.pointee.bits = domain.register()
     }

@@ -20,9 +20,9 @@ public func invivo_scope_register(
         }
         guard !name.isEmpty else { throw Failure(.argument, "a scope needs a name") }
         let host = PlacedScope.Host(find: find, keep: given.keep, drop: given.drop, userData: given.user_data)
-        let scope = PlacedScope(name, host)
+        let scope = PlacedScope(name, host, container.monitor, destroy: given.destroy)
         try container.registry.scopes.register(scope)
-        scope.destroy = given.destroy
+        scope.takeData()
     }
 }
 

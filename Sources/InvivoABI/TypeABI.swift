@@ -75,9 +75,9 @@ public func invivo_type_property_at(
 ) -> invivo_status {
     answering(nil) { () throws(Failure) in
         if let out { do throws(Failure) { try fill(out, "out", least: 16, with: invivo_property()) } catch {} }
-        let properties = try TypeDescription.find(type.bits).properties
+        let type = try TypeDescription.find(type.bits)
         guard let out else { throw Failure(.argument, "out is NULL") }
-        try fill(out, "out", least: 16, with: try entry(properties, index, "property").cDescription)
+        try fill(out, "out", least: 16, with: try entry(Array(type.cProperties), index, "property"))
     }
 }
 
@@ -109,9 +109,9 @@ public func invivo_type_method_at(
 ) -> invivo_status {
     answering(nil) { () throws(Failure) in
         if let out { do throws(Failure) { try fill(out, "out", least: 16, with: invivo_method()) } catch {} }
-        let methods = try TypeDescription.find(type.bits).methods
+        let type = try TypeDescription.find(type.bits)
         guard let out else { throw Failure(.argument, "out is NULL") }
-        try fill(out, "out", least: 16, with: try entry(methods, index, "method").cDescription)
+        try fill(out, "out", least: 16, with: try entry(Array(type.cMethods), index, "method"))
     }
 }
 

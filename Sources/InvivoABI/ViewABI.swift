@@ -6,21 +6,16 @@ internal import InvivoWiring
 
 // view.h: wait-free readings of one generation, by slots of readers (hot.h).
 
-/// The graph of a view on an invalid runtime: no keys. Never freed. Created by invivo_thread_prepare, so that a
-/// real-time thread whose runtime closes does not create it.
-nonisolated(unsafe) let emptyGraph: UnsafePointer<invivo_graph> = {
-    let graph = UnsafeMutablePointer<invivo_graph>.allocate(capacity: 1)
-    graph.initialize(to: invivo_graph(generation: 0, owner: 0, count: 0, chunks: nil))
-    return UnsafePointer(graph)
-}()
-
 @c @implementation
 public func invivo_view_begin(_ runtime: invivo_runtime) -> invivo_view {
     let upper = runtime.bits >> 32
     guard upper >> 28 == 1, UInt32(truncatingIfNeeded: runtime.bits) == 0,
         let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff),
         let reader = Readers.enter(core, tag: upper & 0xfff_ffff), let graph = reader.pointee.graph
-    else { return invivo_view(graph: emptyGraph, reader: nil) }
+    else {
+        return invivo_view(
+            graph: UnsafeRawPointer(iv_no_graph()).assumingMemoryBound(to: invivo_graph.self), reader: nil)
+    }
     return invivo_view(graph: graph.assumingMemoryBound(to: invivo_graph.self), reader: OpaquePointer(reader))
 }
 

@@ -49,7 +49,7 @@ public func invivo_key_name(_ key: invivo_key) -> UnsafePointer<CChar>! {
 @c @implementation
 public func invivo_key_version(_ key: invivo_key) -> UnsafePointer<UInt64>! {
     if ForkedRuntime(runtimeHandle(of: key)) != nil, key.bits >> 60 == 3 {
-        return forkedVersion
+        return iv_version_of_forked_keys()
     }
     guard let container = try? Container.find(key.bits, .key) else { return nil }
     return container.monitor.locked { () -> UnsafePointer<UInt64>? in
@@ -57,13 +57,6 @@ public func invivo_key_version(_ key: invivo_key) -> UnsafePointer<UInt64>! {
         return Int(id) < container.keys.count ? container.keys.version(id) : nil
     }
 }
-
-/// In a forked child no commit changes any key of its parent's runtimes.
-nonisolated(unsafe) private let forkedVersion: UnsafePointer<UInt64> = {
-    let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-    word.initialize(to: 1)
-    return UnsafePointer(word)
-}()
 
 // MARK: - Resolving
 

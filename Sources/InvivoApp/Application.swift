@@ -4,7 +4,7 @@ public import InvivoReload
 internal import InvivoSpec
 
 /// An application manifest, run: its modules are loaded, its components defined and built, its specs followed.
-public final class Application: @unchecked Sendable {
+public final class Application: Sendable {
     public struct Options {
         public var manifest: String
         /// Spec files need not be good yet.
@@ -29,11 +29,9 @@ public final class Application: @unchecked Sendable {
     }
 
     public let engine: Engine
-    public private(set) var handleBits: UInt64 = 0
+    public let handleBits = HandleTable.reserve(.app)
 
-    private init(_ engine: Engine) {
-        self.engine = engine
-    }
+    private init(_ engine: Engine) { self.engine = engine }
 
     /// Whether a manifest names modules that only Python can load. Runs nothing.
     public static func needsPython(_ path: String) throws(Failure) -> Bool {
@@ -82,7 +80,7 @@ public final class Application: @unchecked Sendable {
             throw error
         }
         let application = Application(engine)
-        application.handleBits = HandleTable.insert(application, kind: .app)
+        HandleTable.fill(application.handleBits, .app, with: application)
         return application
     }
 

@@ -1,9 +1,19 @@
 internal import CInvivo
 internal import Glibc
 
+/// A NUL-terminated string that C borrows.
+///
+/// Unchecked: the string is constant. It lives as long as its `CStrings`, or as the process if it is a literal.
+public struct CText: @unchecked Sendable {
+    public let pointer: UnsafePointer<CChar>
+
+    init(_ pointer: UnsafePointer<CChar>) { self.pointer = pointer }
+    public init(_ literal: StaticString) { pointer = cString(literal) }
+}
+
 /// Memory for C copies of names and tables that must stay where they are: freed with its owner.
 ///
-/// Filled by one thread while its owner is being made; afterwards only read.
+/// Unchecked: filled by one thread while its owner is being created; afterwards only read.
 public final class CStrings: @unchecked Sendable {
     private var blocks: [UnsafeMutableRawPointer] = []
     /// Ends the elements that own something, in the order of allocation.
@@ -22,7 +32,10 @@ public final class CStrings: @unchecked Sendable {
         }
     }
 
-    /// The same; nil for nil.
+    /// A NUL-terminated copy for an owner of this memory.
+    public func text(_ text: String) -> CText { CText(string(text)) }
+
+    /// A NUL-terminated copy; nil for nil.
     public func string(_ text: String?) -> UnsafePointer<CChar>? {
         guard let text else { return nil }
         return string(text)
@@ -66,7 +79,7 @@ public func text(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(Failur
     return text
 }
 
-/// The same where NULL is allowed.
+/// A NUL-terminated string from C, or nil for NULL.
 public func optionalText(_ pointer: UnsafePointer<CChar>?, _ what: String) throws(Failure) -> String? {
     guard let pointer else { return nil }
     return try text(pointer, what)

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Swift retains it. C holds a handle, whose leases are counted here, so that C cannot release more than it has. Runs
 /// on the calling thread.
-public final class Callable: @unchecked Sendable {
+public final class Callable: Sendable {
     public typealias Body = @Sendable ([Value]) throws(Failure) -> Value
     public typealias Invoke =
         @convention(c) (
@@ -14,18 +14,17 @@ public final class Callable: @unchecked Sendable {
         ) -> invivo_status
 
     private enum Implementation {
-        case native(Invoke, UnsafeMutableRawPointer?, destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?)
+        case native(Invoke, HostPointer, destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?)
         case swift(Body)
     }
 
     /// For messages; never empty.
     public let name: String
     /// The handle for C; valid while the callable is retained.
-    public private(set) var handleBits: UInt64 = 0
+    public let handleBits: UInt64
     /// The owner of the objects that calls use, set by the creator. Other modules inspect it to follow those
     /// references.
-    public let claims: AnyObject?
-    // `handleBits` is written in the initialisers only; everything else is constant or atomic.
+    public let claims: (any AnyObject & Sendable)?
     private let implementation: Implementation
     private let leases = Atomic<Int>(0)
     private static let live = Atomic<Int>(0)
@@ -33,10 +32,11 @@ public final class Callable: @unchecked Sendable {
     /// The number of callables in the process.
     public static var liveCount: Int { live.load(ordering: .relaxed) }
 
-    public init(_ name: String, claims: AnyObject? = nil, _ body: @escaping Body) {
+    public init(_ name: String, claims: (any AnyObject & Sendable)? = nil, _ body: @escaping Body) {
         self.claims = claims
         self.name = name.isEmpty ? "callable" : name
         implementation = .swift(body)
+        handleBits = HandleTable.reserve(.callable)
         enter()
     }
 
@@ -51,20 +51,21 @@ public final class Callable: @unchecked Sendable {
         }
         name = try optionalText(options.name, "the name of a callable") ?? "callable"
         claims = nil
-        implementation = .native(invoke, options.user_data, destroy: options.destroy)
+        implementation = .native(invoke, HostPointer(options.user_data), destroy: options.destroy)
+        handleBits = HandleTable.reserve(.callable)
         enter()
     }
 
     private func enter() {
         Self.live.add(1, ordering: .relaxed)
-        handleBits = HandleTable.insert(weakly: self, kind: .callable)
+        HandleTable.fill(handleBits, .callable, weaklyWith: self)
     }
 
     deinit {
         HandleTable.remove(handleBits, .callable)
         Self.live.subtract(1, ordering: .relaxed)
         if case .native(_, let userData, let destroy?) = implementation {
-            ending { destroy(userData) }
+            ending { destroy(userData.raw) }
         }
     }
 
@@ -75,7 +76,7 @@ public final class Callable: @unchecked Sendable {
         case .swift(let body): return try body(arguments)
         case .native(let invoke, let userData, _):
             return try CallbackResult.run("'\(name)'") { (result, error) in
-                Value.withBorrowed(arguments) { invoke(userData, $0, $1, result, error) }
+                Value.withBorrowed(arguments) { invoke(userData.raw, $0, $1, result, error) }
             }
         }
     }
@@ -83,7 +84,7 @@ public final class Callable: @unchecked Sendable {
     /// The user data, when `invoke` is the function behind it: how a binding knows its own again.
     public func userData(ifInvokedBy invoke: Invoke?) -> UnsafeMutableRawPointer? {
         guard case .native(let own, let userData, _) = implementation, let invoke else { return nil }
-        return unsafeBitCast(own, to: UInt.self) == unsafeBitCast(invoke, to: UInt.self) ? userData : nil
+        return unsafeBitCast(own, to: UInt.self) == unsafeBitCast(invoke, to: UInt.self) ? userData.raw : nil
     }
 
     // MARK: Leases of C
@@ -92,7 +93,7 @@ public final class Callable: @unchecked Sendable {
         try HandleTable.require(bits, .callable, as: Callable.self)
     }
 
-    /// One lease more for C; it keeps the callable alive.
+    /// Adds a lease for C, which keeps the callable alive.
     func addLease() {
         leases.add(1, ordering: .relaxed)
         _ = Unmanaged.passRetained(self)

@@ -20,7 +20,7 @@ public enum CallbackResult {
         }
     }
 
-    /// The same for a callback without a value.
+    /// Calls a host function that returns no value.
     public static func run(
         _ what: @autoclosure () -> String, _ call: (UnsafeMutablePointer<OpaquePointer?>) -> invivo_status
     ) throws(Failure) {

@@ -16,7 +16,8 @@ public final class ErrorBox: Sendable {
     /// The number of errors that hosts own, without causes and parts.
     public static var liveCount: Int { live.load(ordering: .relaxed) }
 
-    init(_ failure: Failure) { self.failure = failure }
+    /// An error that Swift owns; C may borrow it.
+    public init(_ failure: Failure) { self.failure = failure }
 
     /// Instantiates every generic type that an error uses, once in a process. Swift does this at the first use, under a
     /// lock. A forked child, which also creates errors, would wait for that lock forever if another thread held it at
@@ -59,15 +60,16 @@ public final class ErrorBox: Sendable {
 
     // MARK: Borrowed strings and errors
 
-    private var borrowed: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
+    /// The error as C borrows it, as long as Swift retains it.
+    public var borrowed: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
 
-    public var message: UnsafePointer<CChar> { strings.message }
-    public var path: UnsafePointer<CChar> { strings.path }
-    public var file: UnsafePointer<CChar> { strings.file }
-    public var rule: UnsafePointer<CChar> { strings.rule }
-    public var neededBy: UnsafePointer<CChar> { strings.neededBy }
+    public var message: UnsafePointer<CChar> { strings.message.pointer }
+    public var path: UnsafePointer<CChar> { strings.path.pointer }
+    public var file: UnsafePointer<CChar> { strings.file.pointer }
+    public var rule: UnsafePointer<CChar> { strings.rule.pointer }
+    public var neededBy: UnsafePointer<CChar> { strings.neededBy.pointer }
     public var text: UnsafePointer<CChar> {
-        (madeText.load() ?? madeText.storeIfNil(ErrorText(failure.text))).text
+        (madeText.load() ?? madeText.storeIfNil(ErrorText(failure.text))).text.pointer
     }
     public var cause: OpaquePointer? {
         if let made = madeCause.load() { return made.borrowed }
@@ -86,27 +88,27 @@ public final class ErrorBox: Sendable {
     }
 }
 
-/// The C strings of one error. Written in the initialiser only; `store` frees them.
-private final class ErrorStrings: @unchecked Sendable {
+/// The C strings of one error; `store` frees them.
+private final class ErrorStrings: Sendable {
     let store = CStrings()
-    let message, path, file, rule, neededBy: UnsafePointer<CChar>
+    let message, path, file, rule, neededBy: CText
 
     init(_ failure: Failure) {
-        let empty = EmptyText.pointer
-        message = failure.message.isEmpty ? empty : store.string(failure.message)
-        path = failure.path.isEmpty ? empty : store.string(failure.path)
-        file = failure.place.file.isEmpty ? empty : store.string(failure.place.file)
-        if let finding = failure.finding { rule = store.string(finding.rawValue) } else { rule = empty }
-        neededBy = failure.neededBy.isEmpty ? empty : store.string(failure.needers)
+        let empty = CText("")
+        message = failure.message.isEmpty ? empty : store.text(failure.message)
+        path = failure.path.isEmpty ? empty : store.text(failure.path)
+        file = failure.place.file.isEmpty ? empty : store.text(failure.place.file)
+        rule = failure.finding.map { [store] in store.text($0.rawValue) } ?? empty
+        neededBy = failure.neededBy.isEmpty ? empty : store.text(failure.needers)
     }
 }
 
-/// The strings of an error. Written in the initializer only.
-private final class ErrorText: @unchecked Sendable {
+/// The whole text of an error.
+private final class ErrorText: Sendable {
     private let store = CStrings()
-    let text: UnsafePointer<CChar>
+    let text: CText
 
-    init(_ text: String) { self.text = store.string(text) }
+    init(_ text: String) { self.text = store.text(text) }
 }
 
 private final class ErrorParts: Sendable {

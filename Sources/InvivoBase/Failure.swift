@@ -66,7 +66,7 @@ public struct Place: Hashable, Sendable {
     }
 }
 
-/// The one error of the runtime: what, where, what was expected. Becomes an `invivo_error` at the border.
+/// The error of the runtime, with its message and source location. The ABI presents it as an `invivo_error`.
 public struct Failure: Error, Sendable {
     public var code: Status
     public var message: String
@@ -126,7 +126,7 @@ public struct Failure: Error, Sendable {
         return first
     }
 
-    /// Whether both have the same content and source location.
+    /// Whether both failures have the same content and source location.
     public func isSame(as other: Failure) -> Bool {
         code == other.code && message == other.message && path == other.path && place == other.place
     }

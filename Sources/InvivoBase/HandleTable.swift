@@ -34,6 +34,8 @@ public enum HandleKind: UInt64, Sendable {
 /// stale handle never matches a newer object. Any thread may call. The lock is held for a few loads only, and never
 /// while an object is deallocated. Runtimes, objects and keys have tables of their own on the hot path.
 public enum HandleTable {
+    public typealias Object = any AnyObject & Sendable
+
     private static let lastGeneration: UInt32 = 1 << 28 - 1
     private static let chunkSize = 256
 
@@ -41,8 +43,9 @@ public enum HandleTable {
         var generation: UInt32 = 1
         var kind: HandleKind?
         var home: HomeProcess?
-        var strong: AnyObject?
-        weak var weakly: AnyObject?
+        var strong: Object?
+        weak var weakly: Object?
+        var object: Object? { strong ?? weakly }
     }
 
     /// Chunks never move and are never freed: a slot lives as long as the process.
@@ -80,27 +83,31 @@ public enum HandleTable {
         }
     }
 
-    // Touched with the monitor held only.
-    nonisolated(unsafe) private static var storage = Storage()
-    private static let monitor = Monitor(isProcessWide: true)
+    private static let storage = Guarded(Storage(), by: Monitor(isProcessWide: true))
 
     /// Enters an object that the table keeps alive until `remove`.
-    public static func insert(_ object: AnyObject, kind: HandleKind) -> UInt64 {
-        enter(kind) { $0.strong = object }
+    public static func insert(_ object: Object, kind: HandleKind) -> UInt64 { enter(kind, strong: object) }
+
+    /// Returns a handle that has no object yet, so that an initializer can store it. `fill` follows, or `remove`.
+    public static func reserve(_ kind: HandleKind) -> UInt64 { enter(kind, strong: nil) }
+
+    /// Gives a reserved handle its object, which the table keeps alive until `remove`.
+    public static func fill(_ bits: UInt64, _ kind: HandleKind, with object: Object) {
+        storage.locked { $0.slot(of: bits, kind)?.slot.pointee.strong = object }
     }
 
-    /// Enters an object without keeping it alive; its deinit must call `remove`.
-    public static func insert(weakly object: AnyObject, kind: HandleKind) -> UInt64 {
-        enter(kind) { $0.weakly = object }
+    /// Gives a reserved handle its object without keeping it alive; its deinit must call `remove`.
+    public static func fill(_ bits: UInt64, _ kind: HandleKind, weaklyWith object: Object) {
+        storage.locked { $0.slot(of: bits, kind)?.slot.pointee.weakly = object }
     }
 
-    private static func enter(_ kind: HandleKind, _ fill: (inout Slot) -> Void) -> UInt64 {
-        monitor.locked {
+    private static func enter(_ kind: HandleKind, strong object: Object?) -> UInt64 {
+        storage.locked { storage in
             let index = storage.takeSlot()
             let slot = storage.slot(index)
             slot.pointee.kind = kind
             slot.pointee.home = HomeProcess()
-            fill(&slot.pointee)
+            slot.pointee.strong = object
             storage.live[kind, default: 0] += 1
             return kind.rawValue << 60 | UInt64(slot.pointee.generation) << 32 | UInt64(index)
         }
@@ -109,14 +116,14 @@ public enum HandleTable {
     /// The object of a handle. Nil when the handle is stale, foreign or of another kind, or belongs to a runtime of the
     /// parent process.
     public static func find<T: AnyObject>(_ bits: UInt64, _ kind: HandleKind, as type: T.Type) -> T? {
-        let found: AnyObject? = monitor.locked {
+        let found = storage.locked { storage -> Object? in
             guard let slot = storage.slot(of: bits, kind)?.slot, !isParents(slot) else { return nil }
-            return slot.pointee.strong ?? slot.pointee.weakly
+            return slot.pointee.object
         }
         return found as? T
     }
 
-    /// As above, and throws the failure for the caller in C.
+    /// The object of a handle. Throws the failure for the caller in C if there is none.
     public static func require<T: AnyObject>(
         _ bits: UInt64, _ kind: HandleKind, as type: T.Type
     ) throws(Failure) -> T {
@@ -127,7 +134,7 @@ public enum HandleTable {
     /// Whether a handle belongs to a runtime of the process that this one was forked from. Nothing that its runtime
     /// locks may be touched here, and nothing of it is known to be whole.
     public static func isParents(_ bits: UInt64, _ kind: HandleKind) -> Bool {
-        monitor.locked { storage.slot(of: bits, kind).map { isParents($0.slot) } ?? false }
+        storage.locked { $0.slot(of: bits, kind).map { isParents($0.slot) } ?? false }
     }
 
     private static func isParents(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
@@ -138,10 +145,10 @@ public enum HandleTable {
     /// Makes a handle stale and returns its object. Nil when it was stale already, or was held weakly and its object
     /// has ended.
     @discardableResult
-    public static func remove(_ bits: UInt64, _ kind: HandleKind) -> AnyObject? {
-        monitor.locked {
+    public static func remove(_ bits: UInt64, _ kind: HandleKind) -> Object? {
+        storage.locked { storage -> Object? in
             guard let (index, slot) = storage.slot(of: bits, kind) else { return nil }
-            let object = slot.pointee.strong ?? slot.pointee.weakly
+            let object = slot.pointee.object
             slot.pointee.strong = nil
             slot.pointee.weakly = nil
             slot.pointee.kind = nil
@@ -156,7 +163,7 @@ public enum HandleTable {
 
     /// The number of live handles of a kind.
     public static func count(of kind: HandleKind) -> Int {
-        monitor.locked { storage.live[kind] ?? 0 }
+        storage.locked { $0.live[kind] ?? 0 }
     }
 }
 

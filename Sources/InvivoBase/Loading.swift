@@ -1,8 +1,13 @@
+internal import CPlatform
+
 /// The time limit for reading and planning on a thread. The limit is stored with the thread. A runtime that closes ends
 /// it earlier.
 public enum Loading {
     /// Whether the runtime that a thread loads for is asked to close. Set once, by the first runtime.
-    nonisolated(unsafe) public static var isAskedToClose: (_ engine: UnsafeMutableRawPointer) -> Bool = { _ in false }
+    public static var isAskedToClose: @convention(c) (_ engine: UnsafeMutableRawPointer) -> Bool {
+        get { iv_is_asked_to_close() }
+        set { iv_set_is_asked_to_close(newValue) }
+    }
 
     public static var abandoned: Failure { Failure(.closed, "the runtime is closing: loading is abandoned") }
 

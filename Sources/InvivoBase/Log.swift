@@ -1,23 +1,24 @@
 internal import CPlatform
 
 /// The receiver of messages, until the runtime is closed.
-public final class Log: @unchecked Sendable {
+public final class Log: Sendable {
     public typealias Sink = @Sendable (UInt32, String, String, [(String, Value)]) -> Void
 
     public let level: UInt32
     private let home = HomeProcess()
+    private struct State {
+        var sink: Sink?
+        var ended: (@Sendable () -> Void)?
+        /// Threads that are inside the sink.
+        var active: [UInt64] = []
+    }
     private let monitor = Monitor()
-    // Guarded by the monitor.
-    private var sink: Sink?
-    private var ended: (@Sendable () -> Void)?
-    /// Threads that are inside the sink.
-    private var active: [UInt64] = []
+    private let state: Guarded<State>
 
     /// `ended` is called once, by `end`.
     public init(level: UInt32, sink: Sink?, ended: (@Sendable () -> Void)? = nil) {
         self.level = level
-        self.sink = sink
-        self.ended = ended
+        state = Guarded(State(sink: sink, ended: ended), by: monitor)
     }
 
     /// The log of a host that has none of its own: warnings and errors go to standard error, each written at once.
@@ -40,14 +41,14 @@ public final class Log: @unchecked Sendable {
     ) {
         guard level.rawValue >= self.level, home.isHere else { return }
         let me = currentThread().identity
-        let begun = monitor.locked { () -> Sink? in
-            if sink != nil { active.append(me) }
-            return sink
+        let begun = state.locked { state -> Sink? in
+            if state.sink != nil { state.active.append(me) }
+            return state.sink
         }
         guard let begun else { return }
         asCallback { begun(level.rawValue, message(), path, fields) }
-        monitor.locked {
-            if let index = active.lastIndex(of: me) { active.remove(at: index) }
+        state.locked { state in
+            if let index = state.active.lastIndex(of: me) { state.active.remove(at: index) }
             monitor.broadcast()
         }
     }
@@ -56,16 +57,18 @@ public final class Log: @unchecked Sendable {
     public func end() {
         let me = currentThread().identity
         let ended = monitor.locked { () -> (@Sendable () -> Void)? in
-            sink = nil
-            while active.contains(where: { $0 != me }) { monitor.wait() }
-            defer { self.ended = nil }
-            return self.ended
+            state.held { $0.sink = nil }
+            while state.held({ $0.active.contains { $0 != me } }) { monitor.wait() }
+            return state.held { state in
+                defer { state.ended = nil }
+                return state.ended
+            }
         }
         if let ended { ending(ended) }
     }
 
     /// Returns the ownership of the sink's user data to its owner. `end` then does not call the destroy function.
-    public func giveBack() { monitor.locked { ended = nil } }
+    public func giveBack() { state.locked { $0.ended = nil } }
 
     public enum Level: UInt32, Sendable {
         case trace = 0

@@ -88,7 +88,7 @@ extension Signature {
             self.defaultValue = defaultValue
         }
 
-        /// Whether a caller may give no argument for it.
+        /// Whether a caller may omit the argument.
         public var mayBeLeftOut: Bool { isOptional || defaultValue != nil }
 
         var text: String {
@@ -101,7 +101,7 @@ extension Signature {
 }
 
 /// One method of a type. Runs in the object's domain.
-public final class Method: @unchecked Sendable {
+public final class Method: Sendable {
     public typealias Call =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<invivo_value>?, Int,
@@ -112,27 +112,24 @@ public final class Method: @unchecked Sendable {
     public let text: String?
     /// `any` when it varies; `null` for none.
     public let result: ValueKind
-    /// As C sees it; its strings and tables belong to the type.
-    public let cDescription: invivo_method
     private let function: Call
-    private let userData: UnsafeMutableRawPointer?
+    private let userData: HostPointer
 
     public var name: String { signature.name }
 
-    init(_ signature: Signature, text: String?, result: ValueKind, function: Call, description: invivo_method) {
+    init(_ signature: Signature, text: String?, result: ValueKind, function: Call, userData: HostPointer) {
         self.signature = signature
         self.text = text
         self.result = result
         self.function = function
-        userData = description.user_data
-        cDescription = description
+        self.userData = userData
     }
 
     /// Checks the arguments, calls the method, and returns the result in its declared kind.
     public func call(_ instance: UnsafeMutableRawPointer, _ arguments: [Value]) throws(Failure) -> Value {
         let arguments = try signature.check(arguments)
         let value = try CallbackResult.run("the method '\(name)'") { (result, error) in
-            Value.withBorrowed(arguments) { function(instance, userData, $0, $1, result, error) }
+            Value.withBorrowed(arguments) { function(instance, userData.raw, $0, $1, result, error) }
         }
         if result == .null { return .null }
         if value.isNull { return value }
@@ -175,14 +172,17 @@ extension TableReader {
         return (result, store.table(copies))
     }
 
-    mutating func methods(_ pointer: UnsafePointer<invivo_method>?, _ count: UInt64, path typePath: String) -> [Method]
-    {
+    /// The methods of a table, and the copy of the table that C may read while the type lives.
+    mutating func methods(
+        _ pointer: UnsafePointer<invivo_method>?, _ count: UInt64, path typePath: String
+    ) -> (methods: [Method], copies: UnsafePointer<invivo_method>?) {
         let least = MemoryLayout<invivo_method>.offset(of: \.user_data) ?? 0
         var result: [Method] = []
+        var copies: [invivo_method] = []
         for (index, entry) in versionedElements(pointer, count, least: least, "methods", path: typePath).enumerated() {
             guard let name = name(entry.name, "the name of method \(index)", path: typePath) else { continue }
             let path = "\(typePath).\(name)"
-            let (parameters, copies) = parameters(entry.parameters, entry.parameter_count, path: path)
+            let (parameters, cParameters) = parameters(entry.parameters, entry.parameter_count, path: path)
             let text = optional(entry.text, "the text", path: path)
             guard let kind = kind(entry.result, "the kind of the result", path: path) else { continue }
             guard let function = entry.call else {
@@ -193,12 +193,15 @@ extension TableReader {
             copy.struct_size = MemoryLayout<invivo_method>.size
             copy.name = store.string(name)
             copy.text = store.string(text)
-            copy.parameters = copies
+            copy.parameters = cParameters
             copy.parameter_count = UInt64(parameters.count)
             let signature = Signature(name: name, parameters: parameters)
-            result.append(Method(signature, text: text, result: kind, function: function, description: copy))
+            copies.append(copy)
+            result.append(
+                Method(
+                    signature, text: text, result: kind, function: function, userData: HostPointer(entry.user_data)))
         }
         requireDistinct(result.map(\.name), path: typePath) { "two methods are named '\($0)'" }
-        return result
+        return (result, store.table(copies))
     }
 }

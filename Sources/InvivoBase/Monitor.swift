@@ -43,7 +43,7 @@ public final class Monitor: @unchecked Sendable {
         thread.pointee.locks &-= 1
         if thread.pointee.locks == 0, thread.pointee.postponed != nil { Postponed.run(thread) }
     }
-    /// Wakes everybody who waits; call it with the lock held.
+    /// Wakes all waiting threads. Call it with the lock held.
     public func broadcast() { pthread_cond_broadcast(condition) }
     /// Waits for a broadcast; spurious wakings happen.
     public func wait() { pthread_cond_wait(condition, mutex) }

@@ -49,7 +49,7 @@ extension String {
 }
 
 extension String? {
-    /// Whether both are the same name, or both are nil.
+    /// Whether both strings are the same name, or both are nil.
     @inlinable
     public func isSameName(as other: String?) -> Bool {
         guard let self, let other else { return self == nil && other == nil }

@@ -15,11 +15,18 @@ public enum ObjectTable {
     @usableFromInline static let kind: UInt64 = 2
     @usableFromInline static let lastGeneration: UInt64 = 0xfff_ffff
     private static let monitor = Monitor(isProcessWide: true)
-    nonisolated(unsafe) private static var freeSlots: [UInt32] = []
-    nonisolated(unsafe) private static var slotCount: UInt32 = 0
+    private struct Slots {
+        var free: [UInt32] = []
+        var count: UInt32 = 0
+    }
+    private static let slots = Guarded(Slots(), by: monitor)
 
     /// Disposes of a record without claims; set once by InvivoWiring before the first object is created.
-    nonisolated(unsafe) public static var dispose: @Sendable (Record) -> Void = { _ in }
+    @inlinable @inline(__always)
+    public static var dispose: @convention(c) (Record) -> Void {
+        get { iv_dispose() }
+        set { iv_set_dispose(newValue) }
+    }
 
     @inlinable @inline(__always)
     static func slot(_ bits: UInt64) -> UnsafeMutablePointer<iv_slot>? {
@@ -31,7 +38,11 @@ public enum ObjectTable {
     static func generation(_ bits: UInt64) -> UInt64 { (bits >> 32) & 0xfff_ffff }
 
     /// Checks whether an object that lost a claim is held only by a reference cycle; set as `dispose` is.
-    nonisolated(unsafe) public static var lookForCircle: @Sendable (UInt64) -> Void = { _ in }
+    @inlinable @inline(__always)
+    public static var lookForCircle: @convention(c) (UInt64) -> Void {
+        get { iv_search_cycle() }
+        set { iv_set_search_cycle(newValue) }
+    }
 
     // MARK: making
 
@@ -56,22 +67,22 @@ public enum ObjectTable {
     @usableFromInline @inline(never)
     static func refill(_ thread: ThreadState) -> UInt32? {
         thread.prepareForExit()
-        return monitor.locked { () -> UInt32? in
-            if freeSlots.count < 8 {
-                let chunk = slotCount >> UInt32(IV_SLOT_CHUNK_SHIFT)
+        return slots.locked { slots -> UInt32? in
+            if slots.free.count < 8 {
+                let chunk = slots.count >> UInt32(IV_SLOT_CHUNK_SHIFT)
                 let size = 1 << Int(IV_SLOT_CHUNK_SHIFT)
-                guard chunk < UInt32(IV_SLOT_CHUNKS) else { return freeSlots.popLast() }
-                if iv_slot_at(slotCount) == nil {
-                    guard let memory = calloc(size, MemoryLayout<iv_slot>.stride) else { return freeSlots.popLast() }
+                guard chunk < UInt32(IV_SLOT_CHUNKS) else { return slots.free.popLast() }
+                if iv_slot_at(slots.count) == nil {
+                    guard let memory = calloc(size, MemoryLayout<iv_slot>.stride) else { return slots.free.popLast() }
                     iv_slot_chunk_set(chunk, memory.assumingMemoryBound(to: iv_slot.self))
                 }
-                let fresh = min(16, UInt32(size) - slotCount % UInt32(size))
-                freeSlots += (slotCount..<slotCount + fresh).reversed()
-                slotCount += fresh
+                let fresh = min(16, UInt32(size) - slots.count % UInt32(size))
+                slots.free += (slots.count..<slots.count + fresh).reversed()
+                slots.count += fresh
             }
-            let taken = freeSlots.popLast()
+            let taken = slots.free.popLast()
             let spare = magazine(thread)
-            while thread.pointee.magazine_count < UInt32(IV_MAGAZINE) / 2, let next = freeSlots.popLast() {
+            while thread.pointee.magazine_count < UInt32(IV_MAGAZINE) / 2, let next = slots.free.popLast() {
                 spare[Int(thread.pointee.magazine_count)] = next
                 thread.pointee.magazine_count += 1
             }
@@ -136,21 +147,21 @@ public enum ObjectTable {
 
     @usableFromInline @inline(never)
     static func giveBack(_ thread: ThreadState, _ index: UInt32) {
-        monitor.locked {
-            freeSlots.append(index)
+        slots.locked { slots in
+            slots.free.append(index)
             let spare = magazine(thread)
             while thread.pointee.magazine_count > UInt32(IV_MAGAZINE) / 2 {
                 thread.pointee.magazine_count -= 1
-                freeSlots.append(spare[Int(thread.pointee.magazine_count)])
+                slots.free.append(spare[Int(thread.pointee.magazine_count)])
             }
         }
     }
 
     static func returnMagazine(_ thread: ThreadState) {
-        monitor.locked {
+        slots.locked { slots in
             while thread.pointee.magazine_count > 0 {
                 thread.pointee.magazine_count -= 1
-                freeSlots.append(magazine(thread)[Int(thread.pointee.magazine_count)])
+                slots.free.append(magazine(thread)[Int(thread.pointee.magazine_count)])
             }
         }
     }
@@ -172,7 +183,7 @@ public enum ObjectTable {
     /// The bit of the leases that only too many reach.
     @usableFromInline static let tooMany: UInt64 = 1 << 31
 
-    /// Whether an object is refused for having as many leases as it takes.
+    /// Whether an object has the maximum number of leases.
     public static func isExhausted(_ bits: UInt64) -> Bool { (claims(bits)?.leases ?? 0) & tooMany != 0 }
 
     /// Adds the graph's hold to an object with a lease.
@@ -180,7 +191,7 @@ public enum ObjectTable {
         if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 32) }
     }
 
-    /// Something that the object leads to leads back to it.
+    /// Notes that the object is part of a reference cycle.
     public static func markCircle(_ bits: UInt64) {
         if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 34) }
     }
@@ -199,7 +210,7 @@ public enum ObjectTable {
         return (state & 0xffff_ffff, state & (1 << 32) != 0)
     }
 
-    /// Whether the object is held.
+    /// Whether the object has a lease or the graph's hold.
     @inlinable @inline(__always)
     public static func isClaimed(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
@@ -213,7 +224,8 @@ public enum ObjectTable {
     // No single check can see that objects are held only by each other. They are put on trial one after another, and a
     // new lease on one of them cancels its trial. When all are on trial at the same time, nothing else holds a claim.
 
-    /// Gives an object that has just lost its last claim the graph's hold, by who would dispose of it: it lives on.
+    /// Gives an object that has just lost its last claim the graph's hold, so that it lives on. Called by the thread
+    /// that would otherwise dispose of it.
     public static func revive(_ bits: UInt64) {
         guard let slot = slot(bits) else { return }
         var state = iv_load_u64(iv_slot_state(slot))
@@ -246,7 +258,7 @@ public enum ObjectTable {
         return false
     }
 
-    /// Ends an object that is on trial: who ends it disposes of it. False when the trial was called off.
+    /// Ends an object that is on trial. The caller then disposes of it. Returns false if the trial was canceled.
     private static func end(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
@@ -380,7 +392,7 @@ public enum ObjectTable {
 
     /// The number of live objects in the process.
     public static func liveCount() -> UInt64 {
-        let count = monitor.locked { slotCount }
+        let count = slots.locked { $0.count }
         var live: UInt64 = 0
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
@@ -391,7 +403,7 @@ public enum ObjectTable {
 
     /// The handles of one runtime's live objects; to use one, the caller takes a lease on it.
     public static func all(of owner: UInt64) -> [UInt64] {
-        let count = monitor.locked { slotCount }
+        let count = slots.locked { $0.count }
         var found: [UInt64] = []
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
@@ -406,7 +418,7 @@ public enum ObjectTable {
 
     /// Whether some thread is disposing of an object of this runtime.
     public static func isDisposing(of owner: UInt64) -> Bool {
-        let count = monitor.locked { slotCount }
+        let count = slots.locked { $0.count }
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
             guard iv_load_u64(iv_slot_state(slot)) & 1 << 33 != 0 else { continue }

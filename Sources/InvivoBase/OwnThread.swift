@@ -5,12 +5,13 @@ internal import Glibc
 ///
 /// It blocks the host's signals, but not those of faults, so that a host's crash handler receives them. Its creator
 /// joins it before the creator ends.
-public final class OwnThread: @unchecked Sendable {
-    private var thread = pthread_t()
+public final class OwnThread: Sendable {
+    private let thread: pthread_t
 
     /// Starts it. `body` is kept until it has run; debuggers and `top` show `name`, of which 15 bytes count.
     public init(_ name: String, _ body: @escaping () -> Void) throws(Failure) {
         var code = Int32(ENOMEM)
+        var thread = pthread_t()
         var attributes = pthread_attr_t()
         if pthread_attr_init(&attributes) == 0 {
             defer { pthread_attr_destroy(&attributes) }
@@ -24,6 +25,7 @@ public final class OwnThread: @unchecked Sendable {
         guard code == 0 else {
             throw Failure(.system, "no thread could be started: \(String(cString: strerror(code)))")
         }
+        self.thread = thread
         _ = iv_add_u64(iv_live_threads(), 1)
     }
 

@@ -1,4 +1,4 @@
-/// Whether a value may be set, worked out without touching the object.
+/// Checks of new values, which do not touch the object.
 extension Property {
     /// The value as it would be set: in the property's kind, inside its range. The failure's path is the property's
     /// name, down to the field concerned.
@@ -14,7 +14,7 @@ extension Property {
         }
     }
 
-    /// The same without the read-only rule: for initial values.
+    /// Checks an initial value: as `check`, without the rule for read-only properties.
     func checkedContent(_ value: Value) throws(Failure) -> Value {
         if value.isNull {
             switch kind {

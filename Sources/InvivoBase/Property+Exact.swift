@@ -24,9 +24,9 @@ extension Property {
         var token: UnsafeMutableRawPointer?
         // A callback that fails keeps nothing.
         let value = try CallbackResult.run("the capture function of '\(name)'") { (result, error) in
-            keeping.capture(instance, keeping.userData, result, &token, error)
+            keeping.capture(instance, keeping.userData.raw, result, &token, error)
         }
-        kept = Kept(keeping, token)
+        kept = Kept(keeping, HostPointer(token))
         return try presented(value)
     }
 
@@ -36,21 +36,21 @@ extension Property {
     ) throws(Failure) {
         guard let kept else { return try set(instance, value) }
         try CallbackResult.run("the restore function of '\(name)'") { error in
-            kept.keeping.restore(instance, kept.keeping.userData, kept.token, error)
+            kept.keeping.restore(instance, kept.keeping.userData.raw, kept.token.raw, error)
         }
     }
 
     /// A value that the host has captured: held until no restore can need it.
-    public final class Kept: @unchecked Sendable {
+    public final class Kept: Sendable {
         let keeping: Keeping
-        let token: UnsafeMutableRawPointer?
+        let token: HostPointer
 
-        init(_ keeping: Keeping, _ token: UnsafeMutableRawPointer?) {
+        init(_ keeping: Keeping, _ token: HostPointer) {
             self.keeping = keeping
             self.token = token
         }
 
-        deinit { keeping.forget(keeping.userData, token) }
+        deinit { keeping.forget(keeping.userData.raw, token.raw) }
     }
 
     private func exactField(_ base: UnsafeRawPointer) -> Value {

@@ -33,7 +33,7 @@ extension Property {
         return value
     }
 
-    /// Up to the NUL, or to the end of the field when there is none; what is not UTF-8 is repaired.
+    /// The string up to the NUL, or to the end of the field. Invalid UTF-8 is repaired.
     private static func text(at place: UnsafeRawPointer, _ size: Int) -> String {
         let bytes = UnsafeRawBufferPointer(start: place, count: size)
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
@@ -95,7 +95,7 @@ extension Property {
         for index in count..<max(size, count) { place.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
     }
 
-    /// Whether both have the same initial value of their own, or none.
+    /// Whether both properties have the same initial value of their own, or none.
     public func hasSameOwnInitial(as other: Property) -> Bool {
         let own = isInitialFromImage ? nil : initial
         let others = other.isInitialFromImage ? nil : other.initial

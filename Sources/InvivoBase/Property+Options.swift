@@ -21,20 +21,21 @@ struct PropertyTable {
     static let deepest = 16
     static let least = MemoryLayout<invivo_property>.offset(of: \.initial) ?? 0
 
+    /// The properties of a table, and the copy of the table that C may read while the type lives.
     func properties(
         _ pointer: UnsafePointer<invivo_property>?, _ count: UInt64, path: String, _ reader: inout TableReader
-    ) -> [Property] {
+    ) -> (properties: [Property], copies: UnsafePointer<invivo_property>?) {
         let entries = reader.versionedElements(pointer, count, least: Self.least, "properties", path: path)
         let result = entries.enumerated().compactMap { property($1, $0, path: path, &reader) }
-        reader.requireDistinct(result.flatMap { [$0.name] + $0.was }, path: path) {
+        reader.requireDistinct(result.flatMap { [$0.property.name] + $0.property.was }, path: path) {
             "the property name '\($0)' is used twice (former names count)"
         }
-        return result
+        return (result.map(\.property), reader.store.table(result.map(\.copy)))
     }
 
     private func property(
         _ entry: invivo_property, _ index: Int, path typePath: String, _ reader: inout TableReader
-    ) -> Property? {
+    ) -> (property: Property, copy: invivo_property)? {
         let before = reader.problems.count
         guard let name = reader.name(entry.name, "the name of property \(index)", path: typePath) else { return nil }
         let path = "\(typePath).\(name)"
@@ -47,13 +48,12 @@ struct PropertyTable {
         readFlags(entry, &parts, path: path, &reader)
         readChoices(entry, &parts, path: path, &reader)
         readAccess(entry, &parts, path: path, &reader)
-        readFields(entry, &parts, path: path, &reader)
+        let fields = readFields(entry, &parts, path: path, &reader)
         readRange(entry, &parts, path: path, &reader)
         guard reader.problems.count == before else { return nil }
         readInitial(entry, &parts, path: path, &reader)
         guard reader.problems.count == before else { return nil }
-        describe(entry, &parts, reader.store)
-        return Property(parts)
+        return (Property(parts), copy(of: entry, parts, fields: fields, reader.store))
     }
 
     // MARK: Its parts
@@ -110,10 +110,10 @@ struct PropertyTable {
             readField(entry, &parts, path: path, &reader)
             return
         }
-        parts.access = .functions(get: get, set: entry.set, userData: entry.user_data)
+        parts.access = .functions(get: get, set: entry.set, userData: HostPointer(entry.user_data))
         if let capture = entry.capture, let restore = entry.restore, let forget = entry.forget {
             parts.keeping = Property.Keeping(
-                capture: capture, restore: restore, forget: forget, userData: entry.user_data)
+                capture: capture, restore: restore, forget: forget, userData: HostPointer(entry.user_data))
         } else if entry.capture != nil || entry.restore != nil || entry.forget != nil {
             reader.problem(path, "capture, restore and forget belong together")
         }
@@ -163,17 +163,18 @@ struct PropertyTable {
         }
     }
 
+    /// Returns the copy of the table of fields.
     private func readFields(
         _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
-    ) {
-        guard entry.field_count > 0 else { return }
+    ) -> UnsafePointer<invivo_property>? {
+        guard entry.field_count > 0 else { return nil }
         guard parts.kind == .map else {
             reader.problem(path, "fields need the kind map, not \(parts.kind.name)")
-            return
+            return nil
         }
         guard depth < Self.deepest else {
             reader.problem(path, "structs are nested deeper than \(Self.deepest)", .tooLarge)
-            return
+            return nil
         }
         let place = parts.isInBlock ? block ?? instance : instance
         var isField = false
@@ -183,7 +184,9 @@ struct PropertyTable {
                 size: isField ? parts.size : nil, setsInitial: isField && place.setsInitial, name: "the nested struct",
                 image: isField ? place.image.map { $0 + parts.offset } : nil),
             block: nil, depth: depth + 1)
-        parts.fields = nested.properties(entry.fields, entry.field_count, path: path, &reader)
+        let (fields, copies) = nested.properties(entry.fields, entry.field_count, path: path, &reader)
+        parts.fields = fields
+        return copies
     }
 
     private func readRange(
@@ -269,7 +272,9 @@ struct PropertyTable {
     }
 
     /// The copy that C may read while the type lives.
-    private func describe(_ entry: invivo_property, _ parts: inout Property.Parts, _ store: CStrings) {
+    private func copy(
+        of entry: invivo_property, _ parts: Property.Parts, fields: UnsafePointer<invivo_property>?, _ store: CStrings
+    ) -> invivo_property {
         var copy = entry
         copy.struct_size = MemoryLayout<invivo_property>.size
         copy.name = store.string(parts.name)
@@ -283,7 +288,7 @@ struct PropertyTable {
         copy.text = store.string(parts.text)
         copy.choices = store.table(parts.choices.map { invivo_choice(name: store.string($0.name), number: $0.number) })
         copy.was = store.table(parts.was.map { Optional(store.string($0)) })
-        copy.fields = store.table(parts.fields.map(\.cDescription))
-        parts.cDescription = copy
+        copy.fields = fields
+        return copy
     }
 }

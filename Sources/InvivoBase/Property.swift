@@ -4,7 +4,7 @@ public import CInvivo
 ///
 /// Immutable once the type is created. The caller ensures that the memory behind it may be read or written (on the
 /// thread of the object's domain, or before a block is published). Mirrors `invivo_property`.
-public final class Property: @unchecked Sendable {
+public final class Property: Sendable {
     /// One name of an enumeration.
     public struct Choice: Sendable, Equatable {
         public let name: String
@@ -22,13 +22,13 @@ public final class Property: @unchecked Sendable {
             UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
 
-    enum Access {
+    enum Access: Sendable {
         case field
-        case functions(get: Getter, set: Setter?, userData: UnsafeMutableRawPointer?)
+        case functions(get: Getter, set: Setter?, userData: HostPointer)
     }
 
     /// Functions for hosts whose values contain more than a `Value`.
-    struct Keeping {
+    struct Keeping: Sendable {
         let capture:
             @convention(c) (
                 UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<invivo_value>?,
@@ -40,7 +40,7 @@ public final class Property: @unchecked Sendable {
                 UnsafeMutablePointer<OpaquePointer?>?
             ) -> invivo_status
         let forget: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
-        let userData: UnsafeMutableRawPointer?
+        let userData: HostPointer
     }
 
     public let name: String
@@ -72,8 +72,6 @@ public final class Property: @unchecked Sendable {
     let bounds: Property.Bounds
     let access: Access
     let keeping: Keeping?
-    /// As C sees it; its strings and tables belong to the type.
-    public let cDescription: invivo_property
 
     init(_ parts: Property.Parts) {
         name = parts.name
@@ -96,7 +94,6 @@ public final class Property: @unchecked Sendable {
         bounds = parts.bounds
         access = parts.access
         keeping = parts.keeping
-        cDescription = parts.cDescription
     }
 
     public var isField: Bool {
@@ -117,7 +114,7 @@ public final class Property: @unchecked Sendable {
     public func get(_ instance: UnsafeMutableRawPointer) throws(Failure) -> Value {
         guard case .functions(let get, _, let userData) = access else { return read(instance) }
         let value = try CallbackResult.run("the get function of '\(name)'") { (result, error) in
-            get(instance, userData, result, error)
+            get(instance, userData.raw, result, error)
         }
         return try presented(value)
     }
@@ -128,7 +125,7 @@ public final class Property: @unchecked Sendable {
         guard let set else { throw readOnlyFailure }
         let whole = isNested ? try merged(value, into: instance) : value
         try CallbackResult.run("the set function of '\(name)'") { error in
-            Value.withBorrowed([whole]) { value, _ in set(instance, userData, value, error) }
+            Value.withBorrowed([whole]) { value, _ in set(instance, userData.raw, value, error) }
         }
     }
 
@@ -184,6 +181,5 @@ extension Property {
         var bounds = Property.Bounds.none
         var access = Property.Access.field
         var keeping: Property.Keeping?
-        var cDescription = invivo_property()
     }
 }

@@ -1,5 +1,6 @@
 public import CPlatform
 internal import Glibc
+import Synchronization
 
 public typealias Core = UnsafeMutablePointer<iv_core>
 public typealias Reader = UnsafeMutablePointer<iv_reader>
@@ -84,8 +85,8 @@ public enum Readers {
         return true
     }
 
-    /// The same outside a view, with the current generation pinned: what it holds is not disposed of before the build ends.
-    /// Nil also when the runtime is closed.
+    /// Begins a build outside a view. Pins the current generation: its objects are not disposed of before the build
+    /// ends. Nil also when the runtime is closed.
     public static func beginBuild(_ core: Core, tag: UInt64) -> Reader? {
         guard let reader = enter(core, tag: tag) else { return nil }
         defer { leave(reader) }
@@ -95,7 +96,7 @@ public enum Readers {
         return reader
     }
 
-    /// Pins the generation for a build of the calling thread that began without; what is loaded from now on is not older.
+    /// Pins the current generation for a build of the calling thread that began without. Later loads are not older.
     public static func pin(_ core: Core) {
         guard let reader = seat(core, iv_thread()!), reader.pointee.pinned == 0 else { return }
         iv_store_u64(iv_reader_pinned(reader), iv_load_u64(iv_core_epoch(core)))
@@ -310,15 +311,17 @@ public enum Readers {
     // MARK: cores
 
     private static let tags = Counter()
-    nonisolated(unsafe) private static var nextIndex: UInt32 = 0
+    private static let nextIndex = Guarded<UInt32>(0, by: registry)
 
     /// Takes a core for a new runtime; nil when 4,096 are open. The tag is set by `open`.
     public static func takeCore() -> (core: Core, tag: UInt64)? {
         iv_at_fork_install()
         return registry.locked { () -> (core: Core, tag: UInt64)? in
             for _ in 0..<UInt32(IV_CORES) {
-                let index = nextIndex % UInt32(IV_CORES)
-                nextIndex = (nextIndex &+ 1) % UInt32(IV_CORES)
+                let index = nextIndex.held { next -> UInt32 in
+                    defer { next = (next &+ 1) % UInt32(IV_CORES) }
+                    return next
+                }
                 var core = iv_core_at(index)
                 if core == nil {
                     var memory: UnsafeMutableRawPointer?
@@ -348,13 +351,11 @@ public enum Readers {
 }
 
 /// A process-wide count.
-public final class Counter: @unchecked Sendable {
-    private let word: UnsafeMutablePointer<UInt64>
-    public init() {
-        word = .allocate(capacity: 1)
-        word.initialize(to: 0)
-    }
-    deinit { word.deallocate() }
+public final class Counter: Sendable {
+    private let last = Atomic<UInt64>(0)
+
+    public init() {}
+
     /// 1, 2, 3, ...
-    public func next() -> UInt64 { iv_add_u64(word, 1) &+ 1 }
+    public func next() -> UInt64 { last.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
 }

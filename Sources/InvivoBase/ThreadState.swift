@@ -8,7 +8,7 @@ public typealias ThreadState = UnsafeMutablePointer<iv_thread>
 public func currentThread() -> ThreadState { iv_thread() }
 
 /// The build that a thread is in, as one word of its state: the object of a build, or a build plan that it runs. Host code that
-/// runs detached from the build still finds it there: what that code resolves may be an object of the build.
+/// runs detached from the build still finds it there: that code may resolve an object of the build.
 @frozen
 public struct ThreadBuild {
     @usableFromInline let word: UnsafeMutableRawPointer?
@@ -131,7 +131,10 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
 
 /// Handles the end of threads that have used a runtime; set once by InvivoWiring, before the first of them.
 public enum ThreadEnd {
-    nonisolated(unsafe) public static var hear: @Sendable (UInt64) -> Void = { _ in }
+    public static var hear: @convention(c) (UInt64) -> Void {
+        get { iv_thread_ended() }
+        set { iv_set_thread_ended(newValue) }
+    }
 }
 
 /// Runs code of the host that any call may come upon: it may not wait for a reload or close a runtime, which this thread may

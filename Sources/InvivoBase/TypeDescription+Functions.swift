@@ -1,11 +1,11 @@
 public import CInvivo
 
 extension TypeDescription {
-    public var userData: UnsafeMutableRawPointer? { functions.userData }
+    public var userData: UnsafeMutableRawPointer? { functions.userData.raw }
 
     /// The functions of a type and their user data. Mirrors `invivo_type_options`.
-    public struct Functions {
-        public let userData: UnsafeMutableRawPointer?
+    public struct Functions: Sendable {
+        let userData: HostPointer
         let destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
         public let initialize: Initialize?
         public let deinitialize: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void)?
@@ -30,7 +30,7 @@ extension TypeDescription {
         public var hearsOfCompletion: Bool { didInject != nil || takeRuntime != nil }
 
         init(_ options: invivo_type_options) {
-            (userData, destroy) = (options.user_data, options.destroy)
+            (userData, destroy) = (HostPointer(options.user_data), options.destroy)
             (initialize, deinitialize) = (options.`init`, options.deinit)
             (make, release) = (options.make, options.release)
             (start, stop, prepare) = (options.start, options.stop, options.prepare)

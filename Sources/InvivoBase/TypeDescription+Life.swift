@@ -32,7 +32,7 @@ extension TypeDescription {
         return instance
     }
 
-    /// Runs deinit or release, where there is one. Memory of `size` bytes is freed by who allocated it.
+    /// Runs deinit or release, if there is one. The allocator of the memory frees it.
     public func dispose(_ instance: UnsafeMutableRawPointer) {
         if size > 0 {
             functions.deinitialize?(instance, userData)
@@ -46,7 +46,7 @@ extension TypeDescription {
         try CallbackResult.run("the start function of \(name)") { start(instance, userData, $0) }
     }
 
-    /// Before anything that was made together with an instance is started.
+    /// Runs prepare, before any object of the same build is started.
     public func prepare(_ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let prepare = functions.prepare else { return }
         try CallbackResult.run("the prepare function of \(name)") { prepare(instance, userData, $0) }
@@ -57,13 +57,13 @@ extension TypeDescription {
         try CallbackResult.run("the stop function of \(name)") { stop(instance, userData, $0) }
     }
 
-    /// Before anything is injected into an instance.
+    /// Runs will_inject, before anything is injected into the instance.
     public func willInject(_ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let hook = functions.willInject else { return }
         try CallbackResult.run("the will_inject function of \(name)") { hook(instance, userData, $0) }
     }
 
-    /// Then too, before that.
+    /// Passes the runtime to the instance, before `didInject`.
     public func takeRuntime(_ instance: UnsafeMutableRawPointer, _ bits: UInt64) throws(Failure) {
         guard let take = functions.takeRuntime else { return }
         try CallbackResult.run("the take_runtime function of \(name)") {
@@ -110,7 +110,7 @@ extension TypeDescription {
 
     // MARK: weak references
 
-    /// Whether its instances are counted elsewhere, and can be referred to weakly.
+    /// Whether the language of the instances counts their references, and has weak references to them.
     public var hasWeakReferences: Bool {
         functions.weakMake != nil && functions.weakLoad != nil && functions.weakFree != nil
     }
@@ -126,7 +126,7 @@ extension TypeDescription {
         functions.weakLoad?(weak, userData)
     }
 
-    /// Under a monitor it is postponed.
+    /// Frees a weak reference; under a monitor the free function is postponed.
     public func freeWeak(_ weak: UnsafeMutableRawPointer) {
         guard let free = functions.weakFree else { return }
         let thread = currentThread()

@@ -4,7 +4,7 @@ import Synchronization
 /// A registered description of a kind of host object: memory, properties, methods.
 ///
 /// Immutable; any thread may read it. Its functions run where the object lives.
-public final class TypeDescription: @unchecked Sendable {
+public final class TypeDescription: Sendable {
     /// No instance, block or field is larger: a wrong number must not take the machine's memory.
     static let largest = 1 << 28
 
@@ -27,7 +27,7 @@ public final class TypeDescription: @unchecked Sendable {
     let members: Members
     public let functions: Functions
     /// The handle for C; valid while the description is retained.
-    public private(set) var handleBits: UInt64 = 0
+    public let handleBits: UInt64
 
     private let ownsUserData = Atomic<Bool>(true)
     let borrowed: Borrowed
@@ -54,8 +54,9 @@ public final class TypeDescription: @unchecked Sendable {
         self.members = members
         self.borrowed = borrowed
         functions = Functions(options)
+        handleBits = HandleTable.reserve(.type)
         Self.live.add(1, ordering: .relaxed)
-        handleBits = HandleTable.insert(weakly: self, kind: .type)
+        HandleTable.fill(handleBits, .type, weaklyWith: self)
     }
 
     deinit {

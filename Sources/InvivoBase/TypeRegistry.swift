@@ -6,15 +6,25 @@ public protocol TypeRegistry: AnyObject {
     func register(_ type: TypeDescription) throws(Failure)
     /// Finds a type by name. The failure for an unknown name (`notFound`) suggests the nearest one.
     func find(_ name: String) throws(Failure) -> TypeDescription
-    /// Whether there is one; the nearest name is not looked for.
+    /// Whether there is a type of this name. The nearest name is not searched for.
     func has(_ name: String) -> Bool
 }
 
 /// Finds the registry of a runtime handle for the ABI; set once by the module that owns runtimes.
 public enum RuntimeLookup {
-    nonisolated(unsafe) public static var lookup: @Sendable (UInt64) throws(Failure) -> any TypeRegistry = {
-        (bits) throws(Failure) in throw Failure.badHandle(bits, .runtime)
+    public typealias Lookup = @Sendable (UInt64) throws(Failure) -> any TypeRegistry
+
+    public static var lookup: Lookup {
+        get {
+            guard let function = found.function else { return refuse }
+            return function
+        }
+        set { found.set(newValue) }
     }
+    @Sendable private static func refuse(_ bits: UInt64) throws(Failure) -> any TypeRegistry {
+        throw Failure.badHandle(bits, .runtime)
+    }
+    private static let found = SetOnce<Lookup>()
 
     public static func registry(for runtime: invivo_runtime) throws(Failure) -> any TypeRegistry {
         try lookup(runtime.bits)

@@ -32,9 +32,9 @@ public enum TypeTables {
             size: isHosts ? nil : size, setsInitial: !isHosts, name: "the instance")
         let block = PropertyTable.Struct(
             size: blockSize, setsInitial: true, name: "the block", image: UnsafeRawPointer(options.block_initial))
-        let properties = PropertyTable(instance: instance, block: block)
+        let (properties, cProperties) = PropertyTable(instance: instance, block: block)
             .properties(options.properties, options.property_count, path: name, &reader)
-        let methods = reader.methods(options.methods, options.method_count, path: name)
+        let (methods, cMethods) = reader.methods(options.methods, options.method_count, path: name)
         if let failure = Failure.gathered(reader.problems) { throw failure }
         return TypeDescription(
             options, name: name, text: text, supertypes: supertypes, lookupName: lookupName ?? name, size: size,
@@ -43,7 +43,9 @@ public enum TypeTables {
                 properties, methods, size: size, blockSize: blockSize, image: UnsafeRawPointer(options.block_initial)),
             borrowed: TypeDescription.Borrowed(
                 store: store, name: store.string(name),
-                parameters: UnsafeBufferPointer(start: cParameters, count: parameters.count)))
+                parameters: UnsafeBufferPointer(start: cParameters, count: parameters.count),
+                properties: UnsafeBufferPointer(start: cProperties, count: properties.count),
+                methods: UnsafeBufferPointer(start: cMethods, count: methods.count)))
     }
 
     private static func checkMemory(_ options: invivo_type_options, path: String, _ reader: inout TableReader) {

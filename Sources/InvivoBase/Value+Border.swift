@@ -16,7 +16,7 @@ extension Value {
         try self.init(borrowing: value, depth: 0)
     }
 
-    /// The same for a pointer that may be NULL.
+    /// Reads a value through a pointer. NULL is an error, which names `what`.
     public init(borrowing pointer: UnsafePointer<invivo_value>?, _ what: String) throws(Failure) {
         guard let pointer else { throw Failure(.argument, "\(what) is NULL") }
         try self.init(borrowing: pointer.pointee, depth: 0)

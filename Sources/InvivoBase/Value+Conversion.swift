@@ -1,10 +1,10 @@
 public import CInvivo
 
 extension Value {
-    /// The same value in another kind. Nothing is ever lost: what does not fit is a range failure, kinds that do not
-    /// convert are a type failure. Integers and floating-point numbers convert where the number stays the same (a
-    /// double may lose its last digits in a float); an enumeration converts to integers and, by its name, to a string;
-    /// an integer to an enumeration. Nothing else converts; text is never parsed, a bool is not a number.
+    /// The same value in another kind. No information is lost: a value that does not fit is a range failure, kinds that
+    /// do not convert are a type failure. Integers and floating-point numbers convert where the number stays the same
+    /// (a double may lose its last digits in a float); an enumeration converts to integers and, by its name, to a
+    /// string; an integer to an enumeration. Nothing else converts; text is never parsed, a bool is not a number.
     public func converted(to kind: ValueKind) throws(Failure) -> Value {
         if kind == .any || kind == self.kind { return self }
         switch kind {

@@ -140,7 +140,7 @@ public enum Value: Sendable {
         return false
     }
 
-    /// Whether kind and content are exactly equal.
+    /// Whether both values have exactly the same kind and content.
     ///
     /// Floating-point numbers are compared by their bits (NaN equals itself, -0 does not equal 0). Objects, types and
     /// callables are compared by identity, enumerations by number, maps in any order. With `numbersByWorth`, numbers of

@@ -91,7 +91,7 @@ public struct ConfigNode: Sendable {
         if case .value(.null) = content { true } else { false }
     }
 
-    /// Whether it contains no null outside of lists.
+    /// Whether the node contains no null outside of lists.
     var isPlain: Bool {
         switch content {
         case .value(let value): !value.isNull

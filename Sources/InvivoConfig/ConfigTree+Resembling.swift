@@ -33,7 +33,7 @@ extension ConfigTree {
 
         public func isSought(_ path: String) -> Bool { sought.contains(path) }
 
-        /// What was found and the entries around it, each once, the outer before the inner.
+        /// The found entries and the entries around them, each once, the outer before the inner.
         public var entries: [Change] {
             let ordered = found.sorted { $0.names.lexicographicallyPrecedes($1.names) }
             var entries: [Change] = []

@@ -27,7 +27,7 @@ public struct ConfigTree: Sendable {
         public let path: String
         /// The new node; nil if the value was removed.
         public let node: ConfigNode?
-        /// Whether no path below it changed.
+        /// Whether the change has no changed path below it.
         public let isLeaf: Bool
     }
 

@@ -36,7 +36,7 @@ public struct PathTrie: Sendable {
         return nil
     }
 
-    /// Whether a path lies below `path` that `isMeant`.
+    /// Whether a path below `path` satisfies `isMeant`.
     public func hasPath(below path: String, _ isMeant: (UInt32) -> Bool) -> Bool {
         var place = 0
         for byte in path.utf8 {
@@ -148,7 +148,7 @@ public struct PathTrie: Sendable {
         }
     }
 
-    /// Whether a path that is meant ends here, or goes on below.
+    /// Whether a matching path ends at this node or below it.
     private func isEnd(_ place: Int, _ isMeant: (UInt32) -> Bool) -> Bool {
         if nodes[place].id != .max && isMeant(nodes[place].id) { return true }
         return child(of: place, UInt8(ascii: ".")).map { hasPath(from: $0, isMeant) } ?? false

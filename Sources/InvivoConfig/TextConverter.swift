@@ -1,10 +1,10 @@
 public import InvivoBase
 
-/// What the place that a text goes to says about the value it wants.
+/// The requirements of the receiver of a string: the value's kind and unit.
 public struct TextWish: Sendable {
     public var kind: ValueKind
     public var unit: String?
-    /// Of the document that says the text; nil for what is said elsewhere.
+    /// The folder of the document that contains the string; nil if it comes from elsewhere.
     public var folder: String?
 
     public init(kind: ValueKind = .any, unit: String? = nil, folder: String? = nil) {
@@ -33,7 +33,7 @@ public final class TextConverter: Sendable {
         self.function = function
     }
 
-    /// The same, each call of its functions made by `around`.
+    /// A copy of this converter that calls its functions through `around`.
     public func within(
         _ around: @escaping @Sendable (_ call: () throws(Failure) -> Value) throws(Failure) -> Value
     ) -> TextConverter {
@@ -46,7 +46,8 @@ public final class TextConverter: Sendable {
         }
     }
 
-    /// What it reads from a node; nil where that is no string and it reads nothing else.
+    /// The value that the converter reads from a node; nil if the node is no string and the converter reads only
+    /// strings.
     public func value(of node: ConfigNode, _ wish: TextWish) throws(Failure) -> Value? {
         if let reader {
             let said = node.value
@@ -69,10 +70,10 @@ public final class TextConverter: Sendable {
     }
 }
 
-/// What takes a value: as far as the value must be made to fit.
+/// The receiver of a value, as far as the value must be converted for it.
 public enum Taker {
     case any
-    /// Somebody else checks it later; what it must be then is known.
+    /// A receiver of a known kind, which checks the value itself later.
     case kind(ValueKind)
     case property(Property)
     case parameter(Signature, Signature.Parameter)
@@ -96,7 +97,7 @@ public enum Taker {
         }
     }
 
-    /// The same, or what is known of a place that says nothing.
+    /// This receiver, or one of `kind` if it accepts every value.
     public func orKind(_ kind: ValueKind) -> Taker {
         switch self {
         case .any: kind == .any ? self : .kind(kind)
@@ -108,7 +109,7 @@ public enum Taker {
         kind.isNumber ? "number" : kind == .bool ? "bool" : kind == .bytes ? "base64" : nil
     }
 
-    /// In the kind that it takes, inside its range.
+    /// The value in the receiver's kind. Fails if it is outside the receiver's range.
     public func checked(_ value: Value) throws(Failure) -> Value {
         switch self {
         case .any: value
@@ -120,8 +121,8 @@ public enum Taker {
 }
 
 extension ConfigNode {
-    /// Its value as a place takes it, texts read where the place's type says by whom. A failure has the place of what is
-    /// wrong, down to the field of a map.
+    /// The node's value for a receiver. Strings are read by the converter that the receiver names. A failure has the
+    /// source location of the wrong part, down to the field of a map.
     public func value(for taker: Taker, _ converter: (String) -> TextConverter?) throws(Failure) -> Value {
         let property: Property? = if case .property(let property) = taker { property } else { nil }
         let read = try read(property, taker.kind, taker.converter, converter)
@@ -130,7 +131,7 @@ extension ConfigNode {
         }
     }
 
-    /// With the place of what in the node it is about, which its path tells after the first name.
+    /// The failure with the source location of its part of the node. Its path leads to that part after the first name.
     fileprivate func located(_ failure: Failure) -> Failure {
         var located = failure
         guard located.place.line == 0 else { return located }
@@ -171,7 +172,7 @@ extension ConfigNode {
         }
     }
 
-    /// Of the document that says it.
+    /// The folder of the document that contains the node.
     public var folder: String? {
         guard let slash = place.file.lastIndex(of: "/") else { return nil }
         return slash == place.file.startIndex ? "/" : String(place.file[..<slash])

@@ -48,7 +48,7 @@ public final class Factory: Sendable {
     public typealias Destroy = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
     public let function: Function?
-    private let data: UserData
+    private let data: HostPointer
     private let owners: Mutex<Owners>
 
     private struct Owners {
@@ -59,15 +59,15 @@ public final class Factory: Sendable {
     }
 
     private final class Ownership: Sendable {
-        let userData: UserData
+        let userData: HostPointer
         private let destroyer: Mutex<Destroy?>
 
-        init(_ userData: UserData, _ destroy: Destroy?) {
+        init(_ userData: HostPointer, _ destroy: Destroy?) {
             self.userData = userData
             destroyer = Mutex(destroy)
         }
 
-        deinit { if let destroy { ending { [userData] in destroy(userData.pointer) } } }
+        deinit { if let destroy { ending { [userData] in destroy(userData.raw) } } }
 
         var destroy: Destroy? { destroyer.withLock { $0 } }
         func disown() { destroyer.withLock { $0 = nil } }
@@ -75,11 +75,11 @@ public final class Factory: Sendable {
 
     public init(_ function: Function?, userData: UnsafeMutableRawPointer?, destroy: Destroy?) {
         self.function = function
-        data = UserData(userData)
+        data = HostPointer(userData)
         owners = Mutex(Owners(ownership: Ownership(data, destroy)))
     }
 
-    public var userData: UnsafeMutableRawPointer? { data.pointer }
+    public var userData: UnsafeMutableRawPointer? { data.raw }
 
     /// The owner of the user data, for a copy.
     public var kept: Factory? {
@@ -283,8 +283,8 @@ public struct Injector: Sendable {
             UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
     public let function: Function
-    private let data: UserData
-    public var userData: UnsafeMutableRawPointer? { data.pointer }
+    private let data: HostPointer
+    public var userData: UnsafeMutableRawPointer? { data.raw }
 
     func isSame(as other: Injector) -> Bool {
         unsafeBitCast(function, to: UInt.self) == unsafeBitCast(other.function, to: UInt.self)
@@ -295,7 +295,7 @@ public struct Injector: Sendable {
 
     public init(_ function: Function, userData: UnsafeMutableRawPointer?, owner: (any AnyObject & Sendable)?) {
         self.function = function
-        data = UserData(userData)
+        data = HostPointer(userData)
         self.owner = owner
     }
 

@@ -4,25 +4,31 @@ public import InvivoBase
 ///
 /// `follow`, `unfollow` and `stop` may be called from any thread. Call `follow` before the first read, so that no
 /// change is missed. The callbacks run on the loop's thread without a lock. The state is guarded by the monitor, which
-/// is never held during a callback. The loop's handles belong to the loop's thread.
-public final class FileFollower: @unchecked Sendable {
+/// is never held during a callback. The loop's handles are confined to the loop's thread.
+public final class FileFollower: Sendable {
+    private struct State {
+        let engine: FollowEngine
+        var isStopped = false
+        var isTornDown = false
+    }
+
+    /// The handles of the loop.
+    private final class Handles {
+        var readiness: LoopReadiness?
+        var readinessDescriptor: Int32 = -1
+        let alarm: LoopAlarm
+        /// The time of the next alarm.
+        var alarmDue: UInt64?
+
+        init(_ alarm: LoopAlarm) { self.alarm = alarm }
+    }
+
     private let loop: Loop
     private let onBurst: @Sendable ([FileBurst]) -> Void
     private let onTrouble: @Sendable (Failure) -> Void
     private let home = HomeProcess()
-    private let monitor = Monitor()
-
-    // Under the monitor.
-    private let engine: FollowEngine
-    private var isStopped = false
-    private var isTornDown = false
-
-    // On the loop's thread alone.
-    private var readiness: LoopReadiness?
-    private var readinessDescriptor: Int32 = -1
-    private var alarm: LoopAlarm?
-    /// The time of the next alarm.
-    private var alarmDue: UInt64?
+    private let monitor: Monitor
+    private let state: Guarded<State>
 
     /// Creates a follower. `onBurst` receives all files of one burst in one call. `onTrouble` receives warnings: a file
     /// was removed (notFound), a file stays open for writing (busy), watches are unavailable (system).
@@ -40,9 +46,10 @@ public final class FileFollower: @unchecked Sendable {
         self.loop = loop
         self.onBurst = onBurst
         self.onTrouble = onTrouble
-        engine = FollowEngine(world: world, settle: settle)
+        monitor = Monitor()
+        state = Guarded(State(engine: FollowEngine(world: world, settle: settle)), by: monitor)
         guard loop.post({ [self] in begin() }) else {
-            world.close()
+            state.locked { $0.engine.world.close() }
             throw Failure(.closed, "the loop has ended: no files can be followed")
         }
     }
@@ -57,9 +64,11 @@ public final class FileFollower: @unchecked Sendable {
         guard home.isHere else {
             throw Failure(.forked, "the files are followed by the parent process", at: Place(file: path.shown))
         }
-        let id = try monitor.locked { () throws(Failure) -> FollowID in
-            guard !isStopped else { throw Failure(.closed, "files are followed no more", at: Place(file: path.shown)) }
-            return engine.follow(path.absolute, shown: path.shown)
+        let id = try state.locked { state throws(Failure) -> FollowID in
+            guard !state.isStopped else {
+                throw Failure(.closed, "files are followed no more", at: Place(file: path.shown))
+            }
+            return state.engine.follow(path.absolute, shown: path.shown)
         }
         wake()
         return id
@@ -68,102 +77,107 @@ public final class FileFollower: @unchecked Sendable {
     /// A call of `onBurst` that has begun may still name it.
     public func unfollow(_ id: FollowID) {
         guard home.isHere else { return }
-        monitor.locked { engine.unfollow(id) }
+        state.locked { $0.engine.unfollow(id) }
     }
 
     /// Reports files again that were being written when they were read. `since` is the time of the first event of the
     /// change.
     public func lookAgain(_ ids: [FollowID], since: UInt64) {
         guard home.isHere else { return }
-        monitor.locked { for id in ids { engine.lookAgain(id, since: since) } }
+        state.locked { state in for id in ids { state.engine.lookAgain(id, since: since) } }
         wake()
     }
 
     /// Reports files again at the next check of all files, after a failure for lack of descriptors or memory.
     public func readAgain(_ ids: [FollowID]) {
         guard home.isHere else { return }
-        monitor.locked { for id in ids { engine.readAgain(id) } }
+        state.locked { state in for id in ids { state.engine.readAgain(id) } }
     }
 
     /// Removes everything. After it no callback is running or will run, unless it is called from inside one, which then
     /// is the last. May be called again; in a process forked from the one that follows it does nothing.
     public func stop() {
         guard home.isHere else { return }
-        monitor.locked {
-            isStopped = true
+        state.locked { state in
+            state.isStopped = true
             // Immediately, because the kernel makes the close wait for watches that have just been removed.
-            engine.removeAll()
+            state.engine.removeAll()
         }
         if loop.isCurrent { return tearDown() }
         // If the loop refuses it is ending, and tears this down itself.
         loop.post { [self] in tearDown() }
-        monitor.locked { while !isTornDown { monitor.wait() } }
+        monitor.locked { while !state.held({ $0.isTornDown }) { monitor.wait() } }
     }
 
     /// The way in which a file is followed; nil when it is not.
-    public func following(_ id: FollowID) -> FollowMode? { home.isHere ? monitor.locked { engine.following(id) } : nil }
+    public func following(_ id: FollowID) -> FollowMode? {
+        home.isHere ? state.locked { $0.engine.following(id) } : nil
+    }
 
-    public var counts: FollowCounts { home.isHere ? monitor.locked { engine.counts } : FollowCounts() }
+    public var counts: FollowCounts { home.isHere ? state.locked { $0.engine.counts } : FollowCounts() }
 
     func wake() { loop.post { [self] in pump() } }
 
     // MARK: - On the loop's thread
 
     private func begin() {
-        guard !monitor.locked({ isTornDown }) else { return }
+        guard !state.locked({ $0.isTornDown }) else { return }
         loop.enter(self)
-        alarm = LoopAlarm(loop: loop) { [self] in
-            alarmDue = nil
+        let alarm = LoopAlarm(loop: loop) { [self] in
+            handles?.alarmDue = nil
             pump()
         }
+        loop.confine(Handles(alarm), to: self)
         waitForEvents()
         pump()
     }
 
+    /// Nil before `begin` and after `tearDown`.
+    private var handles: Handles? { loop.confined(to: self, as: Handles.self) }
+
     /// The descriptor of events may have come later than following.
     private func waitForEvents() {
-        let descriptor = monitor.locked { engine.world.descriptor }
-        guard descriptor >= 0 && descriptor != readinessDescriptor else { return }
-        readiness?.close()
-        readiness = LoopReadiness(loop: loop, descriptor: descriptor) { [self] in pump() }
-        readinessDescriptor = descriptor
+        let descriptor = state.locked { $0.engine.world.descriptor }
+        guard let handles, descriptor >= 0 && descriptor != handles.readinessDescriptor else { return }
+        handles.readiness?.close()
+        handles.readiness = LoopReadiness(loop: loop, descriptor: descriptor) { [self] in pump() }
+        handles.readinessDescriptor = descriptor
     }
 
     /// Reads events, checks files, and reports bursts that are due.
     private func pump() {
-        let outcome = monitor.locked { () -> FollowEngine.Outcome? in
-            guard !isStopped else { return nil }
+        let outcome = state.locked { state -> FollowEngine.Outcome? in
+            guard !state.isStopped else { return nil }
             // When this returns false, the remaining events keep the descriptor readable.
-            _ = engine.listen()
-            return engine.advance()
+            _ = state.engine.listen()
+            return state.engine.advance()
         }
         guard let outcome else { return }
         waitForEvents()
-        for trouble in outcome.troubles where !monitor.locked({ isStopped }) { onTrouble(trouble) }
-        if !outcome.bursts.isEmpty && !monitor.locked({ isStopped }) { onBurst(outcome.bursts) }
+        for trouble in outcome.troubles where !state.locked({ $0.isStopped }) { onTrouble(trouble) }
+        if !outcome.bursts.isEmpty && !state.locked({ $0.isStopped }) { onBurst(outcome.bursts) }
         // Last, because no other thread waits for it. Usually the time of the next check stays the same.
-        guard outcome.next != alarmDue else { return }
-        alarmDue = outcome.next
+        guard let handles, outcome.next != handles.alarmDue else { return }
+        handles.alarmDue = outcome.next
         if let next = outcome.next {
             let now = monotonicNow()
-            alarm?.set(after: next > now ? (next - now + 999_999) / 1_000_000 : 0)
+            handles.alarm.set(after: next > now ? (next - now + 999_999) / 1_000_000 : 0)
         } else {
-            alarm?.unset()
+            handles.alarm.unset()
         }
     }
 
     private func tearDown() {
-        guard !monitor.locked({ isTornDown }) else { return }
+        guard !state.locked({ $0.isTornDown }) else { return }
         loop.leave(self)
-        readiness?.close()
-        alarm?.close()
-        readiness = nil
-        alarm = nil
-        monitor.locked {
-            isStopped = true
-            engine.removeAll()
-            engine.world.close()
-            isTornDown = true
+        handles?.readiness?.close()
+        handles?.alarm.close()
+        loop.confine(nil, to: self)
+        state.locked { state in
+            state.isStopped = true
+            state.engine.removeAll()
+            state.engine.world.close()
+            state.isTornDown = true
             monitor.broadcast()
         }
     }

@@ -6,7 +6,7 @@ internal import InvivoBase
 /// Only directories are watched: each one on the path. Events are hints. A check of the file decides whether there is a
 /// change to report.
 final class FollowEngine {
-    struct Outcome {
+    struct Outcome: Sendable {
         var bursts: [FileBurst] = []
         var troubles: [Failure] = []
         /// The time of the next call without events (monotonic nanoseconds).

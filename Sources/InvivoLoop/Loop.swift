@@ -8,25 +8,28 @@ public import InvivoBase
 /// The thread takes none of the host's signals, and libuv's pool of worker threads is never used, because its threads
 /// never end. The thread keeps the loop alive, so a loop lives until `stop`, however few hold it. Everything that
 /// touches libuv runs on the thread, except `uv_async_send`.
+///
+/// Unchecked: libuv's structures, the residents and the confined objects belong to the thread.
 public final class Loop: @unchecked Sendable {
     private enum State { case running, stopping, stopped }
 
     private let monitor = Monitor()
     let home = HomeProcess()
-    private var thread: OwnThread?
     /// The libuv structures, owned by the thread from its start to its end; freed by it.
     let uv: UnsafeMutablePointer<uv_loop_t>
     private let wake: UnsafeMutablePointer<uv_async_t>
 
     // Under the monitor.
+    private var thread: OwnThread?
     private var state = State.running
     private var jobs: [@Sendable () -> Void] = []
-
-    /// The kernel's number of the thread, once it runs. Under the monitor.
+    /// The kernel's number of the thread, once it runs.
     private var number: Int32 = 0
 
     /// On the thread alone: what must be closed before the loop can end.
     private var residents: [ObjectIdentifier: any LoopResident] = [:]
+    /// On the thread alone: objects that must not leave it, by their owners, which any thread may have.
+    private var confined: [ObjectIdentifier: AnyObject] = [:]
 
     /// Starts the thread; debuggers and `top` show it by the beginning of `name`.
     public init(name: String) throws(Failure) {
@@ -134,6 +137,18 @@ public final class Loop: @unchecked Sendable {
     /// Notifies `resident` when the loop ends. Retained until it leaves.
     func enter(_ resident: any LoopResident) { residents[ObjectIdentifier(resident)] = resident }
     func leave(_ resident: any LoopResident) { residents[ObjectIdentifier(resident)] = nil }
+
+    /// Keeps `object` for `owner`, which removes it with nil before it ends.
+    func confine(_ object: AnyObject?, to owner: AnyObject) {
+        assert(isCurrent, "on another thread than the loop's")
+        confined[ObjectIdentifier(owner)] = object
+    }
+
+    /// The object that was last kept for `owner`.
+    func confined<Object: AnyObject>(to owner: AnyObject, as type: Object.Type) -> Object? {
+        assert(isCurrent, "on another thread than the loop's")
+        return confined[ObjectIdentifier(owner)] as? Object
+    }
 
     private func runJobs() {
         while true {

@@ -1,27 +1,26 @@
 internal import InvivoBase
 
 /// A job that the loop runs later, once or again and again. Made by `Loop.schedule`.
-public final class LoopTimer: @unchecked Sendable {
+///
+/// Its alarm is confined to the loop's thread.
+public final class LoopTimer: Sendable {
     private let loop: Loop
-    private let monitor = Monitor()
     private let repeating: UInt64
-    /// Under the monitor; nil once the timer will not fire again.
-    private var job: (@Sendable () -> Void)?
-    /// On the loop's thread alone.
-    private var alarm: LoopAlarm?
+    /// Nil once the timer will not fire again.
+    private let job: Guarded<(@Sendable () -> Void)?>
 
     init(loop: Loop, repeating: UInt64, job: @escaping @Sendable () -> Void) {
         self.loop = loop
         self.repeating = repeating
-        self.job = job
+        self.job = Guarded(job, by: Monitor())
     }
 
     /// The job is not begun after this; from another thread than the loop's it may just be running. May be called again.
     public func cancel() {
         guard loop.home.isHere else { return }
-        let job = monitor.locked {
-            defer { self.job = nil }
-            return self.job
+        let job = job.locked { job in
+            defer { job = nil }
+            return job
         }
         guard job != nil else { return }
         if loop.isCurrent { end() } else { loop.post { self.end() } }
@@ -29,23 +28,23 @@ public final class LoopTimer: @unchecked Sendable {
 
     /// On the loop's thread.
     func start(after milliseconds: UInt64) {
-        guard monitor.locked({ job != nil }) else { return }
+        guard job.locked({ $0 != nil }) else { return }
         let alarm = LoopAlarm(loop: loop) { [self] in fire() }
-        self.alarm = alarm
+        loop.confine(alarm, to: self)
         alarm.set(after: milliseconds, repeating: repeating)
     }
 
     private func fire() {
-        let job = monitor.locked {
-            defer { if repeating == 0 { self.job = nil } }
-            return self.job
+        let job = job.locked { job in
+            defer { if repeating == 0 { job = nil } }
+            return job
         }
         if repeating == 0 { end() }
         job?()
     }
 
     private func end() {
-        alarm?.close()
-        alarm = nil
+        loop.confined(to: self, as: LoopAlarm.self)?.close()
+        loop.confine(nil, to: self)
     }
 }

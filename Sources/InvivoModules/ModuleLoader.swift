@@ -22,7 +22,8 @@ public struct LoadedModule: Sendable {
 /// Any thread may use it, and several at once. Loading runs the library's own initializers: call it without a lock
 /// held. The private copies are removed with the loader.
 public final class ModuleLoader: Sendable {
-    private let state = Protected()
+    /// The private directory, created with the first module, and the number of the last copy.
+    private let copies = Guarded<(directory: PrivateDirectory?, count: Int)>((nil, 0), by: Monitor())
 
     public init() {}
 
@@ -31,7 +32,7 @@ public final class ModuleLoader: Sendable {
         let content = try ModuleFile.read(path)
         let name = Self.name(of: path)
         try Self.check(content, path)
-        let (directory, number) = try state.next()
+        let (directory, number) = try nextCopy()
         let copy = try directory.write(content, as: "\(name).\(number).so")
         guard let handle = dlopen(copy, RTLD_NOW | RTLD_LOCAL) else {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
@@ -43,6 +44,16 @@ public final class ModuleLoader: Sendable {
         // The image stays from here on, found wanting or not: unloading a Swift image is never safe.
         guard let symbol = dlsym(handle, INVIVO_MODULE_ENTRY_NAME) else { throw Self.withoutEntry(path) }
         return LoadedModule(path: path, name: name, entry: unsafeBitCast(symbol, to: LoadedModule.Entry.self))
+    }
+
+    private func nextCopy() throws(Failure) -> (PrivateDirectory, Int) {
+        try copies.locked { copies throws(Failure) in
+            copies.count += 1
+            if let directory = copies.directory { return (directory, copies.count) }
+            let directory = try PrivateDirectory()
+            copies.directory = directory
+            return (directory, copies.count)
+        }
     }
 
     private static func check(_ content: [UInt8], _ path: String) throws(Failure) {
@@ -96,22 +107,5 @@ public final class ModuleLoader: Sendable {
         var name = path.split(separator: "/").last.map(String.init) ?? path
         if name.hasPrefix("lib") { name.removeFirst(3) }
         return name.split(separator: ".").first.map(String.init) ?? name
-    }
-}
-
-/// The private directory, created with the first module, and the number of the next copy.
-private final class Protected: @unchecked Sendable {
-    private let monitor = Monitor()
-    private var directory: PrivateDirectory?
-    private var count = 0
-
-    func next() throws(Failure) -> (PrivateDirectory, Int) {
-        try monitor.locked { () throws(Failure) in
-            count += 1
-            if let directory { return (directory, count) }
-            let made = try PrivateDirectory()
-            directory = made
-            return (made, count)
-        }
     }
 }

@@ -30,7 +30,7 @@ public final class DomainTable: Sendable {
         unowned var runtime: (any JobRuntime)?
         var events = Events()
         var phase = Phase.open
-        /// One for each domain.
+        /// One element for each domain.
         var queues: [JobQueue]
         var defaultDomain: Domain
         /// Jobs that hosts have handles of.
@@ -372,7 +372,7 @@ public final class DomainTable: Sendable {
 
     // MARK: facts
 
-    /// Whether a domain has work to undo, before anything else may be done with its objects.
+    /// Whether a domain has work to undo before its objects may be used.
     public func needsRestore(_ domain: Domain) -> Bool {
         state.locked { state in
             state.left.values.contains { $0 === domain } || state.restoring.values.contains { $0.domain === domain }

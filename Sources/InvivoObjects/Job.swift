@@ -11,7 +11,7 @@ public final class Job: Sendable {
 
     private struct Status {
         var state = State.waiting
-        /// Whether a thread waits for it.
+        /// Whether a thread waits for the job.
         var isAwaited: Bool
         /// For a running job without a waiting thread: receives the rest of the work.
         var abandonment: Abandonment?
@@ -121,20 +121,19 @@ public final class Job: Sendable {
     /// Gives it up unrun.
     @discardableResult
     func drop() -> Bool {
-        var dropped: Status?
-        domains.monitor.locked {
-            guard withdraw(Failure(.host, "the domain '\(domain.name)' dropped its job")) else { return }
+        typealias Rest = (body: (() throws(Failure) -> Void)?, onDrop: (() -> Void)?)
+        var rest = domains.monitor.locked { () -> Rest? in
+            guard withdraw(Failure(.host, "the domain '\(domain.name)' dropped its job")) else { return nil }
             domains.noteOver(self)
-            status.heldUnchecked { status in
-                dropped = status
-                status.body = nil
-                status.onDrop = nil
+            return status.held { status -> Rest in
+                defer { (status.body, status.onDrop) = (nil, nil) }
+                return (status.body, status.onDrop)
             }
         }
-        guard dropped != nil else { return false }
+        guard rest != nil else { return false }
         closeHandle()
-        dropped?.body = nil
-        dropped?.onDrop?()
+        rest?.body = nil
+        rest?.onDrop?()
         return true
     }
 
@@ -179,7 +178,7 @@ extension Job {
         var name: String
         /// The consequence when no thread waits for it any longer.
         var whenLeft: String
-        /// Whether it runs on its own thread and in no domain.
+        /// Whether the job runs on its own thread and in no domain.
         var hasOwnThread = false
 
         public init(name: String = "its job", whenLeft: String = "its effects are undone when it returns") {

@@ -19,14 +19,14 @@ public final class PendingDisposals: Sendable {
         }
     }
 
-    /// Whether the caller may dispose of it: close was not first.
+    /// Removes a record. Returns true if the caller may dispose of it: close did not take it first.
     public func take(_ record: Record) -> Bool { records.lockedUnchecked { $0.remove(record) != nil } }
 
     /// Calls `body` with each object. With the monitor held, so that none is disposed of meanwhile.
     public func forEach(_ body: (Record) -> Void) { records.held { $0 }.forEach(body) }
 
-    /// Whether close is over: objects that are still leased are disposed of by the thread that releases their last lease.
-    /// Takes no lock.
+    /// Whether close has ended: objects that are still leased are disposed of by the thread that releases their last
+    /// lease. Takes no lock.
     public var isDetached: Bool { detached.load(ordering: .acquiring) }
 
     /// Leaves no further disposals to domains.

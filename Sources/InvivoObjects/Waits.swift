@@ -98,7 +98,7 @@ public final class Waits: Sendable {
     public struct Cycle {
         /// The keys on the way.
         public var path: [String]
-        /// Whether it leads through a build beneath a job: no build can resolve that by backing off.
+        /// Whether the cycle leads through a build beneath a job: no build can resolve that by backing off.
         public var isThroughJob = false
 
         public init(path: [String], isThroughJob: Bool = false) {

@@ -2,58 +2,67 @@ public import InvivoBase
 
 /// A few threads that run tasks in the order in which they are added. A thread is started when a task finds none that is idle; all
 /// end when the runtime is closed.
-public final class WorkerThreads: @unchecked Sendable {
-    public typealias Task = () -> Void
+public final class WorkerThreads: Sendable {
+    public typealias Task = @Sendable () -> Void
     private static let most = 4
 
-    private let monitor = Monitor()
+    private struct State {
+        var tasks: [Task] = []
+        var threads: [OwnThread] = []
+        var idle = 0
+        var isStopping = false
+    }
+
     private let name: String
-    // Guarded by the monitor.
-    private var tasks: [Task] = []
-    private var threads: [OwnThread] = []
-    private var idle = 0
-    private var isStopping = false
+    private let monitor = Monitor()
+    private let state: Guarded<State>
 
     /// `name` is the runtime's.
-    public init(name: String) { self.name = name }
+    public init(name: String) {
+        self.name = name
+        state = .init(State(), by: monitor)
+    }
 
     /// Runs a task on one of the threads.
     public func run(_ task: @escaping Task) throws(Failure) {
-        try monitor.locked { () throws(Failure) in
-            guard !isStopping else { throw Failure(.closed, "the runtime is closing") }
-            if idle <= tasks.count && threads.count < Self.most {
+        try state.locked { state throws(Failure) in
+            guard !state.isStopping else { throw Failure(.closed, "the runtime is closing") }
+            if state.idle <= state.tasks.count && state.threads.count < Self.most {
                 do throws(Failure) {
-                    threads.append(
-                        try OwnThread("\(name.prefix(7))-resolve") { while let task = self.next() { task() } })
+                    state.threads.append(
+                        try OwnThread("\(name.prefix(7))-resolve") { [self] in while let task = next() { task() } })
                 } catch {
-                    guard !threads.isEmpty else { throw error }
+                    guard !state.threads.isEmpty else { throw error }
                 }
             }
-            tasks.append(task)
+            state.tasks.append(task)
             monitor.broadcast()
         }
     }
 
     /// Refuses new tasks, runs those that are left, and returns when the threads have ended.
     public func stop() {
-        let ending = monitor.locked { () -> [OwnThread] in
-            isStopping = true
+        let ending = state.locked { state -> [OwnThread] in
+            state.isStopping = true
             monitor.broadcast()
-            defer { threads = [] }
-            return threads
+            defer { state.threads = [] }
+            return state.threads
         }
         for thread in ending { thread.join() }
     }
 
+    /// Waits for the next task; nil when there is none left and the threads are to end.
     private func next() -> Task? {
-        monitor.locked { () -> Task? in
-            while tasks.isEmpty {
-                if isStopping { return nil }
-                idle += 1
-                monitor.wait()
-                idle -= 1
+        monitor.lock()
+        defer { monitor.unlock() }
+        while true {
+            let (task, isStopping) = state.held { state -> (Task?, Bool) in
+                (state.tasks.isEmpty ? nil : state.tasks.removeFirst(), state.isStopping)
             }
-            return tasks.removeFirst()
+            if task != nil || isStopping { return task }
+            state.held { $0.idle += 1 }
+            monitor.wait()
+            state.held { $0.idle -= 1 }
         }
     }
 }

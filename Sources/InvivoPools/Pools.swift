@@ -4,16 +4,18 @@ public import InvivoBase
 public import InvivoWiring
 
 /// The open pools of one runtime, which it holds until they are closed. Any thread.
-///
-/// Unchecked: the monitor guards all variables.
-public final class Pools: @unchecked Sendable {
+public final class Pools: Sendable {
+    private struct State {
+        /// The pools by the index in their handles; nil for closed ones.
+        var pools: [Pool?] = []
+        var isClosed = false
+
+        func index(of name: String) -> Int? {
+            pools.firstIndex { $0?.isNamed == true && $0?.name.isSameName(as: name) == true }
+        }
+    }
     private let container: Container
-    private let monitor = Monitor()
-    /// The pools by the index in their handles; nil for closed ones.
-    private var pools: [Pool?] = []
-    /// Former lists that readers may have seen.
-    private var outgrown: [UnsafeMutablePointer<iv_pool_list>] = []
-    private var isClosed = false
+    private let state = Guarded(State(), by: Monitor())
 
     public init(_ container: Container) {
         self.container = container
@@ -28,26 +30,32 @@ public final class Pools: @unchecked Sendable {
         let pool = try Pool(container, name: name, factory: factory)
         guard !isClosing else { throw Failure(.closed, "the runtime is closing") }
         return handle(
-            try monitor.locked { () throws(Failure) -> Int in
-                guard !isClosed else { throw Failure(.closed, "the runtime is closed") }
-                if let name, index(of: name) != nil { throw Failure(.exists, "a pool '\(name)' is open already") }
-                return try add(pool, destroy)
+            try state.locked { state throws(Failure) -> Int in
+                guard !state.isClosed else { throw Failure(.closed, "the runtime is closed") }
+                if let name, state.index(of: name) != nil {
+                    throw Failure(.exists, "a pool '\(name)' is open already")
+                }
+                let index = state.pools.count
+                let list = try listWithRoom(for: index)
+                state.pools.append(pool)
+                iv_pool_put(list, UInt32(index), pool.begin(at: UInt32(index), destroy: destroy))
+                return index
             })
     }
 
     /// The handle of a named pool.
     public func find(_ name: String) throws(Failure) -> UInt64 {
-        if let found = monitor.locked({ index(of: name) }) { return handle(found) }
+        if let found = state.locked({ $0.index(of: name) }) { return handle(found) }
         if isClosing { throw Failure(.closed, "the runtime is closed") }
-        let known = monitor.locked { pools.compactMap { $0?.isNamed == true ? $0?.name : nil } }
+        let known = state.locked { $0.pools.compactMap { $0?.isNamed == true ? $0?.name : nil } }
         throw Failure(.notFound, "no pool '\(name)' is open\(suggestion(for: name, among: known))")
     }
 
     /// Makes a pool's handle stale, and waits for the lookups that may still see the pool: they run no host code.
     public func close(_ pool: Pool) {
-        let isOpen = monitor.locked { () -> Bool in
-            guard let index = pools.firstIndex(where: { $0 === pool }) else { return false }
-            pools[index] = nil
+        let isOpen = state.locked { state -> Bool in
+            guard let index = state.pools.firstIndex(where: { $0 === pool }) else { return false }
+            state.pools[index] = nil
             if let list = iv_core_pools(container.core) { iv_pool_put(list, UInt32(index), nil) }
             return true
         }
@@ -60,14 +68,16 @@ public final class Pools: @unchecked Sendable {
 
     /// Ends all pools. No reader is left in the runtime.
     public func closeAll() {
-        let former = monitor.locked { () -> [Pool?] in
-            isClosed = true
-            if let list = iv_core_pools(container.core) { outgrown.append(list) }
+        let former = state.locked { state -> [Pool?] in
+            state.isClosed = true
+            var list = iv_core_pools(container.core)
             iv_core_set_pools(container.core, nil)
-            for list in outgrown { free(list) }
-            outgrown = []
-            defer { pools = [] }
-            return pools
+            while let next = list {
+                list = next.pointee.former
+                free(next)
+            }
+            defer { state.pools = [] }
+            return state.pools
         }
         withExtendedLifetime(former) {}
     }
@@ -78,21 +88,7 @@ public final class Pools: @unchecked Sendable {
         (HandleKind.pool.rawValue << 28 | container.tag) << 32 | UInt64(index)
     }
 
-    // MARK: with the monitor
-
-    private func index(of name: String) -> Int? {
-        pools.firstIndex { $0?.isNamed == true && $0?.name.isSameName(as: name) == true }
-    }
-
-    /// Adds a pool to the list that readers see.
-    private func add(_ pool: Pool, _ destroy: (() -> Void)?) throws(Failure) -> Int {
-        let index = pools.count
-        let list = try listWithRoom(for: index)
-        pools.append(pool)
-        iv_pool_put(list, UInt32(index), pool.begin(at: UInt32(index), destroy: destroy))
-        return index
-    }
-
+    /// The list that readers see, or a larger copy of it. Called with the monitor.
     private func listWithRoom(for index: Int) throws(Failure) -> UnsafeMutablePointer<iv_pool_list> {
         let list = iv_core_pools(container.core)
         if let list, list.pointee.count > index { return list }
@@ -104,7 +100,7 @@ public final class Pools: @unchecked Sendable {
         larger.pointee.count = UInt64(count)
         if let list {
             for place in 0..<UInt32(index) { iv_pool_put(larger, place, iv_pool_at(list, place)) }
-            outgrown.append(list)
+            larger.pointee.former = list
         }
         iv_core_set_pools(container.core, larger)
         return larger

@@ -70,7 +70,7 @@ final class WeakReferences {
     @inline(__always)
     static func mayLive(_ weak: RawWeak) -> Bool { iv_load_u64(iv_pool_weak_ended(weak)) == 0 }
 
-    /// Whether the instance lives.
+    /// Whether the instance is alive.
     func isAlive(_ weak: RawWeak) -> Bool {
         guard Self.mayLive(weak) else { return false }
         if ObjectTable.isClaimed(iv_load_u64(iv_pool_weak_object(weak))) { return true }

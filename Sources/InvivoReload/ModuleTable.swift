@@ -8,12 +8,13 @@ internal import InvivoWiring
 public final class ModuleTable: Sendable {
     private let container: Container
     private let options: EngineOptions
-    private let modules: Guarded<[KeptModule]>
+    /// The handles of the modules. Each keeps its `KeptModule`.
+    private let handles: Guarded<[UInt64]>
 
     init(_ container: Container, _ options: EngineOptions) {
         self.container = container
         self.options = options
-        modules = Guarded([], by: container.monitor)
+        handles = Guarded([], by: container.monitor)
     }
 
     /// Refuses a file that other users can change, or warns about it. See `FileTrust`.
@@ -30,38 +31,32 @@ public final class ModuleTable: Sendable {
         try CallbackResult.run("the entry of the module '\(path)'") { error in
             entry(table.assumingMemoryBound(to: invivo_table.self), invivo_runtime(bits: container.handle), error)
         }
-        let kept = KeptModule(module)
-        let isKept = modules.locked { modules -> Bool in
+        let handle = HandleTable.insert(KeptModule(module), kind: .module)
+        let isKept = handles.locked { handles -> Bool in
             guard !container.isClosing else { return false }
-            modules.append(kept)
+            handles.append(handle)
             return true
         }
         guard isKept else {
-            kept.close()
+            HandleTable.remove(handle, .module)
             throw Failure(.closed, "the runtime is closing")
         }
         container.log(.debug, "the module '\(path)' is loaded")
-        return kept.handleBits
+        return handle
     }
 
     /// For close.
     func closeHandles() {
-        let former = modules.locked { modules in
-            defer { modules = [] }
-            return modules
+        let former = handles.locked { handles in
+            defer { handles = [] }
+            return handles
         }
-        for module in former { module.close() }
+        for handle in former { HandleTable.remove(handle, .module) }
     }
 }
 
 /// A module that this runtime loaded. Its code stays until the process ends, its handle until the runtime closes.
 private final class KeptModule: Sendable {
     let module: LoadedModule
-    private let handle = OwnHandle(.module)
-    init(_ module: LoadedModule) {
-        self.module = module
-        _ = handle.open(self)
-    }
-    var handleBits: UInt64 { handle.bits }
-    func close() { handle.close() }
+    init(_ module: LoadedModule) { self.module = module }
 }

@@ -12,7 +12,7 @@ struct OwnHandle: ~Copyable, Sendable {
     var bits: UInt64 { opened.load(ordering: .acquiring) }
 
     /// Opens the handle of `object`, or returns it if it is open.
-    func open(_ object: AnyObject) -> UInt64 {
+    func open(_ object: any AnyObject & Sendable) -> UInt64 {
         if bits == 0 { opened.store(HandleTable.insert(object, kind: kind), ordering: .releasing) }
         return bits
     }

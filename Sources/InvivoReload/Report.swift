@@ -123,38 +123,34 @@ public final class Report: Sendable {
     }
 }
 
-/// The C side of a report: borrowed strings stay valid as long as it. Sendable because nothing of it changes after `init`.
-public final class ReportStrings: @unchecked Sendable {
+/// The C side of a report. C borrows its strings and errors as long as the report exists.
+public final class ReportStrings: Sendable {
     private let storage = CStrings()
-    public let cause: UnsafePointer<CChar>
-    public let text: UnsafePointer<CChar>
-    public let error: OpaquePointer?
-    public let stopError: OpaquePointer?
-    private let keys: [UnsafePointer<CChar>]
-    private let properties: [UnsafePointer<CChar>]
-    private let warnings: [UnsafePointer<CChar>]
+    private let causeText, summary: CText
+    private let failure, stopFailure: ErrorBox?
+    private let keys, properties, warnings: [CText]
 
     init(_ report: Report) {
         let storage = storage
-        cause = storage.string(report.cause)
-        text = storage.string(report.text)
-        keys = report.changes.map { storage.string($0.key) }
-        properties = report.changes.map { storage.string($0.property) }
-        warnings = report.warnings.map { storage.string($0) }
-        error = report.failure.map { ErrorBox.make($0) }
-        stopError = report.stopFailure.map { ErrorBox.make($0) }
+        causeText = storage.text(report.cause)
+        summary = storage.text(report.text)
+        keys = report.changes.map { storage.text($0.key) }
+        properties = report.changes.map { storage.text($0.property) }
+        warnings = report.warnings.map { storage.text($0) }
+        failure = report.failure.map { ErrorBox($0) }
+        stopFailure = report.stopFailure.map { ErrorBox($0) }
     }
 
-    deinit {
-        ErrorBox.release(error)
-        ErrorBox.release(stopError)
-    }
+    public var cause: UnsafePointer<CChar> { causeText.pointer }
+    public var text: UnsafePointer<CChar> { summary.pointer }
+    public var error: OpaquePointer? { failure?.borrowed }
+    public var stopError: OpaquePointer? { stopFailure?.borrowed }
 
-    public func key(_ index: Int) -> UnsafePointer<CChar>? { keys.indices.contains(index) ? keys[index] : nil }
-    public func warning(_ index: Int) -> UnsafePointer<CChar>? {
-        warnings.indices.contains(index) ? warnings[index] : nil
-    }
-    public func property(_ index: Int) -> UnsafePointer<CChar>? {
-        properties.indices.contains(index) ? properties[index] : nil
+    public func key(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: keys) }
+    public func warning(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: warnings) }
+    public func property(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: properties) }
+
+    private static func item(_ index: Int, of texts: [CText]) -> UnsafePointer<CChar>? {
+        texts.indices.contains(index) ? texts[index].pointer : nil
     }
 }

@@ -1,8 +1,7 @@
 public import InvivoBase
 
-/// What an application manifest says: the modules to load, the assemblies to activate, the
-/// components to define, the spec files to follow. Only the
-/// form is checked here; types, keys and files are looked up by the room that runs it.
+/// An application manifest: the modules to load, the assemblies to activate, the components to define, the spec files
+/// to follow. Only the form is checked here. InvivoApp looks up types, keys and files when it runs the manifest.
 ///
 ///     modules: { oscillator: build/liboscillator.so }
 ///     assemblies: [synth, { mount: voice, as: left }]
@@ -12,9 +11,9 @@ public import InvivoBase
 ///     specs: [tuning.yaml]
 public struct AppManifest: Sendable {
     public let modules: [ManifestModule]
-    /// What stands under `config:`, under what the specs say.
+    /// The map under `config:`. Values of the specs override it.
     public let config: SpecNode?
-    /// Of those that the modules describe.
+    /// The assemblies to activate, of those that the modules describe.
     public let assemblies: [ManifestAssembly]
     public let components: [ManifestComponent]
     /// Components that take the place of others' objects, in their order.
@@ -22,7 +21,7 @@ public struct AppManifest: Sendable {
     public let specs: [ManifestSpec]
     public let file: String
 
-    /// Reports all that is wrong at once, as `.spec`.
+    /// Reports all errors at once, as `.spec`.
     public init(_ document: SpecDocument) throws(Failure) {
         var reader = ManifestChecker()
         let parts = reader.parts(of: document.root)
@@ -68,15 +67,16 @@ public enum ManifestScope: String, Sendable, CaseIterable {
 public struct ManifestComponent: Sendable {
     public let key: String
     public let keyPlace: Place
-    /// Nil where what it takes over from, or is another name of, or chooses from says it.
+    /// Nil if the type is that of its parent, of the target of its alias, or of its options.
     public let type: String?
     public let typePlace: Place
-    /// Lazy singleton unless written otherwise, nil where another component says it; `scopePlace` is then that of the component.
+    /// Lazy singleton by default. Nil if another component determines it; then `scopePlace` is the location of this
+    /// component.
     public let scope: ManifestScope?
     /// A scope of the host's, in the place of `scope`.
     public let scopeName: String?
     public let scopePlace: Place
-    /// Set after it is made, in this order. Each has a name.
+    /// The properties that are set after the object is created, in this order. Each has a name.
     public let properties: [ManifestInjection]
     /// Arguments of the initializer: all by name, or all by position.
     public let initializer: [ManifestInjection]
@@ -92,7 +92,7 @@ public struct ManifestInjection: Sendable {
     /// The property or parameter; nil in a list.
     public let name: String?
     public let value: ManifestValue
-    /// Of the name if there is one, else of the value.
+    /// The source location of the name if there is one, else of the value.
     public let namePlace: Place
     public let place: Place
     /// Its key path in the manifest, "components.synth.lead.init.input", for errors found later.

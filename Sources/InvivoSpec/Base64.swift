@@ -1,7 +1,7 @@
 /// Bytes as a text of a document: base64 of RFC 4648 with its padding, and nothing else in it, so that each value has one
 /// spelling.
 public enum Base64 {
-    /// What is wrong with a text, for the end of a message.
+    /// A description of an error in a string, for the end of a message.
     public struct Fault: Error {
         public let text: String
     }

@@ -1,5 +1,5 @@
-/// What a plain scalar of YAML stands for, by the core schema of YAML 1.2: no `yes` and `no`, no octal by a leading
-/// zero, no base 60.
+/// The meaning of a plain scalar by the core schema of YAML 1.2: no `yes` and `no`, no octal by a leading zero, no base
+/// 60.
 enum CoreSchema {
     enum Resolved {
         case content(SpecNode.Content)

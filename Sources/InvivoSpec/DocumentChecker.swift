@@ -1,6 +1,6 @@
 internal import InvivoBase
 
-/// Walks a tree against what a kind of document may say, and collects everything that is wrong.
+/// Checks a tree against the form of a kind of document, and collects all errors.
 ///
 /// Each step answers nil after it has noted a failure, so that a check goes on with the rest of the document.
 struct DocumentChecker {
@@ -10,7 +10,7 @@ struct DocumentChecker {
         failures.append(Failure(.spec, message(), path: path.text, at: place))
     }
 
-    /// `hint` is for a value that is missing altogether, which is what a half-written or commented-out line leaves.
+    /// `hint` is for a missing value, which a half-written or commented-out line leaves.
     mutating func map(_ node: SpecNode, _ what: String, path: SpecPath, hint: String = "") -> [SpecEntry]? {
         if let entries = node.entries { return entries }
         expected("a map \(what)", node, path: path, hint: hint)

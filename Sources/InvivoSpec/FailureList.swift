@@ -8,14 +8,14 @@ struct FailureList {
 
     var isEmpty: Bool { failures.isEmpty }
 
-    /// Whether what is appended from now on is only counted.
+    /// Whether the list is full, so that further failures are only counted.
     var isFull: Bool { failures.count >= Failure.most }
 
     mutating func append(_ failure: @autoclosure () -> Failure) {
         if isFull { left += 1 } else { failures.append(failure()) }
     }
 
-    /// Throws what was found, in the document's order. Does nothing if nothing was.
+    /// Throws the failures in the document's order. Does nothing if there are none.
     func throwIfAny() throws(Failure) {
         let sorted = failures.sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }
         if let failure = Failure.gathered(sorted, omitted: left) { throw failure }

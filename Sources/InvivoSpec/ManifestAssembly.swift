@@ -9,7 +9,7 @@ public struct ManifestAssembly: Sendable {
     public let name: String
     /// The prefix under which it is mounted.
     public let prefix: String?
-    /// What its outer references become.
+    /// The keys that replace its outer references.
     public let remaps: [(from: String, to: String)]
     public let place: Place
     /// Its key path in the manifest, "assemblies[0]", for errors found later.

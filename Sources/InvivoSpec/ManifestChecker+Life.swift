@@ -1,11 +1,11 @@
 internal import InvivoBase
 
-/// What a component says of the life of its objects, and of following reloads.
+/// The keys of a component that concern the life of its objects and the updates in reloads.
 public struct ManifestLife: Sendable {
     public var isExclusive = false
     public var waits = false
     public var isTracked = false
-    /// Milliseconds; 0 = as the runtime says.
+    /// Milliseconds; 0 stands for the limit of the runtime.
     public var startTimeout: UInt64 = 0
     public var stopTimeout: UInt64 = 0
 

@@ -3,7 +3,7 @@ internal import InvivoBase
 /// Reads the parts of a manifest out of its tree.
 struct ManifestChecker {
     var checker = DocumentChecker()
-    /// How deeply components stand in each other.
+    /// The depth of nested components.
     private var depth = 0
 
     init() {}
@@ -69,7 +69,7 @@ struct ManifestChecker {
         return content(SpecEntry(key: "", keyPlace: place, value: node), path: path).map { [$0] } ?? []
     }
 
-    /// What a component says, whatever its key is.
+    /// The content of a component, without its key.
     private mutating func content(_ entry: SpecEntry, path: SpecPath) -> ManifestComponent? {
         guard let map = checker.map(entry.value, "such as '{ type: Oscillator }'", path: path) else { return nil }
         checker.refuseUnknownKeys(
@@ -102,8 +102,8 @@ struct ManifestChecker {
             making: making, life: ManifestLife(map, &checker, path), place: entry.value.place, path: path.text)
     }
 
-    /// One of the scopes there are, or one of the host's by its name: whether that is registered is seen when the manifest is
-    /// started. What looks like one of the first is taken for a slip.
+    /// A standard scope, or the name of a scope of the host. Starting the manifest checks whether the latter is
+    /// registered. A name that resembles a standard scope is treated as a misspelling.
     private mutating func scope(_ node: SpecNode, path: SpecPath) -> (ManifestScope, String?) {
         let known = ManifestScope.allCases.map(\.rawValue)
         let expected = DocumentChecker.choices(known)

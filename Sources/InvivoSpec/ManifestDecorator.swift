@@ -1,20 +1,21 @@
 public import InvivoBase
 
-/// A component that takes the place of what others are when they are made, or whose method says what does.
+/// A component that replaces the objects of other components when they are created, or whose method returns the
+/// replacement.
 ///
 ///     decorators:
 ///       logging: { component: app.logged }                              # every object; the component takes it as its argument
-///       shells:  { component: app.maker, method: shell, type: Filter }  # what the method answers
+///       shells:  { component: app.maker, method: shell, type: Filter }  # the result of the method
 public struct ManifestDecorator: Sendable {
     public let name: String
     /// The key of the component.
     public let component: String
     public let method: String?
-    /// This key alone, or any.
+    /// The only decorated key; nil stands for every key.
     public let key: String?
-    /// Only what is, or says that it is, of this type.
+    /// The type of the decorated objects; nil stands for every type.
     public let type: String?
-    /// Lower ones come first; of equal ones the one that is written first.
+    /// The order: the lowest first; equal ones in the order of the manifest.
     public let priority: Int32
     public let place: Place
     /// Its key path in the manifest, "decorators.logging", for errors found later.

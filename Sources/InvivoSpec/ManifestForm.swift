@@ -1,22 +1,22 @@
 internal import InvivoBase
 
-/// A value of a manifest that is neither data nor the object of a key: a map with one key that begins with `$`, and what
-/// belongs to it.
+/// A value of a manifest that is neither data nor the object of a key: a map with one key that begins with `$`, and its
+/// options.
 ///
-///     { $config: voices, default: 8 }          what the configuration says; `$config.voices` is the same without default
+///     { $config: voices, default: 8 }          a value of the configuration; `$config.voices` is the same without default
 ///     { $key: synth.voice, arguments: [60] }   the object of a key with runtime arguments
-///     { $new: { type: Quest, scope: graph } }  a component that stands here, with the key of its place
-///     { $type: Clock, optional: true }         what makes a type; `exact`, `greedy`
+///     { $new: { type: Quest, scope: graph } }  an inline component, whose key is derived from its position
+///     { $type: Clock, optional: true }         the object of a type; `exact`, `greedy`
 ///     { $all: Filter }                         a list, one of each; `added: plug, removed: unplug`, methods of the component
-///                                              that hear of what comes and goes later
+///                                              that later additions and removals call
 ///     { $path: theme.name, of: $app.settings } a property of another object
 ///     { $provider: $synth.voice }              a callable that resolves each time; `$lazy`: once; `$weak`: one that
-///                                              answers what there is, and makes nothing
+///                                              returns an existing object, and creates none
 ///     { $argument: 0 }                         a runtime argument; `$arguments: all`, the list of them
-///     { $text: '64 KiB', by: bytes }           what a text says; also `$text: $config.limit`
-///     { $set: [a, b] }                         a list in which what is equal is there once
-///     { $entry: note, default: 60 }            in a component for each entry: what that says; also `$entry.note`, `$entry`, and
-///                                              `$entry-name`, its name
+///     { $text: '64 KiB', by: bytes }           a value read from a string; also `$text: $config.limit`
+///     { $set: [a, b] }                         a list without duplicates
+///     { $entry: note, default: 60 }            in a component with `each`: a value of its entry; also
+///                                              `$entry.note`, `$entry`, and `$entry-name`, its name
 ///     { $resolver: any } and { $asker: key }
 public struct ManifestForm: Sendable {
     public enum Kind: String, Sendable, CaseIterable {
@@ -24,7 +24,7 @@ public struct ManifestForm: Sendable {
         case asker
         case entryName = "entry-name"
 
-        /// What may stand beside it.
+        /// The keys that are allowed beside this one.
         var others: [String] {
             switch self {
             case .config, .entry: ["default", "optional"]
@@ -42,17 +42,17 @@ public struct ManifestForm: Sendable {
     public let kind: Kind
     /// A path, key, type or text.
     public var name = ""
-    /// What it is of: items, arguments, the default, or the one value that it is about.
+    /// The items, arguments, default value or operand of the form.
     public var items: [ManifestInjection] = []
     public var index = 0
     public var isOptional = false
     public var isExact = false
     public var isGreedy = false
-    /// Of one that stands here: what it says. Its key is its place, which the reader of the component knows.
+    /// The inline component. The reader of the outer component derives its key from its position.
     public var components: [ManifestComponent] = []
-    /// Of a text.
+    /// The converter of a `$text`.
     public var converter: String?
-    /// Of all of a type: the methods that hear of candidates.
+    /// The methods that an `$all` calls when candidates are added and removed.
     public var hears: (added: String, removed: String)?
 }
 

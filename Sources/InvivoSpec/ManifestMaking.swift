@@ -10,7 +10,7 @@ public struct ManifestCall: Sendable {
 /// A runtime argument that a component takes: `note`, or `{ name: note, kind: int32, optional: true }`.
 public struct ManifestParameter: Sendable {
     public let name: String
-    /// As value.h calls it; any when it is not said.
+    /// The name of the kind in value.h; nil stands for any.
     public let kind: String?
     public let isOptional: Bool
     public let type: String?
@@ -33,7 +33,7 @@ public struct ManifestOption: Sendable {
     public let use: ManifestInjection?
 }
 
-/// What a component says besides its type, scope, initializer and properties. Mirrors `components.KEY` of a manifest.
+/// The keys of a component besides its type, scope, initializer and properties. Mirrors `components.KEY` of a manifest.
 public struct ManifestMaking: Sendable {
     public var parent: String?
     public var alias: String?
@@ -47,11 +47,11 @@ public struct ManifestMaking: Sendable {
     public var before: [ManifestCall] = []
     public var after: [ManifestCall] = []
     public var afterAll: [ManifestCall] = []
-    /// Of another object whose method makes it.
+    /// The object whose method creates the component, and the call of this method.
     public var maker: (owner: ManifestInjection, call: ManifestCall)?
     public var chooser: ManifestInjection?
     public var options: [ManifestOption] = []
-    /// A path of the configuration: there is one for each entry of the map or list there.
+    /// A path of the configuration. The component is defined once for each entry of the map or list there.
     public var each: String?
 
     static let keys = [
@@ -59,7 +59,7 @@ public struct ManifestMaking: Sendable {
         "after-all", "maker", "choose", "options", "each",
     ]
 
-    /// Whether it says what is made, so that no type need be named.
+    /// Whether the object is determined without a type.
     var saysWhat: Bool { parent != nil || alias != nil || chooser != nil }
 }
 

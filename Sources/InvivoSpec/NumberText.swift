@@ -42,13 +42,13 @@ enum NumberText {
     }
 }
 
-/// Where the parts of `[-+]? ( digits [. digits] | . digits ) [e [-+]? digits]` lie.
+/// The positions of the parts of `[-+]? ( digits [. digits] | . digits ) [e [-+]? digits]`.
 struct DecimalShape {
     let isNegative: Bool
     /// The digits before the point.
     let digits: Range<Int>
     let isInteger: Bool
-    /// Where the exponent begins, after its sign's `e`; nil without one.
+    /// The digits of the exponent, after its `e`; nil without one.
     let exponent: Range<Int>?
     /// The end of the number.
     let end: Int

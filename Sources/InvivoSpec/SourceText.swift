@@ -45,7 +45,7 @@ struct SourceText {
         isASCII ? bytes.count : bytes.reduce(into: 0) { count, byte in count &+= byte & 0xC0 != 0x80 ? 1 : 0 }
     }
 
-    /// Whether there are only blanks, line breaks and comments of YAML.
+    /// Whether the text consists of blanks, line breaks and comments of YAML.
     var isBlankOrComments: Bool {
         var isComment = false
         for byte in bytes {
@@ -73,7 +73,7 @@ struct SourceText {
         return offset
     }
 
-    /// Where these bytes, at least one, next occur.
+    /// The offset at which these bytes, at least one, next occur.
     func firstOffset(of wanted: [UInt8], from start: Int = 0) -> Int? {
         guard let base = bytes.baseAddress else { return nil }
         var at = start

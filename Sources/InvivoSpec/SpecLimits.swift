@@ -1,5 +1,5 @@
-/// How much one document may cost. A document that exceeds a limit is refused with `Status.tooLarge`, at the place
-/// where it does.
+/// The limits of one document. A document that exceeds a limit is refused with `Status.tooLarge`, at the source
+/// location where it does.
 public struct SpecLimits: Sendable {
     /// Bytes of the whole text.
     public var bytes: Int
@@ -17,7 +17,7 @@ public struct SpecLimits: Sendable {
         self.stringLength = stringLength
     }
 
-    /// Of an application manifest, which is as trusted as code.
+    /// The limits of an application manifest, which is as trusted as code.
     public static let manifest = SpecLimits(bytes: 16 << 20, nodes: 1_000_000)
 
     /// Trees are walked and freed by recursion, so that depth is stack: no setting may exceed what every stack has.

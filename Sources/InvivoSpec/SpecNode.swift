@@ -6,7 +6,7 @@ public struct SpecNode: Sendable {
         case null
         case bool(Bool)
         case integer(Int64)
-        /// Only what is above `Int64.max`.
+        /// Only numbers above `Int64.max`.
         case unsigned(UInt64)
         case number(Double)
         case text(String)
@@ -30,7 +30,7 @@ public struct SpecNode: Sendable {
         self.init(SpecTree(parts, file: place.file), 0)
     }
 
-    /// Where the value begins.
+    /// The source location at which the value begins.
     public var place: Place { tree.place(index) }
 
     /// The value with its parts. Each use creates its strings and arrays.
@@ -119,7 +119,7 @@ extension SpecNode {
         isMap ? tree.find(key, in: index).map { SpecNode(tree, $0.key + 1) } : nil
     }
 
-    /// What it is, as an error says it: "the text 'saw'", "a list", "nothing".
+    /// A description of the value for error messages: "the text 'saw'", "a list", "nothing".
     public var described: String {
         switch content {
         case .null: "nothing"

@@ -5,12 +5,12 @@ public enum SpecFormat: Sendable {
     case yaml
     case json
 
-    /// By extension: `.json` is JSON, everything else YAML.
+    /// The format by the extension: `.json` is JSON, everything else YAML.
     public static func of(fileName: String) -> SpecFormat {
         fileName.lowercased().hasSuffix(".json") ? .json : .yaml
     }
 
-    /// The formats that are read, for an error in a file whose name says another one; else "".
+    /// The end of an error message for a file whose extension names an unsupported format; else "".
     public static func hint(fileName: String) -> String {
         let name = fileName.lowercased()
         let others = [".toml", ".ini", ".cfg", ".conf", ".xml", ".plist", ".properties", ".env", ".jsonc", ".json5"]

@@ -11,7 +11,7 @@ final class SpecTree: Sendable {
     struct Value {
         /// The bits of a scalar, the offset of a text in `bytes`, or the number of items or entries.
         fileprivate(set) var payload: UInt64
-        /// Of a text its length; of a list or map the index after its last part.
+        /// The length of a string, or the index after the last part of a list or map.
         fileprivate(set) var extent: UInt32 = 0
         let kind: Kind
     }
@@ -32,7 +32,7 @@ final class SpecTree: Sendable {
         /// The keys of long maps, by the index of the map.
         fileprivate var keys: [Int: KeyTable] = [:]
 
-        /// Reserves what a text of so many bytes usually needs.
+        /// Reserves the memory that a document of so many bytes usually needs.
         init(textLength: Int) {
             values.reserveCapacity(textLength / 8)
             positions.reserveCapacity(textLength / 8)

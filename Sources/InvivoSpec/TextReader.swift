@@ -1,8 +1,10 @@
 public import InvivoBase
 
-/// Reads values from texts of a few well-known forms: pure, and exact or an error that says where in the text.
+/// Reads values from strings of a few well-known forms, without side effects. A value is exact; an error has its
+/// position in the string.
 public enum TextReader {
-    /// 12, -0.5, 1e3, 0x20; where a unit is given, also 1.2 kHz, and for a unit of time what `duration` reads.
+    /// A number such as 12, -0.5, 1e3 or 0x20. With a unit also 1.2 kHz; with a unit of time also the forms of
+    /// `duration`.
     public static func number(_ text: String, unit: String?) throws(Failure) -> Value {
         if let unit, let number = quantity(text, unit: unit) { return .double(number) }
         let resolved = text.utf8.elementsEqual(text.utf8.filter { $0 != 0x20 }) ? resolve(text) : .text
@@ -18,7 +20,8 @@ public enum TextReader {
         }
     }
 
-    /// A number with a unit, in the unit of its place: 1.2 kHz; for a unit of time also what `duration` reads. Nil for everything else.
+    /// A number with a unit, such as 1.2 kHz, converted to the receiver's unit. With a unit of time also the forms of
+    /// `duration`. Nil for everything else.
     public static func quantity(_ text: String, unit: String) -> Double? {
         guard !unit.isEmpty else { return nil }
         if let number = parseQuantity(text, unit: unit) { return number }
@@ -34,12 +37,12 @@ public enum TextReader {
         return "a number of \(unit), as in \(examples)"
     }
 
-    /// Whether people write the unit with a prefix for thousands.
+    /// Whether the unit is usually written with a prefix for thousands.
     private static func isPrefixed(_ unit: String) -> Bool {
         ["Hz", "m", "g", "W", "V", "A", "Pa", "N", "J", "B", "bit", "Ohm", "\u{3A9}"].contains(unit)
     }
 
-    /// What to do about a number with a unit, where the place has none.
+    /// The advice for a number with a unit whose receiver has no unit.
     private static func unitHint(_ text: String) -> String {
         var rest = Scanner(text)
         rest.skipBlanks()
@@ -207,7 +210,7 @@ public enum TextReader {
         return text.withUTF8 { CoreSchema.resolve($0) }
     }
 
-    /// How much of it could be a number.
+    /// The length of the beginning that could be a number.
     private static func goodDigits(_ text: String) -> Int {
         var rest = Scanner(text)
         return rest.number() == nil ? 0 : rest.offset

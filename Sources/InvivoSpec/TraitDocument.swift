@@ -1,25 +1,25 @@
 public import InvivoBase
 internal import Synchronization
 
-/// What a trait document says: for each target, the traits that are to hold, in order. Only the form is checked here;
-/// which trait types and properties there are is known to the traits room.
+/// A trait document: for each target, its traits in their order. Only the form is checked here. InvivoTraits knows the
+/// trait types and properties.
 ///
 ///     traits:
 ///       synth.lead:
 ///         - Set: { gain: 0.5, cutoff: 1.2 kHz }
 ///         - { type: Set, wave: saw }
 public struct TraitDocument: Sendable {
-    /// What stands under `config:`, a map whose values may be anything.
+    /// The map under `config:`, with values of every kind.
     public let config: SpecNode?
     /// The map of targets; nil if the document has none.
     private let targets: SpecNode?
     /// One for each target, in the same order. Versions of a document share the origins of targets whose traits are the same.
     private let origins: ContiguousArray<TraitOrigin>
 
-    /// A document that says nothing.
+    /// An empty document.
     public init() { (config, targets, origins) = (nil, nil, []) }
 
-    /// Reports all that is wrong at once, as `.spec`. Traits that are the same in a former version of the document are not
+    /// Reports all errors at once, as `.spec`. Traits that are the same in a former version of the document are not
     /// checked again.
     public init(_ document: SpecDocument, like former: TraitDocument? = nil) throws(Failure) {
         var checker = DocumentChecker()
@@ -35,7 +35,7 @@ public struct TraitDocument: Sendable {
         try TraitDocument(SpecReader.read(bytes, file: file, format: format, limits: limits))
     }
 
-    /// Whether it has no targets.
+    /// Whether the document has no targets.
     public var isEmpty: Bool { origins.isEmpty }
 
     /// The keys of the targets, in their order.
@@ -70,7 +70,7 @@ public struct TraitDocument: Sendable {
         return changed
     }
 
-    /// Where traits are the same in several versions of a document, their layers get the source locations of this version.
+    /// Gives layers of traits that several versions of the document share the source locations of this version.
     public func adoptLocations() {
         guard let targets else { return }
         for target in TargetSequence(targets) { origins[target.number].move(to: targets.tree, target.key) }
@@ -194,7 +194,7 @@ public struct TraitSpec: Sendable {
     /// The location of one of its values, which remains valid when the document is edited.
     public func location(of value: SpecNode) -> TraitLocation { TraitLocation(origin, offset: value.index - key) }
 
-    /// The key path of a parameter, or of what is nested in it.
+    /// The key path of a parameter, or of a value nested in it.
     public func path(of keys: [String]) -> String {
         keys.reduce(SpecPath(text: parametersPath)) { $0.key($1) }.text
     }
@@ -244,7 +244,7 @@ extension TraitDocument {
         return origins
     }
 
-    /// Each is a map around what follows.
+    /// The maximum number of names in a path: each is a map around the next.
     private static let mostNames = 64
 
     static func config(of root: SpecNode, _ checker: inout DocumentChecker) -> SpecNode? {

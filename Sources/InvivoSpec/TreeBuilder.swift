@@ -1,7 +1,7 @@
 internal import InvivoBase
 
-/// Makes a tree out of the values that a front end meets, in order, and holds what both front ends must hold: the
-/// limits, and that no key occurs twice. What a front end can read past is collected; a limit ends the reading.
+/// Builds a tree from the values that a front end reads, in their order. Enforces the rules of both front ends: the
+/// limits, and that no key occurs twice. Errors that a front end can skip are collected; a limit ends the reading.
 struct TreeBuilder {
     /// A list or map that is not complete.
     private struct Frame {

@@ -2,7 +2,7 @@ internal import CYaml
 internal import InvivoBase
 
 extension YamlEvents {
-    /// What libyaml found wrong, in words that say what to do.
+    /// The error that libyaml found, with advice.
     func failure() -> Failure {
         let parser = parser.pointee
         let problem = parser.problem.map { String(cString: $0) } ?? "not well-formed"
@@ -55,7 +55,7 @@ extension YamlEvents {
         }
     }
 
-    /// "; the map that begins at 2:9 is not closed", where libyaml says what was being read.
+    /// "; the map that begins at 2:9 is not closed", where libyaml reports what it was reading.
     private func opened(_ parser: yaml_parser_t) -> String {
         guard let context = parser.context.map({ String(cString: $0) }) else { return "" }
         let what: String

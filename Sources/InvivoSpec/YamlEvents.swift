@@ -3,8 +3,8 @@ internal import InvivoBase
 
 typealias YamlScalar = yaml_event_t.__Unnamed_union_data.__Unnamed_struct_scalar
 
-/// libyaml's parser and its current event. Owns both: whoever made it calls `close` once, on every way out. The text
-/// must outlive it.
+/// libyaml's parser and its current event. Owns both: its creator calls `close` exactly once. The text must
+/// outlive it.
 struct YamlEvents {
     let text: SourceText
     let parser: UnsafeMutablePointer<yaml_parser_t>
@@ -45,8 +45,8 @@ struct YamlEvents {
         guard yaml_parser_parse(parser, event) == 1 else { throw failure() }
     }
 
-    /// Where the current event begins. libyaml's marks count lines as `SourceText` does, and columns in scalars; but at
-    /// the end of a text without a last line break they are one line too far.
+    /// The position at which the current event begins. libyaml's marks count lines as `SourceText` does, and columns in
+    /// scalars; but at the end of a text without a last line break they are one line too far.
     var position: Position {
         let mark = event.pointee.start_mark
         if mark.index >= scalarCount { return text.position(ofByte: text.bytes.count) }

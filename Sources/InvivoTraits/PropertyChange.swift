@@ -137,10 +137,10 @@ final class PropertyChange {
         }
     }
 
-    /// Whether there is something to remember.
+    /// Whether the change must be remembered.
     var isApplied: Bool { isStuck || base != nil }
 
-    /// Whether that layer lies on it already.
+    /// Whether the property already has a layer with this value.
     func has(_ value: Value) -> Bool { !isStuck && wanted?.isSame(as: value) == true }
 
     /// A base value that an earlier commit could not restore. The restore is tried again, and a refusal is no failure.

@@ -338,7 +338,7 @@ public final class Tuning: PropertyCover {
         }
     }
 
-    /// Reads everything back and sets again, once and in order, what is not as it was set.
+    /// Reads all properties back. Sets those again that differ from their value, once and in order.
     private func settle(_ changes: PropertyChange, _ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
         try changes.forEach { change throws(Failure) in try change.readBack(instance, key) }
         guard changes.next != nil, changes.first(where: { !$0.isSettled }) != nil else { return }

@@ -12,9 +12,9 @@ struct ObjectUndo {
     /// The former record.
     enum Former {
         case nothing
-        /// The one change itself, whose layer was taken off: what is to be undone is that, and `present` was there.
+        /// A single change whose layer was removed. Undo restores `present`, the value of this layer.
         case itself(present: Value)
-        /// The same for several changes, in their order.
+        /// Several changes whose layers were removed, in their order.
         case themselves(presents: [Value])
         case chain(PropertyChange)
     }

@@ -3,7 +3,7 @@ public import InvivoObjects
 
 /// Resolves keys where their objects belong, without waiting for it. Any thread.
 public final class AsyncResolver: Sendable {
-    public typealias Resolved = (Result<UInt64, Failure>) -> Void
+    public typealias Resolved = @Sendable (Result<UInt64, Failure>) -> Void
 
     private let container: Container
     /// Build what belongs to no domain.
@@ -25,16 +25,15 @@ public final class AsyncResolver: Sendable {
         while let next = target?.aliased { target = graph.recipe(next) }
         guard let recipe = target else { throw container.registry.unknownKey(id, in: graph) }
         // Objects in the arguments are kept until they are used.
-        var kept: [Value] = []
-        for argument in arguments { kept.append(try argument.leasedAnew()) }
+        let kept = try arguments.map { (argument) throws(Failure) in try argument.leasedAnew() }
         let hand: Resolved = { [self] result in deliverResolved(result, to: deliver, resolved) }
-        let work = { [self] in hand(resolveNow(id, kept)) }
+        let work: WorkerThreads.Task = { [self] in hand(resolveNow(id, kept)) }
         let domain = recipe.type?.domain
         let isBuilt =
             arguments.isEmpty
             && graph.cell(recipe.id).map { cell in container.monitor.locked { cell.isBuilt } } ?? false
         if isBuilt && domain?.isCurrent ?? true { return work() }
-        let workIn = { [self] (domain: Domain) in
+        let workIn: @Sendable (Domain) -> Void = { [self] domain in
             container.domains.post(
                 to: domain, isPatient: true,
                 onDrop: {

@@ -20,7 +20,6 @@ public enum Disposal {
         guard iv_forks() == 0 || ObjectType.of(record).container.home.isHere else { return }
         let thread = iv_thread()!
         guard thread.pointee.locks == 0 else {
-            nonisolated(unsafe) let record = record
             let type = ObjectType.of(record)
             return thread.afterUnlocking { withExtendedLifetime(type) { dispose(record) } }
         }
@@ -143,7 +142,6 @@ public enum Disposal {
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent,
             container.pendingDisposals.add(record)
         {
-            nonisolated(unsafe) let record = record
             container.domains.post(to: domain) {
                 // Unless close, which waits for it only so long, was first.
                 if container.pendingDisposals.take(record) { finish(record) }

@@ -1,12 +1,13 @@
 public import CInvivo
 internal import CPlatform
-internal import InvivoBase
+public import InvivoBase
 internal import InvivoGraph
+internal import Synchronization
 
 /// A scope with several instances: one for each thread, or those that the host defines.
 ///
 /// A definition has one cell for each scope instance, under the same rules as a lazy singleton's.
-public final class PlacedScope: @unchecked Sendable {
+public final class PlacedScope: Sendable {
     public typealias Find =
         @convention(c) (
             UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt64>?, UnsafeMutablePointer<OpaquePointer?>?
@@ -14,49 +15,88 @@ public final class PlacedScope: @unchecked Sendable {
     public typealias Tell = @convention(c) (UnsafeMutableRawPointer?, UInt64, invivo_key, invivo_object) -> Void
 
     /// The host's functions; nil for threads.
-    public struct Host: @unchecked Sendable {
+    public struct Host: Sendable {
         let find: Find
         let keep: Tell?
         let drop: Tell?
-        let userData: UnsafeMutableRawPointer?
+        private let data: HostPointer
+        var userData: UnsafeMutableRawPointer? { data.raw }
 
         public init(find: @escaping Find, keep: Tell?, drop: Tell?, userData: UnsafeMutableRawPointer?) {
             self.find = find
             self.keep = keep
             self.drop = drop
-            self.userData = userData
+            data = HostPointer(userData)
         }
     }
 
     public let name: String
     private let host: Host?
-    /// Set once, when it is registered.
-    public var destroy: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
-    /// Guarded by the container's monitor: the objects of each scope instance, including those under construction.
-    var places: [UInt64: [ObjectIdentifier: Placed]] = [:]
+    private struct State {
+        /// The cells of each scope instance, also those whose objects are under construction.
+        var cells: Cells = [:]
+    }
+    public typealias Destroy = @convention(c) (UnsafeMutableRawPointer?) -> Void
+    typealias Cells = [UInt64: [ObjectIdentifier: Placed]]
+    private let state: Guarded<State>
+    /// Whether the host's user data is the scope's: from the moment at which it is registered.
+    private let ownsData = Atomic<Bool>(false)
+    private let destroy: Destroy?
 
     /// Whether its instances belong to threads.
     var isOfThreads: Bool { host == nil }
 
     /// The cell of one definition in one scope instance.
-    struct Placed {
+    struct Placed: Sendable {
         weak var owner: Cell?
         let key: ArgumentsKey
         let cell: Cell
     }
 
-    public init(_ name: String, _ host: Host?) {
+    /// `monitor` is the runtime's.
+    public init(_ name: String, _ host: Host?, _ monitor: Monitor, destroy: Destroy? = nil) {
+        self.destroy = destroy
         self.name = name
+        state = .init(State(), by: monitor)
         self.host = host
     }
 
-    deinit { if let host, let destroy { ending { destroy(host.userData) } } }
+    deinit {
+        guard let host, let destroy, ownsData.load(ordering: .acquiring) else { return }
+        ending { destroy(host.userData) }
+    }
+
+    /// The host's user data is destroyed with the scope from now on.
+    public func takeData() { ownsData.store(true, ordering: .releasing) }
 
     /// Under the monitor: a reload has replaced the cell of a scope instance. Its objects end with the generation, not
     /// with the scope instance.
     func forget(_ cell: Cell, at place: UInt64) {
-        places[place]?[ObjectIdentifier(cell)] = nil
-        if places[place]?.isEmpty == true { places[place] = nil }
+        state.held { state in
+            state.cells[place]?[ObjectIdentifier(cell)] = nil
+            if state.cells[place]?.isEmpty == true { state.cells[place] = nil }
+        }
+    }
+
+    /// Under the monitor: adds the cell of a scope instance.
+    func add(_ placed: Placed, at place: UInt64) {
+        state.held { $0.cells[place, default: [:]][ObjectIdentifier(placed.cell)] = placed }
+    }
+
+    /// Under the monitor: whether a scope instance has cells.
+    func hasCells(at place: UInt64) -> Bool { state.held { $0.cells[place] != nil } }
+
+    /// Under the monitor: removes the cells of a scope instance.
+    func removeCells(at place: UInt64) -> [Placed] {
+        state.held { $0.cells.removeValue(forKey: place) }.map { Array($0.values) } ?? []
+    }
+
+    /// Under the monitor: removes all cells. The caller drops the result without it.
+    func removeAll() -> Cells {
+        state.held { state in
+            defer { state.cells = [:] }
+            return state.cells
+        }
     }
 
     /// The current scope instance of the calling code; an error if there is none. Runs host code.

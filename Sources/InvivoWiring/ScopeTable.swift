@@ -11,7 +11,7 @@ public final class ScopeTable: Sendable {
 
     /// `monitor` is the runtime's.
     init(_ monitor: Monitor, _ closing: Closing, _ home: HomeProcess) {
-        scopes = .init(["thread": PlacedScope("thread", nil)], by: monitor)
+        scopes = .init(["thread": PlacedScope("thread", nil, monitor)], by: monitor)
         self.monitor = monitor
         self.closing = closing
         self.home = home
@@ -58,8 +58,7 @@ public final class ScopeTable: Sendable {
                 placed.place = ScopeInstance(scope: scope, place: place)
                 // A cell of a retired graph ends with its requester.
                 if !cell.isRetired {
-                    scope.places[place, default: [:]][ObjectIdentifier(placed)] =
-                        PlacedScope.Placed(owner: cell, key: key, cell: placed)
+                    scope.add(PlacedScope.Placed(owner: cell, key: key, cell: placed), at: place)
                 }
             }
             return placed
@@ -107,7 +106,7 @@ public final class ScopeTable: Sendable {
     public func end(_ scope: PlacedScope, at place: UInt64) {
         let ended = monitor.locked {
             () -> (cells: [PlacedScope.Placed], objects: [(sequence: UInt64, object: UInt64)]) in
-            let cells = scope.places.removeValue(forKey: place).map { Array($0.values) } ?? []
+            let cells = scope.removeCells(at: place)
             var objects: [(sequence: UInt64, object: UInt64)] = []
             for placed in cells {
                 objects += placed.cell.heldObjects()
@@ -124,15 +123,12 @@ public final class ScopeTable: Sendable {
 
     /// Removes all scopes and instances. With the monitor held, when the last graph has ended; the caller drops the
     /// result without it.
-    func removeAll() -> [(PlacedScope, [UInt64: [ObjectIdentifier: PlacedScope.Placed]])] {
+    func removeAll() -> [(PlacedScope, PlacedScope.Cells)] {
         let all = scopes.held { scopes in
             defer { scopes = [:] }
             return scopes
         }
-        return all.values.map { scope in
-            defer { scope.places = [:] }
-            return (scope, scope.places)
-        }
+        return all.values.map { ($0, $0.removeAll()) }
     }
 
     // MARK: threads

@@ -4,8 +4,8 @@ internal import InvivoGraph
 
 /// A weak reference to an instance that is counted elsewhere, with the type whose functions made it: that of the object, which
 /// may be another than its definition's.
-struct WeakInstance: @unchecked Sendable {
-    private let pointer: UnsafeMutableRawPointer
+struct WeakInstance: Sendable {
+    private let weak: HostPointer
     let type: ObjectType
 
     /// Nil if the type has no weak references. Nil also for types with a stop function: an instance without a record
@@ -15,12 +15,14 @@ struct WeakInstance: @unchecked Sendable {
         guard type.raw.pointee.has_stop == 0,
             let pointer = record.pointee.instance.flatMap({ type.description.makeWeak($0) })
         else { return nil }
-        (self.pointer, self.type) = (pointer, type)
+        (weak, self.type) = (HostPointer(pointer), type)
     }
 
     /// The instance with one more reference; nil when it has ended. Runs host code: no lock is held.
-    func load() -> UnsafeMutableRawPointer? { type.description.loadWeak(pointer) }
+    func load() -> UnsafeMutableRawPointer? { weak.raw.flatMap { type.description.loadWeak($0) } }
 
     /// Ends it.
-    func free() { type.description.freeWeak(pointer) }
+    func free() {
+        if let pointer = weak.raw { type.description.freeWeak(pointer) }
+    }
 }

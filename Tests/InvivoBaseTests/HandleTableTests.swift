@@ -39,9 +39,22 @@ extension Border {
             }
         }
 
+        @Test func a_reserved_handle_finds_nothing_until_it_has_its_object() {
+            let (thing, before) = (Thing(), HandleTable.count(of: .job))
+            let bits = HandleTable.reserve(.job)
+            #expect(HandleTable.find(bits, .job, as: Thing.self) == nil)
+            HandleTable.fill(bits, .job, with: thing)
+            #expect(HandleTable.find(bits, .job, as: Thing.self) === thing)
+            #expect(HandleTable.remove(bits, .job) === thing)
+            HandleTable.fill(bits, .job, with: thing)
+            #expect(HandleTable.find(bits, .job, as: Thing.self) == nil)
+            #expect(HandleTable.count(of: .job) == before)
+        }
+
         @Test func an_entry_held_weakly_does_not_keep_its_object() {
             var thing: Thing? = Thing()
-            let bits = HandleTable.insert(weakly: thing ?? Thing(), kind: .job)
+            let bits = HandleTable.reserve(.job)
+            HandleTable.fill(bits, .job, weaklyWith: thing ?? Thing())
             #expect(HandleTable.find(bits, .job, as: Thing.self) === thing)
             thing = nil
             #expect(HandleTable.find(bits, .job, as: Thing.self) == nil)

@@ -289,7 +289,8 @@ extension Border {
             #expect(property.isReadOnly)
             #expect(refusal(property, .double(1)).code == .readOnly)
             #expect(failure { () throws(Failure) in try property.set(instance.base, .double(1)) }.code == .readOnly)
-            #expect(property.cDescription.flags & UInt32(INVIVO_PROPERTY_READ_ONLY) != 0)
+            let type = try tables.type(properties: [tables.property("gain", .double, size: 0) { $0.get = Self.get }])
+            #expect(type.cProperties[0].flags & UInt32(INVIVO_PROPERTY_READ_ONLY) != 0)
         }
 
         @Test func references_may_be_set_to_none() throws {

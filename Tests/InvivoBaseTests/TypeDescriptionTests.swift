@@ -57,13 +57,13 @@ extension Border {
                 let parameters = [brief.parameter("to", .object, optional: true, type: "Mixer")]
                 type = try brief.type(properties: [wave], methods: [brief.method("send", parameters, Methods.echo)])
             }
-            let property = try #require(type).properties[0].cDescription
+            let property = try #require(type).cProperties[0]
             #expect(property.struct_size == MemoryLayout<invivo_property>.size)
             #expect(String(cString: property.name) == "wave")
             #expect(String(cString: property.unit) == "u")
             #expect(String(cString: property.initial_text) == "saw")
             #expect(String(cString: property.choices[1].name) == "saw")
-            let method = try #require(type).methods[0].cDescription
+            let method = try #require(type).cMethods[0]
             #expect(String(cString: method.parameters[0].type_name) == "Mixer")
             #expect(method.parameters[0].flags == UInt32(INVIVO_PARAMETER_OPTIONAL))
         }

@@ -83,6 +83,7 @@ def test_headers_and_unknown_paths_concern_everything(path: str) -> None:
         ("docs/rules/pools.md", ["rules", "quick_swift", "quick_c", "quick_python"]),
         ("Tests/C/pools.c", ["scripts", "quick_c"]),
         ("Tests/Pairs/host.c", ["pairs"]),
+        ("Tests/Soak/mutants.py", ["scripts"]),
         ("scripts/test", ["scripts"]),
         ("scripts/tagged", ["scripts"]),
         ("Benchmarks/c/pool.c", []),

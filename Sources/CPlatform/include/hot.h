@@ -3,6 +3,7 @@
 #ifndef INVIVO_HOT_H
 #define INVIVO_HOT_H
 
+#include "hooks.h"
 #include "platform.h"
 
 /* ---- readers (design: generations and reads) --------------------------------------------------------- */
@@ -316,6 +317,11 @@ static inline void iv_core_publish(struct iv_core *core, const void *graph, uint
     __atomic_store_n(&core->current, graph, __ATOMIC_RELEASE);
     __atomic_store_n(&core->epoch, epoch, __ATOMIC_RELEASE);
 }
+
+/* The graph of a view on an invalid runtime: no keys. */
+const struct iv_graph *iv_no_graph(void);
+/* The version of every key of the parent process in a forked child: no commit changes it. */
+const uint64_t *iv_version_of_forked_keys(void);
 
 /* Sets the function that a thread's end calls with its iv_thread. */
 void iv_at_thread_exit(void (*function)(struct iv_thread *));

@@ -41,7 +41,7 @@ struct iv_pool {
     uint64_t ended[IV_POOL_SHARDS];
 };
 /* By the index in the pools' handles; NULL for a closed pool. Replaced as a whole when it grows. */
-struct iv_pool_list { uint64_t count; };
+struct iv_pool_list { uint64_t count; struct iv_pool_list *former; /* readers may still see it */ };
 static inline struct iv_pool **iv_pool_items(struct iv_pool_list *list) { return (struct iv_pool **)(list + 1); }
 
 /* A weak reference to an instance whose type counts references itself. */

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import fork_marker  # noqa: F401  # isort: skip  # before invivo: see there
 import pytest
 
 import invivo

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import fork_marker
 import pytest
 
 import invivo
@@ -68,7 +69,7 @@ def opened(web: Web) -> invivo.Runtime:
 def in_a_child(body: Callable[[], None]) -> None:
     """Runs `body` in a forked child; what it raises fails the test."""
     read, write = os.pipe()
-    child = os.fork()
+    child = fork_marker.fork()
     if child == 0:
         said = b"it did not end"
         try:
@@ -219,6 +220,7 @@ def test_a_fork_beneath_a_constructor_leaves_other_threads_plans_behind(script: 
     ran = script(
         """
 import os, sys, threading, time
+import fork_marker
 import invivo
 
 faulthandler.cancel_dump_traceback_later()  # which cannot end in a forked child
@@ -238,7 +240,7 @@ for _ in range(10):
 other = threading.Thread(target=lambda: runtime[Slow])
 other.start()
 entered.wait()
-pid = os.fork()
+pid = fork_marker.fork()
 if pid == 0:
     began = time.monotonic()
     runtime.close()
@@ -263,7 +265,8 @@ def _task(name: str) -> tuple[int, int]:
 _shared: dict[str, invivo.Runtime] = {}
 
 
-def test_multiprocessing_uses_built_singletons() -> None:
+def test_multiprocessing_uses_built_singletons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fork", fork_marker.fork)
     with opened(Web()) as runtime:
         _ = runtime[Pool]
         _shared["runtime"] = runtime
@@ -281,6 +284,7 @@ def test_workers_of_a_preloaded_application(script: Any) -> None:
     ran = script(
         """
 import os, sys
+import fork_marker
 import invivo
 
 faulthandler.cancel_dump_traceback_later()  # which cannot end in a forked child
@@ -299,7 +303,7 @@ parent = os.getpid()
 runtime = invivo.Runtime(app)
 workers = []
 for _ in range(4):
-    pid = os.fork()
+    pid = fork_marker.fork()
     if pid == 0:
         assert runtime[Database].made_in == parent
         sys.exit(3)  # with the interpreter's handlers
@@ -309,6 +313,54 @@ runtime.close()
 """
     )
     assert ran.stdout.splitlines() == ["[3, 3, 3, 3]", "stopped True"], ran.stderr
+
+
+def test_only_children_that_the_interpreter_blocks_are_forked_again(script: Any) -> None:
+    ran = script(
+        """
+import os, mmap, signal, time
+
+faulthandler.cancel_dump_traceback_later()  # which cannot end in a forked child
+blocked = mmap.mmap(-1, 2)  # how many children are to block, before and after the mark
+forks = mmap.mmap(-1, 1)
+
+def block(index):
+    if blocked[index]:
+        blocked[index] -= 1
+        time.sleep(1000)
+
+def before_the_mark():
+    forks[0] += 1
+    block(0)
+
+os.register_at_fork(after_in_child=before_the_mark)
+import fork_marker
+os.register_at_fork(after_in_child=lambda: block(1))
+fork_marker.LIMIT = 1
+
+def ended(child):
+    if child == 0:
+        os._exit(3)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+blocked[0] = 1
+print(ended(fork_marker.fork()), forks[0], flush=True)
+blocked[0] = 3
+try:
+    fork_marker.fork()
+except AssertionError as problem:
+    print(problem, forks[0], flush=True)
+blocked[1] = 1
+child = fork_marker.fork()
+os.kill(child, signal.SIGKILL)
+print(ended(child), forks[0], flush=True)
+"""
+    )
+    assert ran.stdout.splitlines() == [
+        "3 2",
+        "os.fork did not return in 3 children, one after another 5",
+        "-9 6",
+    ], ran.stderr
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

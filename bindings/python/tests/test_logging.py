@@ -308,6 +308,7 @@ def test_a_program_that_configures_no_logging_sees_a_traceback_once(script: Any)
 
 PROGRAM = """
 import pathlib, sys, threading
+import fork_marker
 import invivo
 
 class Player:
@@ -351,7 +352,7 @@ def test_a_forked_child_logs_nothing(script: Any) -> None:
         PROGRAM.format(good=GOOD, broken=BROKEN)
         + """
 import os
-child = os.fork()
+child = fork_marker.fork()
 if child == 0:
     pathlib.Path("a.yaml").write_text("traits: [")
     try: runtime.define(Player, "synth.other")

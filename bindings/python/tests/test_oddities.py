@@ -194,11 +194,11 @@ def test_a_place_of_a_scope_is_a_number_that_fits(place: Any) -> None:
 def test_a_forked_child_may_leave_the_block_of_its_parents_runtime(script: Any) -> None:
     ran = script(
         """
-import os, invivo
+import os, fork_marker, invivo
 faulthandler.cancel_dump_traceback_later()  # which cannot end in a forked child
 try:
     with invivo.Runtime():
-        pid = os.fork()
+        pid = fork_marker.fork()
         if pid == 0:
             raise SystemExit(7)
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))

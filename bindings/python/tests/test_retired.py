@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import fork_marker
 import pytest
 
 import invivo
@@ -290,7 +291,7 @@ def test_a_forked_child_stops_nothing() -> None:
         runtime.define(Pool, "a.pool", "singleton")
         pool = runtime[Pool]
         replace(runtime)
-        child = os.fork()
+        child = fork_marker.fork()
         if child == 0:
             del pool
             gc.collect()

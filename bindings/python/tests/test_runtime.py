@@ -12,6 +12,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+import fork_marker
 import pytest
 
 import invivo
@@ -783,7 +784,7 @@ def test_what_is_no_token_is_refused() -> None:
 def test_a_forked_child_gets_a_clean_error() -> None:
     with invivo.Runtime(assembly()) as runtime:
         _ = runtime[Player]
-        child = os.fork()
+        child = fork_marker.fork()
         if child == 0:
             status = 1
             try:

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import fork_marker
+
 import invivo
 from invivo import _generated
 
@@ -405,7 +407,7 @@ class Statements(Expectations):
 
     def do_child(self, line: Line, *words: Word) -> None:
         """In a forked child, which ends with the status that the statement answers there."""
-        child = os.fork()
+        child = fork_marker.fork()
         if child == 0:
             status = 255
             try:
