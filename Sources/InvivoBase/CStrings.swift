@@ -7,8 +7,10 @@ internal import Glibc
 public struct CText: @unchecked Sendable {
     public let pointer: UnsafePointer<CChar>
 
-    init(_ pointer: UnsafePointer<CChar>) { self.pointer = pointer }
-    public init(_ literal: StaticString) { pointer = cString(literal) }
+    /// `pointer` is labeled because Swift would pass a string literal as a temporary pointer.
+    fileprivate init(constant pointer: UnsafePointer<CChar>) { self.pointer = pointer }
+
+    public static var empty: CText { CText(constant: EmptyText.pointer) }
 }
 
 /// Memory for C copies of names and tables that must stay where they are: freed with its owner.
@@ -33,7 +35,7 @@ public final class CStrings: @unchecked Sendable {
     }
 
     /// A NUL-terminated copy for an owner of this memory.
-    public func text(_ text: String) -> CText { CText(string(text)) }
+    public func text(_ text: String) -> CText { CText(constant: string(text)) }
 
     /// A NUL-terminated copy; nil for nil.
     public func string(_ text: String?) -> UnsafePointer<CChar>? {

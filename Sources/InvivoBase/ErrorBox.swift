@@ -94,7 +94,7 @@ private final class ErrorStrings: Sendable {
     let message, path, file, rule, neededBy: CText
 
     init(_ failure: Failure) {
-        let empty = CText("")
+        let empty = CText.empty
         message = failure.message.isEmpty ? empty : store.text(failure.message)
         path = failure.path.isEmpty ? empty : store.text(failure.path)
         file = failure.place.file.isEmpty ? empty : store.text(failure.place.file)
