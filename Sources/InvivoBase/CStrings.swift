@@ -1,14 +1,39 @@
 internal import CInvivo
 internal import Glibc
 
-/// A NUL-terminated string that C borrows.
+/// The address of memory that any thread may read and no thread writes.
 ///
-/// Unchecked: the string is constant. It lives as long as its `CStrings`, or as the process if it is a literal.
-public struct CText: @unchecked Sendable {
-    public let pointer: UnsafePointer<CChar>
+/// Unchecked: it was written before other threads received the address. The owner of the memory frees it, when nothing reads
+/// it any more.
+public struct ConstantMemory: @unchecked Sendable {
+    public let address: UnsafeRawPointer
+
+    public init(_ address: UnsafeRawPointer) { self.address = address }
+}
+
+/// A table that C borrows. It lives as long as its `CStrings`.
+struct CTable<Element>: Sendable {
+    private let memory: ConstantMemory?
+    private let count: Int
+
+    init(_ elements: UnsafePointer<Element>?, count: Int) {
+        memory = elements.map { ConstantMemory($0) }
+        self.count = count
+    }
+
+    var buffer: UnsafeBufferPointer<Element> {
+        UnsafeBufferPointer(start: memory?.address.assumingMemoryBound(to: Element.self), count: count)
+    }
+}
+
+/// A NUL-terminated string that C borrows. It lives as long as its `CStrings`, or as the process if it is a literal.
+public struct CText: Sendable {
+    private let memory: ConstantMemory
 
     /// `pointer` is labeled because Swift would pass a string literal as a temporary pointer.
-    fileprivate init(constant pointer: UnsafePointer<CChar>) { self.pointer = pointer }
+    fileprivate init(constant pointer: UnsafePointer<CChar>) { memory = ConstantMemory(pointer) }
+
+    public var pointer: UnsafePointer<CChar> { memory.address.assumingMemoryBound(to: CChar.self) }
 
     public static var empty: CText { CText(constant: EmptyText.pointer) }
 }

@@ -88,23 +88,21 @@ extension TypeDescription {
     }
 
     /// The strings and tables of a type that C borrows.
-    ///
-    /// Unchecked: they are constant, and `store` keeps them.
-    struct Borrowed: @unchecked Sendable {
+    struct Borrowed: Sendable {
         let store: CStrings
-        let name: UnsafePointer<CChar>
-        let parameters: UnsafeBufferPointer<invivo_parameter>
-        let properties: UnsafeBufferPointer<invivo_property>
-        let methods: UnsafeBufferPointer<invivo_method>
+        let name: CText
+        let parameters: CTable<invivo_parameter>
+        let properties: CTable<invivo_property>
+        let methods: CTable<invivo_method>
     }
 
     /// The name as C borrows it.
-    public var cName: UnsafePointer<CChar> { borrowed.name }
+    public var cName: UnsafePointer<CChar> { borrowed.name.pointer }
     /// The constructor's parameters as C borrows them.
-    public var cParameters: UnsafeBufferPointer<invivo_parameter> { borrowed.parameters }
+    public var cParameters: UnsafeBufferPointer<invivo_parameter> { borrowed.parameters.buffer }
     /// The properties and methods as C borrows them.
-    public var cProperties: UnsafeBufferPointer<invivo_property> { borrowed.properties }
-    public var cMethods: UnsafeBufferPointer<invivo_method> { borrowed.methods }
+    public var cProperties: UnsafeBufferPointer<invivo_property> { borrowed.properties.buffer }
+    public var cMethods: UnsafeBufferPointer<invivo_method> { borrowed.methods.buffer }
 
     public var properties: [Property] { members.properties }
     public var methods: [Method] { members.methods }

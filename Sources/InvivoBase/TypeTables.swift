@@ -42,10 +42,10 @@ public enum TypeTables {
             members: TypeDescription.Members(
                 properties, methods, size: size, blockSize: blockSize, image: UnsafeRawPointer(options.block_initial)),
             borrowed: TypeDescription.Borrowed(
-                store: store, name: store.string(name),
-                parameters: UnsafeBufferPointer(start: cParameters, count: parameters.count),
-                properties: UnsafeBufferPointer(start: cProperties, count: properties.count),
-                methods: UnsafeBufferPointer(start: cMethods, count: methods.count)))
+                store: store, name: store.text(name),
+                parameters: CTable(cParameters, count: parameters.count),
+                properties: CTable(cProperties, count: properties.count),
+                methods: CTable(cMethods, count: methods.count)))
     }
 
     private static func checkMemory(_ options: invivo_type_options, path: String, _ reader: inout TableReader) {

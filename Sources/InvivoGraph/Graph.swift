@@ -4,9 +4,12 @@ internal import Glibc
 public import InvivoBase
 
 /// The tunable properties of a shared object as one immutable struct. Never written after it is published.
-public final class Block: @unchecked Sendable {
-    public let bytes: UnsafeMutableRawPointer
+public final class Block: Sendable {
+    private let memory: ConstantMemory
     public let size: Int
+
+    /// Written before the block is published only.
+    public var bytes: UnsafeMutableRawPointer { UnsafeMutableRawPointer(mutating: memory.address) }
 
     /// Zeroed, to be filled before anybody else sees it.
     public init(size: Int) throws(Failure) {
@@ -15,8 +18,8 @@ public final class Block: @unchecked Sendable {
             throw Failure(.memory, "there is no memory for a block of \(size) bytes")
         }
         self.size = size
-        bytes = memory
-        bytes.initializeMemory(as: UInt8.self, repeating: 0, count: max(size, 1))
+        self.memory = ConstantMemory(memory)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: max(size, 1))
         _ = iv_add_u64(iv_live_blocks(), 1)
     }
 

@@ -28,10 +28,10 @@ public final class KeyTable: @unchecked Sendable {
     private var versions: [UInt32: UnsafeMutablePointer<UInt64>] = [:]
 
     /// A table that was replaced by a larger one, while readers may be in it.
-    public final class Outgrown: @unchecked Sendable {
-        private let table: UnsafeMutablePointer<iv_names>
-        fileprivate init(_ table: UnsafeMutablePointer<iv_names>) { self.table = table }
-        deinit { KeyTable.free(table) }
+    public final class Outgrown: Sendable {
+        private let table: ConstantMemory
+        fileprivate init(_ table: UnsafeMutablePointer<iv_names>) { self.table = ConstantMemory(table) }
+        deinit { KeyTable.free(UnsafeMutablePointer(mutating: table.address.assumingMemoryBound(to: iv_names.self))) }
     }
 
     public init(owner: UInt32) {

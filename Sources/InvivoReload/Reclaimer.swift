@@ -174,10 +174,11 @@ final class Reclaimer: Sendable {
             }
         }
         let names = container.keys.takeOutgrown()
-        state.heldUnchecked { state in
+        let sorted = objects.sorted { $0.sequence > $1.sequence }
+        state.held { state in
             state.retired.append(
-                former.generation, former, at: UnsafeRawPointer(former.raw),
-                objects: objects.sorted { $0.sequence > $1.sequence }, remembered: remembered, names: names)
+                former.generation, former, at: UnsafeRawPointer(former.raw), objects: sorted, remembered: remembered,
+                names: names)
         }
     }
 
@@ -195,14 +196,14 @@ final class Reclaimer: Sendable {
         var newest = newest
         var ended = RetiredGenerations.Ended()
         for attempt in 1...Self.mostBarriers {
-            let later = state.lockedUnchecked { state -> UInt64? in
+            let (later, all) = state.locked { [newest] state -> (UInt64?, RetiredGenerations.Ended) in
                 let readers = Readers.inside(container.core)
                 // Generations that only need a further barrier end together with the others, in one order.
                 let last = state.retired.mayEnd(readers)
-                if attempt < Self.mostBarriers, last > newest { return last }
-                ended = state.retired.end(readers, upTo: newest, late: takeLate())
-                return nil
+                if attempt < Self.mostBarriers, last > newest { return (last, RetiredGenerations.Ended()) }
+                return (nil, state.retired.end(readers, upTo: newest, late: takeLate()))
             }
+            ended = all
             guard let later else { break }
             Readers.barrier()
             newest = later

@@ -23,7 +23,7 @@ import Testing
         let first = standing(1, [a], ["a"], isAcross: true)
         let second = standing(2, [b], ["b"], isAcross: false)
         #expect(WaitsAcross.begin(first, for: ofB, of: b) == nil)
-        #expect(WaitsAcross.begin(second, for: ofA, of: a) == ["a", "b"])
+        #expect(WaitsAcross.begin(second, for: ofA, of: a) == ["a", "b", "a"])
         WaitsAcross.end(first, for: ofB)
         #expect(WaitsAcross.begin(second, for: ofA, of: a) == nil)
         WaitsAcross.end(second, for: ofA)
