@@ -232,7 +232,9 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Planner+Unread.swift": [
         Mutant("skip", "if wiring.compiled.recipes[holder] != nil { return false }", "unread"),
-        Mutant("skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"),
+        Mutant(
+            "skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"
+        ),
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
         Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant("always", "!isNumbered", "unread"),
@@ -254,7 +256,9 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "isTouched == true", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
         Mutant("never", "other.body.entry == nil", "each"),
-        Mutant("skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"),
+        Mutant(
+            "skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"
+        ),
         Mutant("never", "entries.count <= limits.maxEachEntries", "each"),
     ],
     "InvivoWiring/ForkedRuntime.swift": [
