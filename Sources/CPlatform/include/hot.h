@@ -344,16 +344,11 @@ struct iv_live {
     uint64_t thread_ids;
 };
 extern struct iv_live iv_live;
-static inline struct iv_live *iv_live_counts(void) { return &iv_live; }
 static inline uint64_t *iv_live_runtimes(void) { return &iv_live.runtimes; }
-static inline uint64_t *iv_live_objects(void) { return &iv_live.objects; }
-static inline uint64_t *iv_live_callables(void) { return &iv_live.callables; }
-static inline uint64_t *iv_live_errors(void) { return &iv_live.errors; }
 static inline uint64_t *iv_live_graphs(void) { return &iv_live.graphs; }
 static inline uint64_t *iv_live_blocks(void) { return &iv_live.blocks; }
 static inline uint64_t *iv_live_threads(void) { return &iv_live.threads; }
 static inline uint64_t *iv_live_descriptors(void) { return &iv_live.descriptors; }
-static inline uint64_t *iv_live_leases(void) { return &iv_live.leases; }
 static inline uint64_t *iv_live_sequence(void) { return &iv_live.sequence; }
 static inline uint64_t *iv_live_thread_ids(void) { return &iv_live.thread_ids; }
 

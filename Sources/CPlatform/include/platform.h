@@ -36,7 +36,6 @@ static inline bool iv_cas_u64(uint64_t *p, uint64_t *expected, uint64_t desired)
 }
 static inline uint32_t iv_load_u32(const uint32_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static inline void iv_store_u32(uint32_t *p, uint32_t v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
-static inline uint32_t iv_exchange_u32(uint32_t *p, uint32_t v) { return __atomic_exchange_n(p, v, __ATOMIC_ACQ_REL); }
 static inline void *iv_load_pointer(void *const *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 /* Stores `v` if the pointer is NULL; returns the pointer's value afterwards. */
 static inline void *iv_settle_pointer(void **p, void *v) {
@@ -51,8 +50,6 @@ static inline void *iv_store_first(void **p, void *v) {
 }
 static inline bool iv_same_bytes(const void *a, const void *b, size_t n) { return memcmp(a, b, n) == 0; }
 static inline void iv_compiler_barrier(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-static inline void iv_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void iv_pause(void) { __builtin_ia32_pause(); }
 
 /* Bytes left of the calling thread's stack; plenty where that cannot be found out. */
 uint64_t iv_stack_left(void);

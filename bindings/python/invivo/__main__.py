@@ -69,7 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     if options.command == "check":
         if options.unread and (options.wait or options.no_modules):
-            check.error("--unread needs the modules and the documents: it cannot be combined with --wait or --no-modules")
+            check.error(
+                "--unread needs the modules and the documents: it cannot be combined with --wait or --no-modules"
+            )
         return check_manifest(
             options.manifest,
             wait=options.wait,
