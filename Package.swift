@@ -108,7 +108,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "InvivoAppTests",
-            dependencies: ["CInvivo", "InvivoApp", "InvivoBase", "InvivoReload", "InvivoWiring"]),
+            dependencies: ["CInvivo", "CPlatform", "InvivoApp", "InvivoBase", "InvivoReload", "InvivoWiring"]),
         .testTarget(name: "InvivoToolsTests", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoTools"]),
         .testTarget(name: "InvivoTests", dependencies: ["Invivo", "InvivoABI"]),
     ],

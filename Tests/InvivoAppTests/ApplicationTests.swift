@@ -1,4 +1,5 @@
 import CInvivo
+import CPlatform
 import Glibc
 import InvivoBase
 import InvivoGraph
@@ -85,7 +86,7 @@ import Testing
 
     @Test func aManifestLoadsItsModulesDefinesItsComponentsAndAppliesItsSpecs() throws {
         let folder = try Folder()
-        try folder.write("a.yaml", "app.part: { gain: 0.5 }\n")
+        try folder.write("a.yaml", "traits: { app.part: [Set: { gain: 0.5 }] }\n")
         let manifest = try folder.write(
             "app.yaml",
             "modules: { parts: libparts.so }\nspecs: [a.yaml]\ncomponents:\n  app.part: { type: Part, scope: singleton }\n"
@@ -97,16 +98,25 @@ import Testing
 
     @Test func aStartReportsEachErrorAndLeavesNothing() throws {
         let folder = try Folder()
-        try folder.write("a.yaml", "app.part: { gian: 0.5 }\n")
+        try folder.write("a.yaml", "traits: { app.part: [Set: { gian: 0.5 }] }\n")
+        let components = "  app.part: { type: Part, scope: singleton }\n  app.wrong: { type: Prat }\n"
         let manifest = try folder.write(
-            "app.yaml",
-            "modules: { parts: libparts.so, other: libother.so }\nspecs: [a.yaml]\ncomponents:\n"
-                + "  app.part: { type: Part, scope: singleton }\n  app.wrong: { type: Prat }\n")
-        let found = try #require(failure { () throws(Failure) in _ = try Application.open(options(manifest)) })
-        let text = found.all.map(\.text).joined(separator: "\n")
-        #expect(text.contains("the module 'other' cannot be loaded"))
+            "app.yaml", "modules: { parts: libparts.so }\nspecs: [a.yaml]\ncomponents:\n\(components)")
+        func found() throws -> String {
+            let failure = try #require(failure { () throws(Failure) in _ = try Application.open(options(manifest)) })
+            return failure.all.map(\.text).joined(separator: "\n")
+        }
+        let before = iv_load_u64(iv_live_runtimes())
+        let text = try found()
         #expect(text.contains("did you mean 'Part'"))
         #expect(text.contains("did you mean 'gain'"))
+        // The unknown type may be one of the module that cannot be loaded.
+        try folder.write(
+            "app.yaml", "modules: { parts: libparts.so, other: libother.so }\ncomponents:\n\(components)")
+        let unloaded = try found()
+        #expect(unloaded.contains("the module 'other' cannot be loaded"))
+        #expect(!unloaded.contains("Prat"))
+        #expect(iv_load_u64(iv_live_runtimes()) == before)
     }
 
     @Test func aCheckCreatesNoObjectAndReturnsTheWiring() throws {
@@ -122,14 +132,14 @@ import Testing
 
     @Test func aCheckWithoutModulesFindsErrorsInTheFormOfDocuments() throws {
         let folder = try Folder()
-        try folder.write("a.yaml", "app.part: [\n")
+        try folder.write("a.yaml", "traits: [\n")
         let manifest = try folder.write("app.yaml", "modules: { parts: libmissing.so }\nspecs: [a.yaml]\n")
         var options = options(manifest)
         options.withoutModules = true
         let found = try #require(
             failure { () throws(Failure) in try Application.check(options) { (_) throws(Failure) in } })
         #expect(found.place.file.hasSuffix("a.yaml"))
-        try folder.write("a.yaml", "app.part: { gain: 1 }\n")
+        try folder.write("a.yaml", "traits: { app.part: [Set: { gain: 1 }] }\n")
         try Application.check(options) { (_) throws(Failure) in }
     }
 
@@ -150,7 +160,7 @@ import Testing
 
     @Test func aDocumentThatMayBeBadDoesNotKeepTheApplicationFromStarting() throws {
         let folder = try Folder()
-        try folder.write("a.yaml", "app.part: { gian: 0.5 }\n")
+        try folder.write("a.yaml", "traits: { app.part: [Set: { gian: 0.5 }] }\n")
         let manifest = try folder.write(
             "app.yaml",
             "modules: { parts: libparts.so }\nspecs: [a.yaml]\ncomponents:\n  app.part: { type: Part, scope: singleton }\n"
