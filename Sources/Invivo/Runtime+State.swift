@@ -88,7 +88,7 @@ extension Runtime {
     /// The version of the library, "0.1.0".
     public static var version: String { (try? Core.own()).map { String(text: $0.pointee.version_text()) } ?? "" }
 
-    /// The last error outside a call: an invalid edit, a lost watch. A reload that succeeds clears it.
+    /// The last error of a reload or of the runtime's own threads, such as a lost watch. A reload that succeeds clears it.
     public var lastError: InvivoError? {
         var error: OpaquePointer?
         guard core.table.pointee.runtime_last_error(core.handle, &error) == 0, let error else { return nil }

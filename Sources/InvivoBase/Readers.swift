@@ -5,7 +5,7 @@ import Synchronization
 public typealias Core = UnsafeMutablePointer<iv_core>
 public typealias Reader = UnsafeMutablePointer<iv_reader>
 
-/// Read-side protection (design: generations and reads).
+/// Read-side protection (docs/architecture.md: Reading).
 ///
 /// A reader stores its epoch and loads the graph, with a compiler barrier between. The reclaimer publishes, issues one
 /// `membarrier`, and then reads the slots. A reader that it does not see has not loaded the graph yet, and will load

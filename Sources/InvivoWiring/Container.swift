@@ -53,7 +53,7 @@ public final class Container: @unchecked Sendable {
         Self.seams
     }
 
-    /// What the base room is told once, before the first object is made.
+    /// Functions that the modules below need of this one. Set once, before the first object is created.
     private static let seams: Void = {
         ObjectTable.dispose = { Disposal.dispose($0) }
         ObjectTable.lookForCircle = { ObjectCycles.search(from: $0) }

@@ -140,7 +140,8 @@ static inline void check_begin(void) {
     check_descriptors = check_entries("/proc/self/fd");
 }
 
-/* Runs a test, unless INVIVO_TEST in the environment names another one. Tests that `main` calls directly always run. */
+/* Runs a test, unless INVIVO_TEST in the environment names another one; RUN_TEST_WITH gives it arguments. `main` calls only set-up
+ * and tests by these macros. A program without them is one test. */
 static int check_run;
 static inline bool check_wanted(const char *test) {
     const char *wanted = getenv("INVIVO_TEST");
@@ -149,6 +150,7 @@ static inline bool check_wanted(const char *test) {
     return true;
 }
 #define RUN_TEST(test) ((void)(check_wanted(#test) && (test(), true)))
+#define RUN_TEST_WITH(test, ...) ((void)(check_wanted(#test) && (test(__VA_ARGS__), true)))
 
 /* The exit status of the program. */
 static inline int check_end(void) {

@@ -330,18 +330,18 @@ static void a_setter_may_resolve_what_its_commit_has_made(bool stops) {
 int main(void) {
     check_begin();
     for (int stops = 0; stops < 2; stops++) {
-        the_end_of_one_may_resolve_the_other(stops, "a.one", "a.two", INVIVO_SCOPE_WEAK_SINGLETON);
-        the_end_of_one_may_resolve_the_other(stops, "a.two", "a.one", INVIVO_SCOPE_WEAK_SINGLETON);
-        the_end_of_one_may_resolve_the_other(stops, "a.one", "a.two", INVIVO_SCOPE_LAZY_SINGLETON);
-        the_end_of_one_may_resolve_the_other(stops, "a.two", "a.one", INVIVO_SCOPE_LAZY_SINGLETON);
-        the_end_of_what_is_taken_back_may_resolve_the_rest(stops);
-        the_end_of_what_a_commit_takes_back_may_resolve_the_rest(stops);
-        a_setter_may_resolve_what_its_commit_has_made(stops);
+        RUN_TEST_WITH(the_end_of_one_may_resolve_the_other, stops, "a.one", "a.two", INVIVO_SCOPE_WEAK_SINGLETON);
+        RUN_TEST_WITH(the_end_of_one_may_resolve_the_other, stops, "a.two", "a.one", INVIVO_SCOPE_WEAK_SINGLETON);
+        RUN_TEST_WITH(the_end_of_one_may_resolve_the_other, stops, "a.one", "a.two", INVIVO_SCOPE_LAZY_SINGLETON);
+        RUN_TEST_WITH(the_end_of_one_may_resolve_the_other, stops, "a.two", "a.one", INVIVO_SCOPE_LAZY_SINGLETON);
+        RUN_TEST_WITH(the_end_of_what_is_taken_back_may_resolve_the_rest, stops);
+        RUN_TEST_WITH(the_end_of_what_a_commit_takes_back_may_resolve_the_rest, stops);
+        RUN_TEST_WITH(a_setter_may_resolve_what_its_commit_has_made, stops);
     }
-    the_end_of_what_was_asked_may_resolve(NULL);
-    the_end_of_what_was_asked_may_resolve(visit_all_others);
-    the_end_of_what_was_asked_may_resolve(visit_itself_and_the_next);
-    the_end_of_what_was_asked_may_resolve(visit_what_is_made);
+    RUN_TEST_WITH(the_end_of_what_was_asked_may_resolve, NULL);
+    RUN_TEST_WITH(the_end_of_what_was_asked_may_resolve, visit_all_others);
+    RUN_TEST_WITH(the_end_of_what_was_asked_may_resolve, visit_itself_and_the_next);
+    RUN_TEST_WITH(the_end_of_what_was_asked_may_resolve, visit_what_is_made);
     RUN_TEST(weak_load_may_resolve);
     return check_end();
 }

@@ -248,11 +248,11 @@ static void a_tracked_prototype_follows(void) {
 
 int main(void) {
     check_begin();
-    a_holder_hears_what_comes_and_goes(&mixer_type);
-    a_holder_hears_what_comes_and_goes(&shared_mixer);
+    RUN_TEST_WITH(a_holder_hears_what_comes_and_goes, &mixer_type);
+    RUN_TEST_WITH(a_holder_hears_what_comes_and_goes, &shared_mixer);
     RUN_TEST(an_unchanged_candidate_stays);
-    a_reload_that_fails_leaves_a_list_in_its_order(&mixer_type);
-    a_reload_that_fails_leaves_a_list_in_its_order(&shared_mixer);
+    RUN_TEST_WITH(a_reload_that_fails_leaves_a_list_in_its_order, &mixer_type);
+    RUN_TEST_WITH(a_reload_that_fails_leaves_a_list_in_its_order, &shared_mixer);
     RUN_TEST(candidates_need_two_methods_and_a_list);
     RUN_TEST(a_tracked_prototype_follows);
     return check_end();

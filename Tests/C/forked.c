@@ -409,11 +409,11 @@ int main(int count, char **arguments) {
     OK(invivo_resolve(runtime, own_thread, &leased_shared, E));
     OK(invivo_resolve(runtime, made, &leased_prototype, E));
     OK(invivo_changes_open(runtime, &unfinished, E));
-    in_a_child(child, true);
-    in_a_child(grandchild, true);
+    RUN_TEST_WITH(in_a_child, child, true);
+    RUN_TEST_WITH(in_a_child, grandchild, true);
     RUN_TEST(an_open_view_stays_readable);
     RUN_TEST(a_fork_in_a_commit_gives_the_former_generation);
-    forks_under_load(count > 1 ? atoi(arguments[1]) : FORKS);
+    RUN_TEST_WITH(forks_under_load, count > 1 ? atoi(arguments[1]) : FORKS);
     invivo_changes_discard(unfinished);
     OK(invivo_object_release(leased_shared));
     OK(invivo_object_release(leased_prototype));

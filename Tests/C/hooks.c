@@ -250,9 +250,9 @@ static void a_type_takes_its_runtime_when_all_is_complete(void) {
 
 int main(void) {
     check_begin();
-    a_hook_is_called_again_with_what_took_the_place(INVIVO_SCOPE_SINGLETON, 0);
-    a_hook_is_called_again_with_what_took_the_place(INVIVO_SCOPE_LAZY_SINGLETON, 0);
-    a_hook_is_called_again_with_what_took_the_place(INVIVO_SCOPE_PROTOTYPE, INVIVO_DEFINITION_TRACKED);
+    RUN_TEST_WITH(a_hook_is_called_again_with_what_took_the_place, INVIVO_SCOPE_SINGLETON, 0);
+    RUN_TEST_WITH(a_hook_is_called_again_with_what_took_the_place, INVIVO_SCOPE_LAZY_SINGLETON, 0);
+    RUN_TEST_WITH(a_hook_is_called_again_with_what_took_the_place, INVIVO_SCOPE_PROTOTYPE, INVIVO_DEFINITION_TRACKED);
     RUN_TEST(a_refused_hook_gets_the_former_back);
     RUN_TEST(an_object_of_a_shared_type_is_rebuilt);
     RUN_TEST(a_hook_follows_the_configuration);

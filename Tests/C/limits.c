@@ -215,11 +215,11 @@ int main(void) {
     RUN_TEST(a_long_document_is_abandoned);
     RUN_TEST(planning_ends_at_the_limit);
     RUN_TEST(close_ends_planning);
-    a_reload_that_does_not_end_is_named("constructor", "x.slow",
+    RUN_TEST_WITH(a_reload_that_does_not_end_is_named, "constructor", "x.slow",
         "the reload of 'define x.slow', which is creating 'x.slow', takes longer than commit_timeout_ms permits a change to wait for it");
-    a_reload_that_does_not_end_is_named("observer", "x.slow",
+    RUN_TEST_WITH(a_reload_that_does_not_end_is_named, "observer", "x.slow",
         "the reload of 'define x.slow', which is in the callback of an observer, takes longer than commit_timeout_ms permits a change to wait for it");
-    a_reload_that_does_not_end_is_named("converter", "x.converted",
+    RUN_TEST_WITH(a_reload_that_does_not_end_is_named, "converter", "x.converted",
         "the reload of 'define x.converted', which is in the converter 'length', takes longer than commit_timeout_ms permits a change to wait for it");
     RUN_TEST(an_edit_is_read_when_there_are_descriptors);
     return check_end();

@@ -720,8 +720,8 @@ int main(int argc, char **argv) {
     RUN_TEST(an_entry_lives_as_long_as_the_hosts_own_instance);
     RUN_TEST(a_pool_grows_with_instances_that_live_only);
     RUN_TEST(a_key_removed_while_its_entry_is_made_keeps_nothing);
-    threads_find_what_a_model_says(false);
-    threads_find_what_a_model_says(true);
+    RUN_TEST_WITH(threads_find_what_a_model_says, false);
+    RUN_TEST_WITH(threads_find_what_a_model_says, true);
     RUN_TEST(entries_that_are_over_are_swept);
     RUN_TEST(a_pool_grows_with_live_entries_only);
     return check_end();

@@ -114,10 +114,10 @@ static void a_start_that_requests_a_pool_entry_in_creation_is_a_cycle(void) {
 int main(void) {
     check_begin();
     RUN_TEST(a_destroy_is_a_callback_that_may_not_wait);
-    what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_SINGLETON);
-    what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_LAZY_SINGLETON);
-    what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_WEAK_SINGLETON);
-    what_the_log_resolves_is_a_graph_of_its_own(INVIVO_SCOPE_THREAD);
+    RUN_TEST_WITH(what_the_log_resolves_is_a_graph_of_its_own, INVIVO_SCOPE_SINGLETON);
+    RUN_TEST_WITH(what_the_log_resolves_is_a_graph_of_its_own, INVIVO_SCOPE_LAZY_SINGLETON);
+    RUN_TEST_WITH(what_the_log_resolves_is_a_graph_of_its_own, INVIVO_SCOPE_WEAK_SINGLETON);
+    RUN_TEST_WITH(what_the_log_resolves_is_a_graph_of_its_own, INVIVO_SCOPE_THREAD);
     RUN_TEST(a_start_that_requests_a_pool_entry_in_creation_is_a_cycle);
     return check_end();
 }

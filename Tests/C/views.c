@@ -307,14 +307,10 @@ static void views_of_several_threads_keep_their_own_generations(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-int main(int count, char **arguments) {
-    int rounds = count > 1 ? atoi(arguments[1]) : ROUNDS;
+/* While objects are built and replaced, each view shows one generation. */
+static void a_view_shows_one_generation(int rounds) {
     pthread_t readers[READERS], counter;
-    check_begin();
-    RUN_TEST(a_view_ends_with_its_thread);
-    RUN_TEST(a_view_keeps_its_own_generation_alone);
-    RUN_TEST(views_of_several_threads_keep_their_own_generations);
-    RUN_TEST(open_runtime);
+    open_runtime();
     for (int i = 0; i < READERS; i++) pthread_create(&readers[i], NULL, read_views, NULL);
     pthread_create(&counter, NULL, count_what_lives, NULL);
     for (int round = 0; round < rounds && !check_failures; round++) {
@@ -335,5 +331,13 @@ int main(int count, char **arguments) {
     for (int i = 0; i < READERS; i++) pthread_join(readers[i], NULL);
     pthread_join(counter, NULL);
     OK(invivo_runtime_close(runtime, E));
+}
+
+int main(int count, char **arguments) {
+    check_begin();
+    RUN_TEST(a_view_ends_with_its_thread);
+    RUN_TEST(a_view_keeps_its_own_generation_alone);
+    RUN_TEST(views_of_several_threads_keep_their_own_generations);
+    RUN_TEST_WITH(a_view_shows_one_generation, count > 1 ? atoi(arguments[1]) : ROUNDS);
     return check_end();
 }

@@ -282,9 +282,9 @@ INVIVO_API invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_va
  * unless polling). `follows` is "watching" (events announce changes), "polling" (checked every `interval_ms`, for the
  * `reason`) or "memory" (changed by calls only). */
 INVIVO_API invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
-/** Returns the last error outside a call of the host, owned, or NULL.
- * Such errors are invalid edits, lost file watches, and waits longer than 1 s. A successful reload clears it, and so
- * does the end of the wait. */
+/** Returns the last error of a reload or of the runtime's own threads, owned, or NULL.
+ * Such errors are failed reloads, lost file watches, and waits longer than 1 s. The error of a failed reload is kept even
+ * if a caller has received it. A successful reload clears the error, and so does the end of the wait. */
 INVIVO_API invivo_status invivo_runtime_last_error(invivo_runtime runtime, invivo_error **out) INVIVO_WAITS;
 /** Logs an error and stores it as the last error. The caller keeps `error`.
  * For failures in callbacks that cannot return an error, such as observers. */

@@ -43,7 +43,7 @@ ORDER = [
 ]
 
 
-def rooms(directory: Path) -> list[Path]:
+def headers_in(directory: Path) -> list[Path]:
     """The headers with declarations, each after its dependencies."""
     found = {path.name: path for path in sorted(directory.glob("*.h")) if path.name not in ("table.h", "invivo.h")}
     return [found.pop(name) for name in ORDER if name in found] + list(found.values())

@@ -6,7 +6,7 @@
 #include "hooks.h"
 #include "platform.h"
 
-/* ---- readers (design: generations and reads) --------------------------------------------------------- */
+/* ---- readers (docs/architecture.md: Reading) --------------------------------------------------------- */
 
 /* A reader's slot, a cache line of its own. Written by its thread only; read by the reclaimer.
  * `epoch` is 0 while idle, else 1 + a generation not newer than the one being read. `graph` is the generation being read; NULL
@@ -31,7 +31,7 @@ struct iv_core {
     const void *current;
     uint64_t epoch;
     struct iv_reader *readers; /* grows at the head, by compare-and-swap under the registry's lock */
-    void *engine;              /* unretained; valid while tag != 0 or a reader is inside */
+    void *engine;              /* the Container, retained while tag != 0 or a reader is inside */
     uint32_t index;
     uint32_t state; /* IV_CORE_... */
     uint64_t closing; /* IV_CLOSING_... */

@@ -382,7 +382,7 @@ class Runtime(Filling, Changing):
 
     @property
     def last_error(self) -> Error | None:
-        """The last error outside a call (a refused edit, a lost watch). A reload that succeeds clears it."""
+        """The last error of a reload or of the runtime's threads (a lost watch). A reload that succeeds clears it."""
         core, found = self._open(), ctypes.c_void_p()
         core.library.call("runtime_last_error", core.handle, ctypes.byref(found))
         if not found.value:
