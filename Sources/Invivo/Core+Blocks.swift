@@ -10,7 +10,7 @@ extension Core {
                 guard bits.content == ObjectIdentifier(Content.self), bits.names == block.layout.fields.map(\.name)
                 else {
                     throw InvivoError(
-                        .exists, "the type '\(block.typeName)' is taken by another block; give this one a typeName",
+                        .exists, "the type '\(block.typeName)' belongs to another block; give this one a typeName",
                         path: block.key)
                 }
                 return invivo_type(bits: bits.type)

@@ -241,7 +241,7 @@ public func invivo_override_begin(
 ) -> invivo_status {
     out?.pointee = invivo_override()
     return answering(error) { () throws(Failure) in
-        guard let out else { throw Failure(.argument, "out is NULL: an override must be taken back by its handle") }
+        guard let out else { throw Failure(.argument, "out is NULL: the handle is needed to end the override") }
         let engine = try Engine.find(runtime.bits)
         let definition = try DefinitionReader.override(definition, in: engine.container.registry)
         out.pointee.bits = try GivenDefinitions.keeping([definition]) { () throws(Failure) in

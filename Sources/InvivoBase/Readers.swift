@@ -50,7 +50,7 @@ public enum Readers {
     @inlinable @inline(__always)
     public static func leave(_ reader: Reader) {
         let depth = reader.pointee.depth
-        // A view that is ended twice must not take the protection from all later ones.
+        // If a host ends a view twice, the depth must not become negative.
         if depth > 1 {
             reader.pointee.depth = depth &- 1
         } else {

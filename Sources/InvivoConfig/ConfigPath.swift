@@ -19,7 +19,7 @@ public enum ConfigPath {
         let path = whole(path)
         let names = names(path)
         guard !names.contains("") else {
-            throw Failure(.argument, "'\(path)' is no path of the configuration: names joined by dots")
+            throw Failure(.argument, "'\(path)' is not a configuration path: names joined by dots")
         }
         guard names.count <= deepest else {
             throw Failure(

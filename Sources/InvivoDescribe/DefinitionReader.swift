@@ -89,7 +89,7 @@ public struct DefinitionReader {
         var body = Definition.Body()
         body.scope = given.scope == UInt32(INVIVO_SCOPE_DEFAULT) ? nil : Scope(rawValue: given.scope)
         guard body.scope != nil || given.scope == UInt32(INVIVO_SCOPE_DEFAULT) else {
-            throw fail(.argument, "definition.scope is \(given.scope), which is none of INVIVO_SCOPE_...")
+            throw fail(.argument, "definition.scope is \(given.scope), which is not one of INVIVO_SCOPE_...")
         }
         body.scopeName = try optionalText(given.scope_name, "definition.scope_name")
         guard (body.scope == .host) == (body.scopeName != nil) else {
@@ -330,7 +330,8 @@ private struct SourceReader {
                 continue
             case INVIVO_WHEN_OTHERWISE: when = .otherwise
             default:
-                throw Failure(.argument, "\(field).when is \(option.when), which is none of INVIVO_WHEN_...", path: key)
+                throw Failure(
+                    .argument, "\(field).when is \(option.when), which is not one of INVIVO_WHEN_...", path: key)
             }
             let use = try source(option.use, "\(field).use", path: "\(key).\(index)")
             found.append(DefinitionChoice.Option(when, use: use))
@@ -350,7 +351,7 @@ private struct SourceReader {
         let items = try injections(
             given.items, given.item_count, "\(field).items", path: path, depth: depth + 1)
         guard let kind = SourceForm.Kind(rawValue: given.how) else {
-            throw fail("how is \(given.how), which is none of INVIVO_INJECT_...")
+            throw fail("how is \(given.how), which is not one of INVIVO_INJECT_...")
         }
         var form = SourceForm(kind)
         form.isOptional = given.flags & UInt32(INVIVO_INJECT_OPTIONAL) != 0

@@ -57,13 +57,13 @@ struct SourceForm {
         case .type: return .type(try typeQuery())
         case .all: return .all(try typeQuery())
         case .argument:
-            guard 0..<256 ~= index else { throw fail("index is \(index); no definition takes so many arguments") }
+            guard 0..<256 ~= index else { throw fail("index is \(index); it must be less than 256") }
             return .argument(index)
         case .arguments: return .arguments
         case .path:
             let path = try needed()
             let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-            guard !names.contains("") else { throw fail("'\(path)' is no path of properties") }
+            guard !names.contains("") else { throw fail("'\(path)' is not a property path") }
             return .path(try only(), names, isOptional: isOptional)
         case .list: return .list(items.map(\.source))
         case .set: return .set(items.map(\.source))

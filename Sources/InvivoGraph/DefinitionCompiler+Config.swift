@@ -64,7 +64,7 @@ extension DefinitionCompiler {
     private mutating func checkedFind(_ path: String, _ edge: Recipe.Edge, _ place: String) -> Found? {
         let names = ConfigPath.names(ConfigPath.whole(path))
         guard !names.isEmpty, !names.contains("") else {
-            fail(.argument, "\(place): '\(path)' is no path of the configuration")
+            fail(.argument, "\(place): '\(path)' is not a configuration path")
             return nil
         }
         return find(path, edge)

@@ -100,7 +100,7 @@ public final class DomainTable: Sendable {
             guard case .thread = state.defaultDomain.kind, let queue = state.queue(of: state.defaultDomain) else {
                 throw Failure(
                     .unsupported,
-                    "nothing waits for a poll: confined objects live in the domain '\(state.defaultDomain.name)'")
+                    "no job waits for a poll: confined objects belong to the domain '\(state.defaultDomain.name)'")
             }
             return try queue.descriptor()
         }
@@ -123,7 +123,7 @@ public final class DomainTable: Sendable {
         ) {
             () throws(Failure) in body()
         }
-        log(.trace, "a job for the domain '\(domain.name)', which nobody waits for")
+        log(.trace, "a job for the domain '\(domain.name)', without a waiting thread")
         do throws(Failure) { try post(job, runtime) } catch {
             log(.error, "work for the domain '\(domain.name)' was refused: \(error.text)")
         }

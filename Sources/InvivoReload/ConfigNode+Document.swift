@@ -114,7 +114,7 @@ private final class GrowingMap {
 
     private static func twice(_ entry: SpecEntry) -> Failure {
         Failure(
-            .spec, "it is said twice: as a key and as part of another one", path: "config.\(entry.key)",
+            .spec, "it is set twice: as a key, and as part of another key", path: "config.\(entry.key)",
             at: entry.keyPlace)
     }
 }

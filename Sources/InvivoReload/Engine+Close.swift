@@ -21,7 +21,7 @@ extension Engine {
             throw Failure(.inCallback, "a runtime cannot be closed from inside what makes its objects")
         }
         guard !Readers.isReading(core) else {
-            throw Failure(.busy, "the calling thread has a view open, which nobody else could end: end it first")
+            throw Failure(.busy, "the calling thread has an open view, which no other thread can end: end it first")
         }
         let deadline = monotonicNow() + Self.patience
         let leases = HostLeases(container, targets, reclaimer, generations)

@@ -36,7 +36,7 @@ extension Engine {
     public func detach(_ target: Target) throws(Failure) {
         try reloader.commit { (set) throws(Failure) in
             guard targets.isAttached(target) else {
-                throw Failure(.handle, "the target is detached already: its object was attached anew, or is gone")
+                throw Failure(.handle, "the target is detached already: its object was attached again, or has ended")
             }
             set.cause = "detach \(target.key)"
             set.targets = [.detach(target)]

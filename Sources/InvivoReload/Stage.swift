@@ -13,7 +13,7 @@ struct Stage {
     /// Whether files that are open for writing are left out, or refused.
     let heedsWriters: Bool
 
-    /// Nil when the same bytes came again and nothing else is to be done.
+    /// Nil if the bytes are the same as before, and nothing else has changed.
     func run(_ set: ChangeSet, _ files: inout FilesRead, _ clock: inout PhaseClock) throws(Failure) -> Staged? {
         var failures: [Failure] = []
         var found: [(document: Document, next: Document.State)] = []

@@ -19,7 +19,7 @@ public enum Base64 {
             }
             guard padding == 0 else { throw Fault(text: "'=' stands before its end") }
             guard let digit = digit(scalar) else {
-                throw Fault(text: "character \(position + 1) is none of A to Z, a to z, 0 to 9, '+' and '/'")
+                throw Fault(text: "character \(position + 1) is not one of A to Z, a to z, 0 to 9, '+' and '/'")
             }
             group = group << 6 | digit
             digits += 1

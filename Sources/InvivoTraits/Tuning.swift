@@ -37,9 +37,9 @@ public final class Tuning: PropertyCover {
         /// One line for the log, without the key.
         public var text: String {
             switch what {
-            case .adjusted(let wanted, let seen): "\(path): set to \(wanted), the object answers \(seen)"
+            case .adjusted(let wanted, let seen): "\(path): set to \(wanted), but the object returns \(seen)"
             case .left(let expected, let found):
-                "\(path): somebody else changed it from \(expected) to \(found); it is left so"
+                "\(path): other code changed it from \(expected) to \(found); that value stays"
             case .refused(let failure): "\(path): its former value still cannot be restored: \(failure.message)"
             }
         }

@@ -135,7 +135,9 @@ extension Build {
             throw Failure(.internalFault, "the definition has no type and no factory", path: recipe.key)
         }
         if case .constant(let lease) = recipe.maker {
-            guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone", path: recipe.key) }
+            guard ObjectTable.retain(lease.bits) else {
+                throw Failure(.stale, "the object has ended", path: recipe.key)
+            }
             return lease.bits
         }
         if case .method(let source, let name) = recipe.maker {
@@ -219,7 +221,7 @@ extension Build {
             let extra = ObjectExtra.of(made)
             container.monitor.locked { extra.injected.insert(.object(maker), at: 0) }
         }
-        guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object is gone") }
+        guard ObjectTable.retain(lease.bits) else { throw Failure(.stale, "the object has ended") }
         return lease.bits
     }
 
@@ -267,7 +269,7 @@ extension Build {
         let lease = ObjectLease(owning: answer)
         guard answer != former else { return }
         guard let record = ObjectTable.record(answer), let type = recipe.type else {
-            throw Failure(.handle, "the decorator '\(decorator.name)' returned a handle of no object")
+            throw Failure(.handle, "the decorator '\(decorator.name)' returned an invalid object handle")
         }
         let given = ObjectType.of(record)
         guard given.container === container else {
@@ -277,7 +279,7 @@ extension Build {
         guard kinds.contains(where: { given.description.isKind(of: $0) }) else {
             throw Failure(
                 .type,
-                "the decorator '\(decorator.name)' returned a '\(given.name)' in the place of a '\(type.name)', which is none of: "
+                "the decorator '\(decorator.name)' returned a '\(given.name)' in the place of a '\(type.name)', expected one of: "
                     + kinds.joined(separator: ", "))
         }
         // The frame has a lease of its own. The former object's lease goes to its replacement, if that was created for it.
@@ -312,7 +314,7 @@ extension Build {
                 "the decorator '\(decorator.name)': the method '\(method)' of '\(container.keyName(id))' returned \(answer.withKind)"
             )
         }
-        guard ObjectTable.retain(given.bits) else { throw Failure(.stale, "the object is gone") }
+        guard ObjectTable.retain(given.bits) else { throw Failure(.stale, "the object has ended") }
         return given.bits
     }
 

@@ -58,7 +58,7 @@ extension Build {
             for _ in 0..<Self.mostTries {
                 let placed = try container.registry.scopes.instance(cell, recipe, arguments, self)
                 do throws(Failure) { return try shared(placed, recipe, arguments) } catch {
-                    // The place may have ended meanwhile; what it had is gone, and it has another instance now.
+                    // The scope instance may have ended meanwhile, and its object with it: the next try creates another one.
                     guard error.code == .stale, container.monitor.locked({ placed.isOver }) else { throw error }
                 }
             }
@@ -111,7 +111,7 @@ extension Build {
         for frame in frames[index...] where frame.object != 0 {
             if let record = frame.record { ObjectCycles.mark(frame.object, record) }
         }
-        guard ObjectTable.retain(bits) else { throw Failure(.stale, "the object is gone", path: recipe.key) }
+        guard ObjectTable.retain(bits) else { throw Failure(.stale, "the object has ended", path: recipe.key) }
         return bits
     }
 
@@ -120,7 +120,7 @@ extension Build {
         if entry.low < frames.count { hold(to: entry.low) }
         if entry.cell == nil { for id in entry.made.dependencies { noteDependency(id) } }
         guard ObjectTable.retain(entry.object) else {
-            throw Failure(.stale, "the object is gone", path: container.keyName(entry.id))
+            throw Failure(.stale, "the object has ended", path: container.keyName(entry.id))
         }
         return entry.object
     }

@@ -41,7 +41,7 @@ extension Build {
                     container.monitor.unlock()
                     throw ObjectTable.isExhausted(bits)
                         ? Failure.exhausted(path: definition.key)
-                        : Failure(.stale, "the object is gone", path: definition.key)
+                        : Failure(.stale, "the object has ended", path: definition.key)
                 }
                 break waiting
             case .building(let other):

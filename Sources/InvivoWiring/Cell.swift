@@ -12,10 +12,10 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         case built
     }
 
-    /// The lower bits of the generation that brought it, and whether no graph to come holds it any more.
+    /// The lower bits of the generation that added it. The highest bit: whether no later graph holds it.
     private var birth: UInt32 = 0
-    /// The state: 0 at first, later a pointer to the readers' part, or with the lowest bit set to a `Rest`, which has
-    /// that pointer.
+    /// 0 before the first use; then a pointer to the readers' part. With the lowest bit set, a pointer to a `Rest`, which
+    /// contains that pointer.
     private var becoming: UInt = 0
 
     /// State that few cells have.

@@ -57,7 +57,7 @@ extension Container {
             defer { if let beneath { monitor.locked { waits.resume(beneath.chain, thread) } } }
             do throws(Failure) { return try whole(build, body, giveBack) } catch {
                 tries += 1
-                // A build whose hook this one runs in holds objects that the other one waits for: it backs off as a whole.
+                // Only an outermost build backs off: the build around a hook holds objects that the other one waits for.
                 guard build.caller.around == nil, let other = build.givesWayTo, tries < Build.mostTries
                 else { throw error }
                 build.givesWayTo = nil

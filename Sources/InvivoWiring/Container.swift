@@ -10,7 +10,7 @@ public import InvivoObjects
 /// graph is published through `core`, which readers reach without any of this.
 public final class Container: @unchecked Sendable {
     public let core: Core
-    /// Whoever comes here without having been through `find` asks it before the monitor.
+    /// Callers that did not use `find` check it before they lock the monitor.
     public let home = HomeProcess()
     /// The core's tag while this runtime is open; it is the lower 28 bits of the upper half of its handles.
     public let tag: UInt64

@@ -176,7 +176,7 @@ public enum FastResolve {
         return iv_load_pointer(iv_confined_instance(confined))
     }
 
-    /// Whether the calling code is where the objects of a domain may be touched that is not one thread.
+    /// Whether the calling code is in the object's domain, for domains that are not one thread.
     @usableFromInline
     static func isInDomain(_ object: UInt64, _ allowed: UInt64) -> Bool {
         guard allowed == .max, let record = ObjectTable.record(object) else { return false }

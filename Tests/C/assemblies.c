@@ -459,7 +459,7 @@ static void the_references_of_a_definition_are_released_once(void) {
     destroyed = 0;
     begin();
     char said[512];
-    snprintf(said, sizeof said, "%s:%u: a.y: definition.scope is 77, which is none of INVIVO_SCOPE_...", wrong[1].file, wrong[1].line);
+    snprintf(said, sizeof said, "%s:%u: a.y: definition.scope is 77, which is not one of INVIVO_SCOPE_...", wrong[1].file, wrong[1].line);
     expects_error(activate(&bad), INVIVO_E_ARGUMENT, said);
     CHECK_EQUAL(destroyed, 0);
     OK(activate(&assembly));

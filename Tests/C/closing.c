@@ -139,7 +139,7 @@ static void a_self_wait_is_refused_at_once(void) {
     OK(invivo_object_release(object));
     invivo_view view = invivo_view_begin(runtime);
     expects_error(invivo_runtime_close(runtime, E), INVIVO_E_BUSY,
-                  "the calling thread has a view open, which nobody else could end: end it first");
+                  "the calling thread has an open view, which no other thread can end: end it first");
     invivo_view_end(view);
     OK(invivo_runtime_close(runtime, E));
 }

@@ -200,11 +200,11 @@ static void documents_with_other_kinds_are_refused_with_their_locations(void) {
                   "a.yaml:2:1: unknown key 'configs', did you mean 'config'?");
     expects_error(says("a.yaml", "config: { a..b: 1 }", E), INVIVO_E_SPEC, NULL);
     expects_error(says("a.yaml", "config:\n  a: { b: 1 }\n  a.b: 2\n", E), INVIVO_E_SPEC,
-                  "a.yaml:3:3: config.a.b: it is said twice: as a key and as part of another one");
+                  "a.yaml:3:3: config.a.b: it is set twice: as a key, and as part of another key");
     expects_error(says("a.yaml", "config:\n  a.b: 2\n  a: { b: 1 }\n", E), INVIVO_E_SPEC,
-                  "a.yaml:3:3: config.a: it is said twice: as a key and as part of another one");
+                  "a.yaml:3:3: config.a: it is set twice: as a key, and as part of another key");
     expects_error(says("a.yaml", "config:\n  a.b.c: 2\n  a: { d: 1, b: { e: 4 } }\n  a.b: { f: 1, c: {} }\n", E), INVIVO_E_SPEC,
-                  "a.yaml:4:3: config.a.b: it is said twice: as a key and as part of another one");
+                  "a.yaml:4:3: config.a.b: it is set twice: as a key, and as part of another key");
     OK(says("a.yaml", "config:\n  a.b.c: 2\n  a: { d: 1, b: { e: 4 } }\n  a.b: { f: 6 }\n  a.b.g.h: 7\n", E));
     CHECK_EQUAL(read_int("a.b.c") * 10000 + read_int("a.d") * 1000 + read_int("a.b.e") * 100 + read_int("a.b.f") * 10 + read_int("a.b.g.h"),
                 21467);

@@ -273,7 +273,7 @@ static void each_field_of_a_struct_has_layers_of_its_own(void) {
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->where.x, 11);
     CHECK_EQUAL(self->where.y, 99);
-    CHECK_TEXT(log_text, "a.t.where.x: somebody else changed it from 10 to 11; it is left so");
+    CHECK_TEXT(log_text, "a.t.where.x: other code changed it from 10 to 11; that value stays");
     end();
 }
 
@@ -426,7 +426,7 @@ static void several_plain_fields_come_back(void) {
     self->q = 5;
     OK(say("a.yaml", "{}", E));
     HAS(1, 5, 3);
-    CHECK_TEXT(log_text, "a.t.q: somebody else changed it from 20 to 5; it is left so");
+    CHECK_TEXT(log_text, "a.t.q: other code changed it from 20 to 5; that value stays");
     self->q = 2;
     /* Reloads that fail for the other object restore all of it, in either order of the objects. */
     for (int i = 0; i < 2; i++) {

@@ -205,7 +205,7 @@ static void a_setter_that_clamps_is_reported_and_reversed(void) {
     OK(invivo_target_attach(object, "synth.lead", NULL, E));
     OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { clamped: 25 }\n", E));
     CHECK_EQUAL(self->clamped, 10);
-    CHECK_TEXT(log_text, "a.yaml:3:23: synth.lead.clamped: set to 25, the object answers 10\n");
+    CHECK_TEXT(log_text, "a.yaml:3:23: synth.lead.clamped: set to 25, but the object returns 10\n");
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->clamped, 3);
     /* So is a base value that the setter no longer accepts. */
@@ -215,7 +215,7 @@ static void a_setter_that_clamps_is_reported_and_reversed(void) {
     log_text[0] = 0;
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->clamped, 10);
-    CHECK_TEXT(log_text, "synth.lead.clamped: set to 25, the object answers 10\n");
+    CHECK_TEXT(log_text, "synth.lead.clamped: set to 25, but the object returns 10\n");
     OK(invivo_object_release(object));
     end();
 }
@@ -230,7 +230,7 @@ static void values_changed_by_other_code_stay(void) {
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->gain, 6.5);
     CHECK_EQUAL(self->cutoff, 800);
-    CHECK_TEXT(log_text, "synth.lead.gain: somebody else changed it from 5 to 6.5; it is left so\n");
+    CHECK_TEXT(log_text, "synth.lead.gain: other code changed it from 5 to 6.5; that value stays\n");
     OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 7 }\n", E)); /* its base is now 6.5 */
     CHECK_EQUAL(self->gain, 7);
     OK(say("a.yaml", "{}", E));
@@ -253,7 +253,7 @@ static void a_single_property_that_other_code_changed_stays(void) {
         *value = 6.5;
         OK(say("a.yaml", NULL, E));
         CHECK_EQUAL(*value, 6.5);
-        CHECK(strstr(log_text, "somebody else changed it from 5 to 6.5"));
+        CHECK(strstr(log_text, "other code changed it from 5 to 6.5"));
         OK(say("a.yaml", texts[i], E));
         OK(say("a.yaml", NULL, E));
         CHECK_EQUAL(*value, 6.5); /* the base at that time */
@@ -767,7 +767,7 @@ static void bytes_are_written_in_base64(void) {
     expects_error(say("b.json", "{\"traits\": {\"synth.lead\": [\n  {\"Set\": {\"salt\": \"Zm9vYg\"}}]}}", E), INVIVO_E_TYPE,
                   "b.json:2:20: traits.synth.lead[0].Set.salt: expected bytes in base64, as in 'AQID': it ends with 0 '=' instead of 2");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: \"Zm 9vYg==\" }\n", E), INVIVO_E_TYPE,
-                  "a.yaml:3:20: traits.synth.lead[0].Set.salt: expected bytes in base64, as in 'AQID': character 3 is none of A to Z, "
+                  "a.yaml:3:20: traits.synth.lead[0].Set.salt: expected bytes in base64, as in 'AQID': character 3 is not one of A to Z, "
                   "a to z, 0 to 9, '+' and '/'");
     expects_error(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { salt: Zm9v }\n", E), INVIVO_E_RANGE,
                   "a.yaml:3:20: traits.synth.lead[0].Set.salt: 3 bytes where exactly 4 are needed");

@@ -141,7 +141,7 @@ final class Registry: DefinitionRegistry {
     @Test(
         arguments: [
             (Int(INVIVO_INJECT_REFERENCE), nil, 0, UInt64(0), "initializer[0]: reference is NULL"),
-            (Int(INVIVO_INJECT_PATH), "a..b", 1, 0, "initializer[0]: 'a..b' is no path of properties"),
+            (Int(INVIVO_INJECT_PATH), "a..b", 1, 0, "initializer[0]: 'a..b' is not a property path"),
             (Int(INVIVO_INJECT_PROVIDER), nil, 0, 0, "initializer[0]: items has 0 entries; expected 1"),
             (
                 Int(INVIVO_INJECT_CONFIG), "a", 2, 0,
@@ -150,13 +150,13 @@ final class Registry: DefinitionRegistry {
             (Int(INVIVO_INJECT_CONFIG), "a", 0, 200, "initializer[0].index is 200, which is no kind"),
             (
                 Int(INVIVO_INJECT_ARGUMENT), nil, 0, 256,
-                "initializer[0]: index is 256; no definition takes so many arguments"
+                "initializer[0]: index is 256; it must be less than 256"
             ),
             (
                 Int(INVIVO_INJECT_MAP), nil, 1, 0,
                 "initializer[0]: each item of a map needs a name, and all names must differ"
             ),
-            (17, nil, 0, 0, "initializer[0].how is 17, which is none of INVIVO_INJECT_..."),
+            (17, nil, 0, 0, "initializer[0].how is 17, which is not one of INVIVO_INJECT_..."),
         ] as [(Int, String?, Int, UInt64, String)])
     func wrongSourcesAreRefused(how: Int, reference: String?, items: Int, index: UInt64, message: String) {
         let failure = Self.failure { given, strings in

@@ -95,6 +95,6 @@ import Testing
         #expect(texts[1].hasPrefix("5:18 app.part: 'in32' is no kind"))
         #expect(texts[2].contains("app.part: the default: "))
         #expect(texts[3].hasSuffix("the parameter 'd' is required, but follows an optional one"))
-        #expect(texts[4].hasSuffix("components.app.part.init[0]: 'a..b' is no path of properties"))
+        #expect(texts[4].hasSuffix("components.app.part.init[0]: 'a..b' is not a property path"))
     }
 }

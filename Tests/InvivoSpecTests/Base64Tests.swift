@@ -18,10 +18,10 @@ import Testing
         ("Zm9v=", "it ends with 1 '=' instead of 0"), ("Zm9v====", "it ends with 4 '=' instead of 0"),
         ("Zg==Zg==", "'=' stands before its end"), ("Z", "it ends after one character of a group of four"),
         ("=", "it ends with 1 '=' instead of 0"),
-        ("Zm9v\n", "character 5 is none of A to Z, a to z, 0 to 9, '+' and '/'"),
-        ("Zm 9", "character 3 is none of A to Z, a to z, 0 to 9, '+' and '/'"),
-        ("-_-_", "character 1 is none of A to Z, a to z, 0 to 9, '+' and '/'"),
-        ("Zmé=", "character 3 is none of A to Z, a to z, 0 to 9, '+' and '/'"),
+        ("Zm9v\n", "character 5 is not one of A to Z, a to z, 0 to 9, '+' and '/'"),
+        ("Zm 9", "character 3 is not one of A to Z, a to z, 0 to 9, '+' and '/'"),
+        ("-_-_", "character 1 is not one of A to Z, a to z, 0 to 9, '+' and '/'"),
+        ("Zmé=", "character 3 is not one of A to Z, a to z, 0 to 9, '+' and '/'"),
         ("Zh==", "its last character says more than a byte"), ("Zm9=", "its last character says more than a byte"),
     ])
     func everythingElseIsRefusedWithAReason(text: String, problem: String) {

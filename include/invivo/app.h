@@ -38,8 +38,9 @@ enum {
  * the spec files, and starts the objects. On failure it reports all errors, and nothing remains open.
  *
  * A manifest is code: it names shared libraries and Python files, which run with the rights of the process. Anyone who
- * can write the manifest, a module, or a directory on the path to one of them controls that code. A file is unsafe if group or others can write it or such a
- * directory. It is also unsafe if one of them belongs to a user other than this user and root.
+ * can write the manifest, a module, or a directory on the path to one of them controls that code. A file is unsafe if
+ * group or others can write it, or can write such a directory. It is also unsafe if the file or such a directory belongs
+ * to a user other than this user and root.
  * A sticky directory such as /tmp is safe if the entry below it belongs to this user or root. A process of root refuses
  * an unsafe file with INVIVO_E_FILE; other processes log a warning. INVIVO_RUNTIME_FOREIGN_FILES permits such files,
  * for containers that mount files of other users. A spec file is not code: it sets properties and selects options

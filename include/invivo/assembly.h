@@ -28,7 +28,7 @@ typedef struct invivo_collaborator {
 
 enum {
     INVIVO_ASSEMBLY_DESCRIBED = 1, /**< refers to the described assembly with this name; all other fields are ignored */
-    /** Adds to the active assembly of this name, or creates it. References without a dot are always to members. Repeated
+    /** Adds to the active assembly of this name, or creates it. In it, a reference without a dot is always to a member. Repeated
      * definitions are a no-op; removed ones are added again. */
     INVIVO_ASSEMBLY_EXTENDS = 2
 };

@@ -20,10 +20,11 @@
 /* Tags. Each function carries exactly one of them. The bindings are generated from them.
  *
  * INVIVO_NOWAIT: the function takes no lock, never waits and runs no host code. It may be called while the host holds a
- * lock (such as Python's GIL), and from a real-time thread.
+ * lock (such as Python's GIL), and from a real-time thread. The exception is the first read of a thread that has not called
+ * invivo_thread_prepare: it takes a lock of the process for a moment, and allocates.
  *
  * INVIVO_WAITS: the function may take a lock, wait, or run host code (constructors, setters, disposal). Call it without
- * holding locks of the host. Python calls it through CDLL, which releases the GIL.
+ * holding a lock that any host code may need. Python calls it through CDLL, which releases the GIL.
  *
  * Rules for all functions, unless a comment states otherwise:
  *
@@ -62,7 +63,7 @@ INVIVO_EXTERN_C_BEGIN
     X(E_METHOD, -11, "the type has no such method")                                                             \
     X(E_ARITY, -12, "the number of arguments is wrong")                                                         \
     X(E_COLD, -13, "the shared object is not built yet")                                                        \
-    X(E_STALE, -14, "the handle belongs to a generation that is gone")                                          \
+    X(E_STALE, -14, "the handle belongs to a generation that has ended")                                        \
     X(E_DOMAIN, -15, "the object may only be touched in its domain")                                            \
     X(E_WOULD_WAIT, -16, "the call would have to wait, and may not wait here")                                  \
     X(E_IN_CALLBACK, -17, "the call is not allowed from inside a callback")                                     \

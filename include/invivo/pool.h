@@ -8,9 +8,8 @@
 INVIVO_EXTERN_C_BEGIN
 
 /* A pool finds live objects by key, and keeps none alive. An entry lives as long as its object has a lease or is in the
- * graph.
- * If the type has weak references (weak_make in invivo_type_options), it lives as long as the host language refers to
- * the instance. An object may be in several pools, under several keys.
+ * graph. With weak references (weak_make in invivo_type_options), it lives as long as the host language refers to the
+ * instance. An object may be in several pools, under several keys.
  *
  * A key is a number, string, bytes, bool, enumeration, object, type or callable (by identity), or a list of these.
  * Equal numbers of any width are one key. Keys are copied; they have up to 65,535 bytes.

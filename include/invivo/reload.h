@@ -47,7 +47,7 @@ INVIVO_API const invivo_error *invivo_report_error(const invivo_report *report) 
  * Objects with views or leases are stopped later; the log reports errors of these stops. */
 INVIVO_API const invivo_error *invivo_report_stop_error(const invivo_report *report) INVIVO_NOWAIT;
 /** Returns the number of warnings.
- * The log receives only those that the last reload of the document did not have. */
+ * A warning is logged once, until a reload of the document no longer has it. */
 INVIVO_API size_t invivo_report_warning_count(const invivo_report *report) INVIVO_NOWAIT;
 /** Returns a warning, borrowed: "a.yaml:2:10: 'audio.volum' is not read by anything; did you mean 'audio.volume'?". */
 INVIVO_API const char *invivo_report_warning(const invivo_report *report, size_t index) INVIVO_NOWAIT;
@@ -59,7 +59,7 @@ INVIVO_API const char *invivo_report_key(const invivo_report *report, size_t ind
 INVIVO_API uint32_t invivo_report_change(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 /** Returns the property of a change, or "". */
 INVIVO_API const char *invivo_report_property(const invivo_report *report, size_t index) INVIVO_NOWAIT;
-/** Returns the number of live prototype or graph-scope objects that the key of a change created before.
+/** Returns the number of live prototype or graph-scope objects that were created for the key of a change before it.
  * Reloads do not follow them (see INVIVO_DEFINITION_TRACKED). The first call for a report counts; the cost is
  * proportional to the live objects. 0 for shared objects. */
 INVIVO_API uint64_t invivo_report_untracked(const invivo_report *report, size_t index) INVIVO_WAITS;

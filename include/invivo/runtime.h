@@ -94,8 +94,8 @@ typedef struct invivo_runtime_options {
     uint32_t stop_timeout_ms;
     /** Maximum time that a retired object without leases is kept because its own language refers to it
      * (`count_references`, type.h). Then it is stopped, and a warning names its key and type. 0 = default 30 s;
-     * INVIVO_STOP_GRACE_UNLIMITED = no limit. A reference from one retired object to another counts, too: a
-     * cycle of retired objects is kept for this whole time. */
+     * INVIVO_STOP_GRACE_UNLIMITED = no limit. References between retired objects count, too, so a cycle of retired
+     * objects is kept for this whole time. */
     uint32_t stop_grace_ms;
     /** Maximum time for reading and planning documents. Then INVIVO_E_TIMEOUT names them; the same happens at close.
      * A converter is not interrupted: one that does not return blocks its reload. 0 = default 10 s;
@@ -111,8 +111,8 @@ typedef struct invivo_runtime_options {
  * Writes nothing behind them. A size larger than that of this library is treated as the library's size. */
 INVIVO_API void invivo_runtime_options_init_sized(invivo_runtime_options *options, size_t struct_size) INVIVO_NOWAIT;
 /** Sets the defaults of all options.
- * This function, behind the macro of the same name, fills the options only up to `max_document_bytes`. It serves
- * programs that were compiled with a shorter struct. */
+ * A macro of the same name sets all of them. The function itself, for programs that were compiled with a shorter struct,
+ * sets those up to `max_document_bytes`. */
 INVIVO_API void invivo_runtime_options_init(invivo_runtime_options *options) INVIVO_NOWAIT;
 #define invivo_runtime_options_init(options) invivo_runtime_options_init_sized((options), sizeof(invivo_runtime_options))
 /** Opens a runtime. `options` may be NULL. Threads start when the first source needs them. */
@@ -134,7 +134,8 @@ INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_r
  * The runtime holds leases on injected objects for their holders; these leases do not count. A lease that a component
  * takes itself (invivo_object_retain, a copied value) does count, even if the component releases it at its disposal,
  * because the component may have passed it on. Such a component can use injected objects without a lease, as they live
- * as long as it does. Otherwise close with invivo_runtime_close_deferred, which disposes of both. */
+ * as long as it does. Otherwise close with invivo_runtime_close_deferred: it disposes of the component, which then
+ * releases the object. */
 INVIVO_API invivo_status invivo_runtime_close(invivo_runtime runtime, invivo_error **error) INVIVO_WAITS;
 /** Closes a runtime with outstanding leases. For hosts with garbage collection.
  * Objects with leases stay valid, and are disposed of with their last lease. Otherwise as invivo_runtime_close. */
@@ -178,7 +179,8 @@ typedef struct invivo_domain_options {
     void (*destroy)(void *user_data); /**< called once; may be NULL */
     /** Returns 1 if the calling code is in the domain, else 0. For domains that are not one thread (a dispatch queue, an
      * actor).
-     * Where it returns 1, jobs of the domain run at once, also while such code waits inside the runtime. May be NULL.
+     * If it returns 1, the runtime runs jobs of the domain at once on the calling thread, also while that thread waits
+     * inside the runtime. May be NULL.
      * Called on any thread, also with locks held: it must be fast and must not call the runtime. Inside it, a call that
      * may take a lock or run host code returns INVIVO_E_IN_CALLBACK, and one without a status does nothing. */
     uint8_t (*is_current)(void *user_data);

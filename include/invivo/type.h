@@ -53,8 +53,8 @@ struct invivo_property {
      * NULL: those two give it, or it is zero. invivo_type_property_at returns it whenever there is an initial value. */
     const invivo_value *initial_value;
     /** Save and restore a value exactly, for languages whose values are richer than invivo_value. All three or none.
-     * `capture` does the same as `get`, and sets `*kept` to the data that `restore` needs to set exactly that value
-     * again, any number of times. `forget` frees that data; it may run on any thread. */
+     * `capture` returns the value like `get`, and sets `*kept` to data of the host. `restore` sets exactly that value
+     * from the data, any number of times. `forget` frees the data; it may run on any thread. */
     invivo_status (*capture)(void *instance, void *user_data, invivo_value *out, void **kept, invivo_error **error);
     invivo_status (*restore)(void *instance, void *user_data, void *kept, invivo_error **error);
     void (*forget)(void *user_data, void *kept);
@@ -201,14 +201,14 @@ typedef struct invivo_type_options {
     /** Counts the references to an instance, for languages with their own reference counts (memory model 2). May be
      * NULL.
      *
-     * Sets `*out` to the number of references, without the reference of the runtime. Used only for types with `stop`.
-     * The first call is right after the creation of a shared object. Further calls concern retired objects (replaced or
-     * removed ones) and weak singletons without leases. The runtime does not stop such an object while the number is
-     * greater than at first; for retired objects, this ends after `stop_grace_ms` (runtime.h). If the call fails, the
+     * Sets `*out` to the number of references that are not the runtime's. Used only for types with `stop`.
+     * The first call is right after the creation of a shared object. The runtime calls it again for retired objects
+     * (replaced or removed ones) and for weak singletons without leases. It does not stop such an object while the number
+     * is greater than in the first call; for retired objects, at most for `stop_grace_ms` (runtime.h). If the call fails, the
      * object is treated as referenced. Runs in the object's domain without locks held. It must not call the runtime. */
     invivo_status (*count_references)(void *instance, void *user_data, uint64_t *out, invivo_error **error);
-    /** The type name under which lookups find definitions of this type as an exact match; NULL = `name`. For a type that
-     * stands for another one, and whose objects differ only in their creation and disposal. */
+    /** The type name under which lookups find definitions of this type as an exact match; NULL = `name`. Use it for a
+     * type that replaces another one, and whose objects differ only in their creation and disposal. */
     const char *lookup_name;
 } invivo_type_options;
 

@@ -10,13 +10,13 @@ INVIVO_EXTERN_C_BEGIN
 /* These structs are declared for the inline functions only; their fields are not API. They are immutable while a view
  * is open, except `instance`, which changes once from NULL to a pointer (release / acquire). */
 typedef struct invivo_cell {
-    void *instance; /**< for a built object of a shared type */
+    void *instance; /**< the instance of a built object of a shared type, else NULL */
 } invivo_cell;
 typedef struct invivo_entry {
     invivo_cell *cell; /**< NULL until an object was created; read with acquire */
     const void *block;
     void *layers;
-    uint64_t type; /**< the bits of the type of the instance, or of the definition if there is no instance; 0 if there is no type */
+    uint64_t type; /**< the bits of the instance's type; without an instance, of the definition's type; 0 = none */
 } invivo_entry;
 typedef struct invivo_graph {
     uint64_t generation;
@@ -37,12 +37,11 @@ typedef struct invivo_view {
 
 /** Begins a view. All reads through it see one generation, and stay valid until its end.
  * Views nest; an inner view sees the generation of the outer one. A view of a closed or invalid runtime is empty: all
- * reads return NULL. Wait-free if the thread has a reader slot (invivo_thread_prepare; else its first view allocates
- * one). */
+ * reads return NULL. Wait-free if the thread has a reader slot (invivo_thread_prepare); else its first view takes a lock
+ * and allocates one. */
 INVIVO_API invivo_view invivo_view_begin(invivo_runtime runtime) INVIVO_NOWAIT;
-/** Ends a view, once, on the thread that began it.
- * A second end is ignored if the thread has no open view. Otherwise it ends an open view, whose results may then be
- * invalid. */
+/** Ends a view. Call it exactly once, on the thread that began the view.
+ * A second call ends another open view of the thread, if there is one; results of that view may then be invalid. */
 INVIVO_API void invivo_view_end(invivo_view view) INVIVO_NOWAIT;
 
 /** Finds a key by the bytes of its name; zero if there is none. */
@@ -60,7 +59,7 @@ static inline const invivo_entry *invivo_view_entry(invivo_view view, invivo_key
     return &view.graph->chunks[id >> INVIVO_CHUNK_SHIFT][id & INVIVO_CHUNK_MASK];
 }
 
-/** Returns the cell of an entry, or NULL. It may appear during the view. */
+/** Returns the cell of an entry, or NULL. The result may change once during a view, from NULL to the cell. */
 static inline invivo_cell *invivo_entry_cell(const invivo_entry *entry) {
     return __atomic_load_n(&entry->cell, __ATOMIC_ACQUIRE);
 }

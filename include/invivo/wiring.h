@@ -10,7 +10,7 @@ INVIVO_EXTERN_C_BEGIN
 /** Scopes: the sharing and lifetime of instances. */
 enum {
     INVIVO_SCOPE_DEFAULT = 0,        /**< the parent's scope, or GRAPH */
-    /** a new object for each reference; a reference back during its own creation gets the object itself */
+    /** a new object for each reference; a cyclic reference, during the object's creation, gets the object itself */
     INVIVO_SCOPE_PROTOTYPE = 1,
     INVIVO_SCOPE_GRAPH = 2,          /**< one object per outermost resolve, shared within it */
     INVIVO_SCOPE_SINGLETON = 3,      /**< one object, built by the commit that adds the definition */
@@ -27,7 +27,7 @@ enum {
     INVIVO_INJECT_REFERENCE = 1, /**< the object of the key `reference`, with `items` as its runtime arguments */
     /** The object of the one definition whose type is `reference` or has that supertype.
      * The candidates are narrowed in this order: the highest rank; the exact type; the same generic arguments, if
-     * `reference` has some ("Repository[User]"); the mount or assembly of the holder. More than one left is
+     * `reference` names generic arguments ("Repository[User]"); the mount or assembly of the holder. More than one left is
      * INVIVO_E_AMBIGUOUS. A definition with other generic arguments is not a candidate; one without generic arguments
      * is. */
     INVIVO_INJECT_TYPE = 2,
@@ -53,8 +53,8 @@ enum {
      * It finds a built shared object, a weak singleton with a holder, the object of the calling scope instance, or a
      * constant. The caller owns the lease of the result. A weak reference creates nothing, holds nothing, is never a
      * captive dependency, and does not affect the order of build, start and disposal. A reload of its target does not
-     * affect its holder. An object that is being created is not found; hooks find objects of the same build that are
-     * complete.
+     * affect its holder. It does not find an object that is being created. In hooks, it finds complete
+     * objects of the same build.
      *
      * Arguments of items[0] are as for PROVIDER. If an alias or choice would have to create an argument, the result is
      * null. A prototype, a graph-scope definition, or a definition that receives its ASKER is never shared: a weak
@@ -76,7 +76,7 @@ enum {
     INVIVO_INJECT_ENTRY_NAME = 21 /**< for a definition with `each`: the name of its entry, a string */
 };
 enum {
-    /** Null if no definition has the key or type, or if its factory returns null. */
+    /** Null if no definition has the key or type, or if the definition's factory returns null. */
     INVIVO_INJECT_OPTIONAL = 1,
     INVIVO_INJECT_EXACT = 2,    /**< for TYPE and ALL: the exact type only */
     INVIVO_INJECT_GREEDY = 4,   /**< for TYPE: a better candidate that is added later replaces the bound one */
@@ -191,7 +191,8 @@ typedef struct invivo_definition {
     uint64_t property_count;
     /** The target key, if this definition is an alias.
      * With `parameters`, which declare the arguments of the alias, `initializer` lists all arguments of the target
-     * (INVIVO_INJECT_ARGUMENT). Without, it lists the first ones, and the arguments of a resolve follow. The alias
+     * (INVIVO_INJECT_ARGUMENT). Without `parameters`, it lists the target's first arguments; the arguments of the resolve
+     * are the others. The alias
      * creates nothing: type, scope, further injections and hooks are those of the target, and are ignored here. */
     const char *alias;
     const char *file;  /**< source location of the declaration, for messages; may be NULL */
@@ -270,9 +271,9 @@ INVIVO_API const char *invivo_key_name(invivo_key key) INVIVO_WAITS;
 static inline bool invivo_key_is_of(invivo_key key, invivo_runtime runtime) {
     return key.bits != 0 && (((key.bits ^ runtime.bits) >> 32) & 0x0fffffff) == 0;
 }
-/** Returns the version word of a key. Each commit that changes the object or the creation of the key changes the word.
- * Closing the runtime changes it too. Its memory is never freed, so a cache may read it at any time. 0 is never a
- * version. NULL for an invalid handle. */
+/** Returns the version word of a key. A commit that changes the key's object, or how it is created, changes the word.
+ * Closing the runtime changes the word too. The memory of the word is never freed, so a cache may read it at any time. 0
+ * is never a version. NULL for an invalid handle. */
 INVIVO_API const uint64_t *invivo_key_version(invivo_key key) INVIVO_WAITS;
 /** Reads a version word, which other threads increment.
  * If a thread begins a view and then reads an unchanged version, the view belongs to that version. */
@@ -331,8 +332,9 @@ typedef struct invivo_processor {
     int32_t priority; /**< the lowest first; equal ones in the order of registration */
     uint32_t reserved;
     /** Visits each matching definition whenever it changes. May be NULL.
-     * The input is the original description, or the output of the preceding processor; never its own output. To replace
-     * the definition, define the same key in `changes`, which is valid during the call and accepts nothing else. Copy
+     * The input is the original description, or the output of the preceding processor; a processor never receives its own
+     * output. To replace the definition, define the same key in `changes`. `changes` is valid during the call, and accepts
+     * only that key. Copy
      * `described` and change the copy, so that other fields stay. `described` is borrowed during the call; its
      * `destroy` is NULL, and its user data stays valid with the replacement. Overrides are not visited. */
     invivo_status (*process)(const invivo_definition *described, invivo_changes changes, void *user_data, invivo_error **error);
@@ -340,7 +342,7 @@ typedef struct invivo_processor {
      *
      * Returns the replacement with one lease for the caller, or zero (or the same object) for no change. The
      * replacement keeps the original alive; it needs no own lease. It must have the definition's type, or a type with
-     * that supertype. A cyclic reference back is set after decoration; if an initializer would receive the undecorated
+     * that supertype. Cyclic references to the object are set after decoration; if an initializer would receive the undecorated
      * object, the error is a cycle that names both keys. Constants are not decorated. Traits and reloads apply to the
      * original object. `build` names the key. */
     invivo_status (*decorate)(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data,
@@ -503,8 +505,8 @@ INVIVO_API invivo_status invivo_inject_tree(invivo_object root, const invivo_tre
 /** Resolves an object in its domain, asynchronously. Allowed in callbacks.
  *
  * A built object that the calling thread may use is delivered before the function returns. Otherwise a job of its
- * domain resolves a confined object, and one of a few runtime threads resolves a shared object. A job that arrives
- * while the domain's thread waits inside the creation of another object runs after that creation. If this function
+ * domain resolves a confined object, and one of a few runtime threads resolves a shared object. If the domain's thread waits inside
+ * the creation of another object when the job arrives, the job runs after that creation. If this function
  * returns an error, `resolved` is not called.
  *
  * @param resolved called once, also if the runtime closes first: with an object and one lease for the callee, or with

@@ -22,8 +22,8 @@ struct iv_reader {
     uint32_t thread;   /* the kernel's thread id, 0 = free */
 };
 
-/* One for each open runtime, never freed, taken again with another tag. `tag` is the upper half of the runtime's
- * handle while it is open and 0 otherwise. Order of a commit: current, then epoch (release); a membarrier before anything is freed. */
+/* The part of a runtime that outlives it. Cores are never freed: a new runtime takes a free core, with a new tag. `tag` is
+ * the upper half of the runtime's handle while it is open, and 0 otherwise. Order of a commit: current, then epoch (release); a membarrier before anything is freed. */
 struct iv_pool_list;
 struct iv_creation;
 struct iv_core {
@@ -36,30 +36,32 @@ struct iv_core {
     uint32_t state; /* IV_CORE_... */
     uint64_t closing; /* IV_CLOSING_... */
     struct iv_pool_list *pools; /* of this runtime's weak pools, or NULL */
-    uint64_t pool_epoch;        /* counted up whenever something that readers of pools may see is taken away */
+    uint64_t pool_epoch;        /* incremented when something that readers of pools may see is removed */
     void (*object_ended)(uint64_t owner); /* called with the owner word of a slot with a mark (ObjectTable.mark), or NULL */
 };
 
 enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_CLOSING = 2, IV_CORE_FORKED = 3 };
-/* Of `closing`: no new outermost build is begun, until a close that fails takes it back; and in a forked child none at all. */
+/* Flags of `closing`. BUILDS: no outermost build may begin; a close that fails clears it. FORKED: the core is the parent
+ * process's, and no build may begin in the child. */
 enum { IV_CLOSING_BUILDS = 1, IV_CLOSING_FORKED = 2 };
 enum { IV_CORES = 4096 };
 
 /* ---- cells ------------------------------------------------------------------------------------------- */
 
-/* Where the shared instance of one definition is. The first word is public (invivo_cell). The first two are written under the
+/* The shared instance of one definition. The first word is public (invivo_cell). The first two are written under the
  * engine's monitor, published with release, and read by anyone inside a view; the third belongs to the monitor. */
 struct iv_cell {
     void *shared_instance; /* of shared types: any thread */
     uint64_t object;       /* handle bits of the object, 0 while cold; IV_CELL_... */
     uint64_t made;         /* the build state, for the Swift Cell alone */
 };
-/* Flags in `object`, in the bits of a handle's kind. A cell that creates a new object each time is marked from the start. */
+/* Flags in `object`, in the bits of a handle's kind. The flag of a cell that creates a new object each time is set
+ * when the cell is created. */
 #define IV_CELL_CONFINED (1ull << 63) /* the cell is an iv_confined_cell */
 #define IV_CELL_MAKES (1ull << 62)    /* the cell is an iv_making_cell, and there is no object */
 struct iv_confined_cell {
     struct iv_cell cell;
-    void *instance;  /* only where `thread` allows */
+    void *instance;  /* for the threads that `thread` permits */
     uint64_t thread; /* 0 = any thread, else the id of the only one */
 };
 struct iv_making_cell {
@@ -108,14 +110,15 @@ struct iv_argument {
     uint32_t node;       /* of NODE: which one */
     const void *thing;   /* of CONSTANT: an invivo_value; of SHARED: the iv_cell */
 };
-/* Children come before those that they are injected into. All places are bytes from the start of the block. */
+/* One object of a build plan. Objects come before the objects that receive them. Offsets are bytes from the start of the
+ * block. */
 struct iv_node {
     struct iv_type *type;
-    const void *build; /* the invivo_build that its init is handed */
+    const void *build; /* the invivo_build that its init receives */
     uint64_t key;      /* a handle */
     uint32_t id;
     uint32_t first, count; /* its arguments */
-    uint32_t leases;       /* how many claim it: one for each argument it is, one for the caller if it is the last */
+    uint32_t leases;       /* its leases: one for each argument that it is, and one for the caller of the last node */
     uint32_t record, instance;
     uint32_t edges;        /* the leases on those of its arguments that are objects */
 };
@@ -141,10 +144,10 @@ struct iv_graph {
     void *graph; /* the Swift Graph, unretained */
 };
 
-/* The names of keys, for lookups that wait for nobody. All bytes stand one after the other in chunks that stay where they
- * are: the id (4 bytes), the length (1 byte, 255 = so long or longer), the bytes, a NUL. Open addressing leads there; a slot
- * is the upper half of the name's hash and where it begins, written last, with release; 0 = free. Grown by publishing a
- * larger table. */
+/* The names of keys, for lookups without a lock. Each name is stored in a chunk that never moves: the id (4 bytes), the
+ * length (1 byte; 255 = 255 or more), the bytes, a NUL. A hash table with open addressing finds it. A slot of the table is
+ * the upper half of the name's hash and the offset of the name, written last with release; 0 = free. A larger table is
+ * published in place of a full one. */
 enum { IV_TEXT_SHIFT = 12, IV_TEXT_LONG = 255 };
 struct iv_names { uint64_t mask; uint64_t *slots; };
 struct iv_keys { struct iv_names *names; char **texts; uint64_t prefix; };
@@ -187,15 +190,15 @@ struct iv_record {
     void *extra;      /* Unmanaged<ObjectExtra>, retained, or NULL */
     uint64_t sequence; /* order of creation, process-wide; 0 for plain prototypes. The upper 16 bits count the leases on
                           what was injected, handles that follow the instance (or the record, where that is elsewhere).
-                          Of a program's objects the lower 32 are the bytes from the start of the block that it stands in */
-    uint64_t thread;   /* 0 = any; .max = by jobs of its domain only; else the thread it belongs to: that of its type's
-                          domain, or of who made it while it is nobody's shared instance and not attached */
+                          For an object of a build plan, the lower 32 bits are the offset in its block */
+    uint64_t thread;   /* 0 = any; .max = jobs of its domain only; else the thread that may use it: that of its type's domain,
+                          or its creator's while it is neither shared nor attached */
     uint32_t slot;
-    uint32_t key;     /* id + 1; 0 = made without a definition */
+    uint32_t key;     /* id + 1; 0 = created without a definition */
 };
 
 enum { IV_EDGES_SHIFT = 48, IV_IN_BLOCK_SHIFT = 47 };
-/* The memory of all objects of one run of a program; freed with the last of them. */
+/* The memory of all objects of one run of a build plan; freed with the last of them. */
 struct iv_block { uint64_t live, padding; };
 static inline uint64_t *iv_block_live(struct iv_block *block) { return &block->live; }
 static inline int iv_record_in_block(const struct iv_record *record) { return record->sequence >> IV_IN_BLOCK_SHIFT & 1; }
@@ -206,13 +209,13 @@ static inline uint32_t iv_record_edge_count(const struct iv_record *record) { re
 static inline uint64_t *iv_record_edges(const struct iv_record *record, uint64_t size) {
     return size ? (uint64_t *)((char *)record->instance + ((size + 7) & ~(uint64_t)7)) : (uint64_t *)(record + 1);
 }
-/* 0 for a record that stands alone and holds nothing. With the lowest bit it is in a block; without, it holds leases that go
- * one after the other when it has ended, not inside each other. */
+/* 0 for a record with an allocation of its own and no leases. Lowest bit set: the record is in a block. Otherwise it has
+ * leases, which are released one after the other when it has ended. */
 static inline uint64_t iv_record_holding(const struct iv_record *record) { return record->sequence >> IV_IN_BLOCK_SHIFT; }
 static inline void iv_record_set_edge_count(struct iv_record *record, uint32_t count) {
     record->sequence = (record->sequence & (((uint64_t)1 << IV_EDGES_SHIFT) - 1)) | (uint64_t)count << IV_EDGES_SHIFT;
 }
-/* The order of creation without the rest; of a program's objects a number beyond all others. */
+/* The order of creation alone. For objects of a build plan, a number larger than all others. */
 static inline uint64_t iv_record_order(const struct iv_record *record) {
     return iv_record_in_block(record) ? record->sequence : record->sequence & (((uint64_t)1 << IV_IN_BLOCK_SHIFT) - 1);
 }
@@ -262,7 +265,7 @@ struct iv_around {
     void *build, *engine; /* as in iv_thread */
     struct iv_around *outer;
 };
-/* A creation that no definition describes (an entry of a pool), on the stack of the thread that runs its function. */
+/* A creation without a definition, such as an entry of a pool; on the stack of the thread that runs its function. */
 struct iv_creation {
     struct iv_creation *outer; /* first: see iv_reader */
     void *pending;   /* the Swift PendingCreation of the threads that wait for it, retained, or NULL */
@@ -275,22 +278,22 @@ struct iv_thread {
     struct iv_reader *reader;
     struct iv_seat *seats;    /* all of them */
     uint32_t seat_count, seat_capacity;
-    uint64_t id;              /* never reused; 0 until asked for */
+    uint64_t id;              /* never reused; 0 until its first use */
     void *build;              /* the build that this thread is in, as a ThreadBuild; unretained */
     void *engine;             /* the engine whose reload or job this thread is running, unretained */
     struct iv_around *around; /* the enclosing operations, the innermost first */
-    struct iv_block *block;   /* of which objects are being disposed of further up, and how many were meanwhile */
+    struct iv_block *block;   /* the block whose objects an outer call disposes of; `block_gone`: how many it has disposed of */
     uint64_t block_gone;
     struct iv_ending ending;
-    struct iv_creation *creation; /* the innermost one on this thread that no definition describes (an entry of a pool) */
+    struct iv_creation *creation; /* the innermost creation without a definition on this thread */
     uint32_t magazine_count;  /* free object slots kept by this thread */
     uint32_t prepared;
     uint32_t magazine[IV_MAGAZINE];
     uint32_t locks;           /* monitors that it holds */
-    uint32_t asking;          /* host functions under way that tell where the thread is; nothing may be called from them */
-    void *postponed;          /* work that must not run under them: a Postponed, retained; NULL mostly */
+    uint32_t asking;          /* calls of `is_current` under way; the runtime refuses calls from them */
+    void *postponed;          /* work for the time after the last unlock: a Postponed, retained; usually NULL */
     uint32_t without_content; /* errors about documents quote nothing of them */
-    uint64_t load_deadline;   /* when the documents that it reads and plans must be through; 0: no limit */
+    uint64_t load_deadline;   /* the time limit for reading and planning documents; 0: no limit */
 };
 
 extern __thread struct iv_thread iv_thread_state __attribute__((tls_model("initial-exec")));

@@ -227,7 +227,7 @@ STATUS: list[tuple[str, int, str]] = [
     ("INVIVO_E_METHOD", -11, "the type has no such method"),
     ("INVIVO_E_ARITY", -12, "the number of arguments is wrong"),
     ("INVIVO_E_COLD", -13, "the shared object is not built yet"),
-    ("INVIVO_E_STALE", -14, "the handle belongs to a generation that is gone"),
+    ("INVIVO_E_STALE", -14, "the handle belongs to a generation that has ended"),
     ("INVIVO_E_DOMAIN", -15, "the object may only be touched in its domain"),
     ("INVIVO_E_WOULD_WAIT", -16, "the call would have to wait, and may not wait here"),
     ("INVIVO_E_IN_CALLBACK", -17, "the call is not allowed from inside a callback"),

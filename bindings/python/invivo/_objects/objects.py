@@ -329,7 +329,7 @@ class Objects(Handles):
         if cell.number not in self.leases:
             raise error_class(c.INVIVO_E_CLOSED)(_CLOSED)
         if status:
-            raise error_class(status)("the object is gone", code=status)
+            raise error_class(status)("the object has ended", code=status)
         proxy = make_proxy(self, cell.bits, cell.number, self.foreign_type(kind.bits))
         return self._proxies.setdefault(cell.bits, proxy)
 
