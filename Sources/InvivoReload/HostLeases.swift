@@ -120,7 +120,8 @@ struct HostLeases {
                 InjectedReferences.forEach(of: record) { accounted[$0, default: 0] += 1 }
             }
             // Objects that have ended hold theirs until their domain has disposed of them.
-            container.pendingDisposals.forEach { record in
+            container.pendingDisposals.forEach { object in
+                guard let record = ObjectTable.record(object) else { return }
                 InjectedReferences.forEach(of: record) { accounted[$0, default: 0] += 1 }
             }
             let leased = records.filter { record in

@@ -147,7 +147,9 @@ public final class Container: @unchecked Sendable {
     public func detach() {
         pendingDisposals.detach()
         domains.detach()
-        let records = pendingDisposals.takeAll().sorted { iv_record_order($0) > iv_record_order($1) }
+        let records = pendingDisposals.takeAll().compactMap(ObjectTable.record).sorted {
+            iv_record_order($0) > iv_record_order($1)
+        }
         for record in records { Disposal.finish(record) }
     }
 

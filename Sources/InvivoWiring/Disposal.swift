@@ -138,13 +138,14 @@ public enum Disposal {
         let container = type.container
         // What its language still refers to is not stopped yet.
         if container.retiredObjects.linger(record) { return }
-        // A prototype that changed hands is disposed of by whoever gives it back last.
+        let object = ObjectTable.handle(record)
+        // A prototype that changed hands is disposed of by the thread that releases it last.
         if let domain = type.domain, record.pointee.thread == type.raw.pointee.thread, !domain.isCurrent,
-            container.pendingDisposals.add(record)
+            container.pendingDisposals.add(object)
         {
             container.domains.post(to: domain) {
                 // Unless close, which waits for it only so long, was first.
-                if container.pendingDisposals.take(record) { finish(record) }
+                if container.pendingDisposals.take(object) { finish(record) }
             }
             return
         }

@@ -254,36 +254,31 @@ private let none: Job.Patience = {
 }
 
 @Suite(.tags(.concurrent)) struct PendingDisposalsTests {
-    /// Addresses that are not followed.
-    private let records = (1...200).compactMap { Record(bitPattern: $0 << 4) }
-
     @Test func anObjectIsTakenByItsDomainOrByClose() throws {
         let pending = PendingDisposals(Monitor())
-        for record in records { #expect(pending.add(record)) }
+        let objects: ClosedRange<UInt64> = 1...200
+        for object in objects { #expect(pending.add(object)) }
         let taken = Atomic(0)
-        let addresses = records.map { UInt(bitPattern: $0) }
         let domain = try OwnThread("domain") {
-            for address in addresses {
-                if let record = Record(bitPattern: address), pending.take(record) { taken.add(1, ordering: .relaxed) }
-            }
+            for object in objects where pending.take(object) { taken.add(1, ordering: .relaxed) }
         }
         wait { taken.load(ordering: .relaxed) > 0 }
         pending.detach()
         let left = pending.takeAll()
         domain.join()
-        #expect(taken.load(ordering: .relaxed) + left.count == records.count)
+        #expect(taken.load(ordering: .relaxed) + left.count == objects.count)
         #expect(pending.takeAll().isEmpty)
     }
 
     @Test func afterCloseNothingIsLeftToDomains() {
         let monitor = Monitor()
         let pending = PendingDisposals(monitor)
-        #expect(pending.add(records[0]))
+        #expect(pending.add(1))
         pending.detach()
         #expect(pending.isDetached)
-        #expect(!pending.add(records[1]))
-        var found: [Record] = []
+        #expect(!pending.add(2))
+        var found: [UInt64] = []
         monitor.locked { pending.forEach { found.append($0) } }
-        #expect(found == [records[0]])
+        #expect(found == [1])
     }
 }

@@ -87,5 +87,5 @@ def test_an_entry_is_wanted_only_in_a_definition_for_each() -> None:
 
 def test_the_pattern_itself_says_what_to_ask_for() -> None:
     synth = Synth()
-    with invivo.Runtime(synth), pytest.raises(invivo.AbstractError, match=r"'voices': ask for 'synth\.voice\[name\]'"):
+    with invivo.Runtime(synth), pytest.raises(invivo.AbstractError, match=r"'voices': resolve 'synth\.voice\[name\]'"):
         synth.voice()

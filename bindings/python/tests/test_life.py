@@ -169,7 +169,7 @@ def test_what_waits_lies_dormant_until_its_needs_come() -> None:
         assert [(change.key, change.what) for change in heard[0].changes] == [("a.player", "dormant")]
         state = runtime.states[0]
         assert (state.state, [name.rpartition(".")[2] for name in state.waits]) == ("dormant", ["Clock"])
-        with pytest.raises(invivo.DormantError, match="it waits for"):
+        with pytest.raises(invivo.DormantError, match="is blocked on missing dependencies"):
             runtime["a.player"]
         runtime.define(Clock, "a.clock")
         assert isinstance(runtime["a.player"].clock, Clock)

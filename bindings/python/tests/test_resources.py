@@ -185,7 +185,7 @@ def test_a_resource_of_another_class_than_it_says_ends_and_is_refused() -> None:
 
     one = invivo.Assembly("one")
     one.lazy_singleton(wrong)
-    with invivo.Runtime(one) as runtime, pytest.raises(invivo.WrongTypeError, match="says that it makes a User"):
+    with invivo.Runtime(one) as runtime, pytest.raises(invivo.WrongTypeError, match="declares that it creates a User"):
         _ = runtime[User]
     assert taken() == ["+wrong", "-wrong"]
 
