@@ -170,6 +170,8 @@ public final class Loop: @unchecked Sendable {
     private func run() {
         monitor.locked { number = iv_gettid() }
         uv_run(uv, UV_RUN_DEFAULT)
+        // They may refer to this loop.
+        confined = [:]
         uv_loop_close(uv)
         uv.deallocate()
         wake.deallocate()
