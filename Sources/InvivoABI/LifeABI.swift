@@ -18,7 +18,7 @@ public func invivo_changes_reset(
             throw Failure(.argument, "flags is \(flags), which contains none of INVIVO_RESET_...")
         }
         let id = try changes.engine.container.intern(name)
-        changes.set.resets.append((id, name, flags & UInt32(INVIVO_RESET_DEPENDENCIES) != 0))
+        changes.set.reset(id, name, withDependencies: flags & UInt32(INVIVO_RESET_DEPENDENCIES) != 0)
         changes.note("reset \(name)")
     }
 }
@@ -32,7 +32,7 @@ public func invivo_changes_reset_scope(
         guard let scope = Scope(rawValue: scope), scope.isShared else {
             throw Failure(.argument, "scope is \(scope), which is none that keeps instances")
         }
-        changes.set.resetScopes.insert(scope)
+        changes.set.reset(scope)
         changes.note("reset of scope \(scope.name)")
     }
 }

@@ -15,11 +15,11 @@ public func invivo_changes_process(
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
         let made = try InvivoABI.processor(processor, changes.engine)
-        guard !changes.set.processors.contains(where: { $0.name.isSameName(as: made.name) }) else {
+        guard !changes.set.processes(named: made.name) else {
             made.disown()
             throw Failure(.exists, "the processor '\(made.name)' is given twice in one change set", path: made.name)
         }
-        changes.set.processors.append(made)
+        changes.set.process(made)
         changes.note("process \(made.name)")
     }
 }
@@ -31,8 +31,7 @@ public func invivo_changes_unprocess(
     answering(error) { () throws(Failure) in
         let changes = try InvivoABI.changes(changes)
         let name = try text(name, "name")
-        changes.set.processors.removeAll { $0.name.isSameName(as: name) }
-        changes.set.removedProcessors.append(name)
+        changes.set.unprocess(name)
         changes.note("unprocess \(name)")
     }
 }

@@ -106,7 +106,7 @@ struct ApplicationStart {
         for index in failures.indices where failures[index].path.hasPrefix("components.") {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
         }
-        for decorator in manifest.decorators { wiring.processors.append(try reader.processor(decorator)) }
+        for decorator in manifest.decorators { wiring.process(try reader.processor(decorator)) }
         if let config = manifest.config {
             wiring.openBelow(engine.newDocument(.config(try ConfigNode(document: config)), name: manifest.file))
         }

@@ -10,7 +10,7 @@ struct DefinitionCompiler {
     private(set) var errors: [RecipeCompiler.Error] = []
     /// The missing dependencies of a definition that may be blocked on them.
     private var lacks: [String] = []
-    /// What the definition refers to, as far as it is compiled.
+    /// The references of the definition, as far as it is compiled.
     var references = Recipe.References()
     /// The number of lookups by type at each index. A method that is called twice has each of its lookups twice.
     var lookups: NameTable<Int> = [:]

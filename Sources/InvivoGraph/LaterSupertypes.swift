@@ -14,7 +14,7 @@ public final class LaterSupertypes: Sendable {
     }
 
     private struct State {
-        /// What `shown` points to.
+        /// The object that `shown` points to.
         var types: Types
         var supertypes: NameTable<NameSet> = [:]
     }

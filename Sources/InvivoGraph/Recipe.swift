@@ -63,7 +63,7 @@ public final class Recipe: Sendable {
     public let before: [Step]
     public let after: [Step]
     public let afterAll: [Step]
-    /// What it refers to. Planning reads these; creating an object does not.
+    /// Its references to other definitions. Planning reads them; creating an object does not.
     public let references: References
     /// Whether its references lead back to it: its objects may hold each other.
     public let isInCircle: Bool

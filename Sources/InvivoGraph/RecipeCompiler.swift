@@ -2,7 +2,7 @@ public import InvivoBase
 
 /// Compiles definitions, and finds all their errors without creating objects.
 public struct RecipeCompiler {
-    /// What all compiled definitions depend on: the rest of their generation, and the rules of the runtime.
+    /// The inputs that all compiled definitions share: the rest of their generation, and the rules of the runtime.
     public struct Context {
         public let definitions: DefinitionLookup
         let types: TypeIndex

@@ -51,7 +51,7 @@ struct ActiveAssembly: Sendable {
         key.rest(after: description.name + ".").map { "\(name).\($0)" }
     }
 
-    /// Where a reference leads.
+    /// The key to which a reference leads.
     private func rename(_ key: String, _ used: inout NameSet) -> String {
         if description.defines(key) { return inside(key) ?? key }
         let fitting = remaps.filter { key.isSameName(as: $0.from) || key.rest(after: $0.from + ".") != nil }

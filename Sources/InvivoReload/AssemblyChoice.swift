@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// Which assemblies are active after a change set, and which collaborators they get. Of the turn.
+/// The assemblies that are active after a change set, and their collaborators. Used by the reload that has the turn.
 struct AssemblyChoice {
     private let before: Snapshot
     /// The assemblies that were described, active or not.

@@ -19,27 +19,23 @@ extension ChangeSet {
         _modify { yield &keys.bases }
     }
 
-    public var processors: [Processor] {
-        get { processorChanges.added }
-        set { processorChanges.added = newValue }
+    /// Whether the set adds a processor with this name.
+    public func processes(named name: String) -> Bool {
+        processorChanges.added.contains { $0.name.isSameName(as: name) }
     }
 
-    public var removedProcessors: [String] {
-        get { processorChanges.removed }
-        set { processorChanges.removed = newValue }
+    public mutating func process(_ processor: Processor) { processorChanges.append(.add(processor)) }
+
+    /// Removes the processor with this name, which the set may have added.
+    public mutating func unprocess(_ name: String) { processorChanges.remove(name) }
+
+    /// Drops the shared instances of a key, alone or with those of all its dependencies.
+    public mutating func reset(_ id: UInt32, _ key: String, withDependencies: Bool) {
+        rebuilds.append(.key(id: id, key: key, withDependencies: withDependencies))
     }
 
-    /// Keys whose shared instances are dropped, alone or with all their dependencies.
-    public var resets: [(id: UInt32, key: String, withDependencies: Bool)] {
-        get { rebuilds.keys }
-        set { rebuilds.keys = newValue }
-    }
-
-    /// Scopes whose shared instances are dropped.
-    public var resetScopes: Set<Scope> {
-        get { rebuilds.scopes }
-        set { rebuilds.scopes = newValue }
-    }
+    /// Drops the shared instances of all keys with this scope.
+    public mutating func reset(_ scope: Scope) { rebuilds.append(.scope(scope)) }
 
     /// Counts the time of a set that was written over a while from its commit.
     public mutating func started() {

@@ -74,7 +74,7 @@ extension Planner {
     /// The traits of all documents for one key.
     private struct Said {
         var specs: [TraitSpec]
-        /// Where the key stands first.
+        /// The location of the key in the first document that names it.
         var place: Place
     }
 

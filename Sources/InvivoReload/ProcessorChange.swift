@@ -9,14 +9,14 @@ enum ProcessorChange: Sendable {
 }
 
 extension [ProcessorChange] {
-    var added: [Processor] {
-        get { compactMap { if case .add(let processor) = $0 { processor } else { nil } } }
-        set { self = removed.map { .remove($0) } + newValue.map { .add($0) } }
-    }
+    var added: [Processor] { compactMap { if case .add(let processor) = $0 { processor } else { nil } } }
 
-    var removed: [String] {
-        get { compactMap { if case .remove(let name) = $0 { name } else { nil } } }
-        set { self = newValue.map { .remove($0) } + added.map { .add($0) } }
+    var removed: [String] { compactMap { if case .remove(let name) = $0 { name } else { nil } } }
+
+    /// Removes the processor with this name, before all additions, and drops its addition.
+    mutating func remove(_ name: String) {
+        let kept = added.filter { !$0.name.isSameName(as: name) }
+        self = (removed + [name]).map { .remove($0) } + kept.map { .add($0) }
     }
 
     /// Adds later changes. Where both concern the same name, the later one wins.

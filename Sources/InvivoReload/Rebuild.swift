@@ -20,19 +20,11 @@ enum Rebuild: Sendable {
 
 extension [Rebuild] {
     var keys: [(id: UInt32, key: String, withDependencies: Bool)] {
-        get { compactMap { if case .key(let id, let key, let with) = $0 { (id, key, with) } else { nil } } }
-        set {
-            removeAll { if case .key = $0 { true } else { false } }
-            self += newValue.map { .key(id: $0.id, key: $0.key, withDependencies: $0.withDependencies) }
-        }
+        compactMap { if case .key(let id, let key, let with) = $0 { (id, key, with) } else { nil } }
     }
 
     var scopes: Set<Scope> {
-        get { Set(compactMap { if case .scope(let scope) = $0 { scope } else { nil } }) }
-        set {
-            removeAll { if case .scope = $0 { true } else { false } }
-            self += newValue.map { .scope($0) }
-        }
+        Set(compactMap { if case .scope(let scope) = $0 { scope } else { nil } })
     }
 
     var pools: [PoolClearing] { compactMap { if case .pool(let clearing) = $0 { clearing } else { nil } } }

@@ -42,7 +42,7 @@ final class Reclaimer: Sendable {
         var handedOver: UInt64 = 0
         var handedOverCount: UInt64 = 0
         var barrierCredit = BarrierCredit()
-        /// When retired objects are looked at again; `.max` when they are not.
+        /// The time of the next check of retired objects; `.max` without one.
         var nextLook = UInt64.max
         /// The number of the timer for `nextLook`. Timers with other numbers do nothing.
         var lookNumber: UInt64 = 0

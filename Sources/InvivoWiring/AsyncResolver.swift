@@ -48,7 +48,8 @@ public final class AsyncResolver: Sendable {
         }
     }
 
-    /// Where what a choice leads to belongs; nil on any thread, and where it leads nowhere: who resolves it learns why.
+    /// The domain of the object that a choice leads to; nil for any thread. Nil also if the choice leads nowhere: the resolve
+    /// then reports the error.
     private func domainOfChoice(_ id: UInt32, _ arguments: [Value]) -> Domain? {
         try? container.whole { (build) throws(Failure) in
             var (id, arguments) = (id, arguments)

@@ -18,6 +18,8 @@ extension Build {
         container.monitor.lock()
         var awaited = -1
         var isAsked = false
+        // Nothing of this build changes while it waits.
+        lazy var keys = root.keysInProgress
         var standing: Standing?
         var wait = LongWait()
         defer { wait.end(container.domains) }
@@ -76,7 +78,7 @@ extension Build {
                 }
                 container.waits.begin(
                     Waits.Wait(
-                        of: chain, on: thread, for: goesFirst ? nil : cell, keys: root.keysInProgress,
+                        of: chain, on: thread, for: goesFirst ? nil : cell, keys: keys,
                         canBackOff: root.canBackOff))
                 wait.once(container.domains, for: cell.definition.key, of: other)
                 isAsked = container.waits.end(chain, thread)
@@ -157,7 +159,7 @@ extension Build {
                     made: result, took: isShared && frame.begun > 0 ? monotonicNow() &- frame.begun : 0,
                     low: frame.low < index ? frame.low : .max))
         }
-        // What an unshared object resolved is a dependency of its requester.
+        // The keys that an unshared object resolved are dependencies of its requester.
         if let result, !isShared, index > 0 { frames[index - 1].dependencies += result.dependencies }
         if frame.low < index {
             if index > 0 { frames[index - 1].low = min(frames[index - 1].low, frame.low) }

@@ -274,7 +274,7 @@ public final class Build: @unchecked Sendable {
     /// Whether it can be rolled back and begun again: it holds nothing that others wait for. For a root.
     var canBackOff: Bool { depth > 0 && caller.outer == nil && !isCommit }
 
-    /// What the calling thread is in the middle of, which waits on behalf of this build.
+    /// The operations of the calling thread, which waits on behalf of this build.
     var standing: Standing {
         let state = currentThread()
         var found: [Build] = []

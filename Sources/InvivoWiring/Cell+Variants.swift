@@ -26,7 +26,7 @@ extension Cell {
             isAskDue = cells.values.contains { $0.weakReference != nil }
         }
 
-        /// When a check is due: the cells whose objects may have ended.
+        /// The cells whose objects may have ended, if a check is due.
         func dueToAsk() -> [Asked] {
             guard isAskDue else { return [] }
             isAskDue = false

@@ -31,8 +31,8 @@ extension Container {
         try find(lookup, in: visibleGraph, for: innermostBuild)
     }
 
-    /// What code looks for while it makes an object is looked for as what is injected into that: of several equal ones, the one
-    /// of its own assembly.
+    /// A lookup by the code that creates an object follows the rules of an injection into that object: among equal candidates, it
+    /// finds the one of the object's assembly.
     private func find(_ lookup: Lookup, in graph: Graph, for build: Build?) throws(Failure) -> UInt32? {
         let fitting = graph.types.all(lookup.type, isExact: lookup.isExact).filter { isNamed($0.id, lookup.name) }
         let own = build?.frames.last?.recipe.definition.body.assembly
@@ -129,7 +129,7 @@ extension Container {
     }
 
     private func definition(of type: ObjectType, in graph: Graph) throws(Failure) -> UInt32? {
-        // What stands for the type is found by its name, and is not injected as that.
+        // A type that replaces this one is found under its name, but is injected as itself.
         let name = type.description.lookupName
         let fitting = graph.types.all(name, isExact: true).filter { entry in
             graph.recipe(entry.id)?.type.map { type.description.isKind(of: $0.name) } ?? true

@@ -16,7 +16,7 @@ public final class Container: @unchecked Sendable {
     public let tag: UInt64
     public let monitor = Monitor()
     public let domains: DomainTable
-    /// What runs reloads; set once, before the core is opened.
+    /// The engine, which runs reloads; set once, before the core is opened.
     public weak var owner: AnyObject?
     public let log: Log
     public let life: LifeServices
@@ -25,7 +25,7 @@ public final class Container: @unchecked Sendable {
 
     public let current: CurrentGraph
     public let builds: BuildRecords
-    /// What providers and lazies claim.
+    /// The claims of providers, lazies and weak references.
     public let lates: LateTable
     public let retiredObjects: RetiredObjects
     public let pendingDisposals: PendingDisposals
@@ -132,7 +132,7 @@ public final class Container: @unchecked Sendable {
 
     public func currentGraph() -> Graph { current.value }
 
-    /// What the calling code sees: inside a build the graph that this one is of, which a reload has yet to publish.
+    /// The graph that the calling code sees: inside a build the build's, which a reload may not have published yet.
     public var visibleGraph: Graph { innermostBuild?.graph ?? currentGraph() }
 
     /// Calls `body` with the leases of the current graph and of everything that is registered, some more than once. Called with

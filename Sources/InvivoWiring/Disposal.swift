@@ -23,7 +23,7 @@ public enum Disposal {
             let type = ObjectType.of(record)
             return thread.afterUnlocking { withExtendedLifetime(type) { dispose(record) } }
         }
-        // What was created later waits already: it goes first.
+        // Objects that were created later are already queued, and end first.
         guard isQuick(record, thread), thread.pointee.ending.first == nil else { return disposeSlowly(record) }
         end(record, thread)
         if iv_record_holding(record) != 0 { return endInBlock(record, thread) }
@@ -53,7 +53,7 @@ public enum Disposal {
         guard isOwn || formerBuild.isNone else {
             return thread.inside(.none, engine: type.pointee.container) { end(instance, type.pointee.user_data) }
         }
-        // What it resolves is a graph of its own, as in `apart`.
+        // Its resolves form an object graph of their own, as in `apart`.
         thread.build = isOwn ? formerBuild.detached : .none
         thread.pointee.engine = type.pointee.container
         end(instance, type.pointee.user_data)
@@ -67,7 +67,7 @@ public enum Disposal {
         if iv_sub_u64(iv_block_live(block), gone) == gone { Glibc.free(block) }
     }
 
-    /// What was injected into the initializer goes after its user, the last first.
+    /// Releases the objects that the initializer received, after the end of their user, the last first.
     private static func releaseEdges(_ record: Record) {
         guard let edges = iv_record_edges(record, record.pointee.type.pointee.size) else { return }
         for index in (0..<Int(iv_record_edge_count(record))).reversed() {
@@ -136,7 +136,7 @@ public enum Disposal {
     private static func disposeSlowly(_ record: Record) {
         let type = ObjectType.of(record)
         let container = type.container
-        // What its language still refers to is not stopped yet.
+        // An object to which its language still refers is not stopped yet.
         if container.retiredObjects.linger(record) { return }
         let object = ObjectTable.handle(record)
         // A prototype that changed hands is disposed of by the thread that releases it last.
@@ -212,12 +212,12 @@ public enum Disposal {
         let extra = iv_load_pointer(iv_record_extra(record)).map { Unmanaged<ObjectExtra>.fromOpaque($0) }
         iv_store_pointer(iv_record_extra(record), nil)
         let thread = currentThread()
-        // What host code lets go of ends before its call returns.
+        // Objects that host code releases end before its call returns.
         let outer = thread.pointee.ending
         thread.pointee.ending = iv_ending()
         type.container.apart { end(record, extra, type) }
         thread.pointee.ending = outer
-        // What was injected goes last: its users are gone.
+        // Injected objects are released last: their user has ended.
         if let extra { type.container.lates.end(extra.takeUnretainedValue()) }
         letGo(of: extra, record)
     }

@@ -3,10 +3,10 @@ public import InvivoBase
 internal import InvivoGraph
 internal import Synchronization
 
-/// What a provider, lazy or weak reference claims: the arguments for its calls, and the object that a lazy has resolved.
+/// The claims of a provider, lazy or weak reference: the arguments for its calls, and the object that a lazy has resolved.
 ///
 /// These count as references of the object that the callable was injected into, so that a cycle through them ends like every other.
-/// When that object ends, the callable keeps them for itself. Called with the monitor of the runtime held; leases are released
+/// After the end of that object, the callable keeps them for itself. Called with the monitor of the runtime held; leases are released
 /// without it.
 final class LateClaims: Sendable {
     private struct State {

@@ -11,7 +11,7 @@ public struct LifeLimits: Sendable {
     public init(start: UInt64 = .max, stop: UInt64 = .max) { (self.start, self.stop) = (start, stop) }
 }
 
-/// What the life cycle of a runtime's objects needs, once for each runtime.
+/// The limits, threads and failures of the life cycle of a runtime's objects.
 public final class LifeServices: Sendable {
     let limits: LifeLimits
     /// The runtime's, for names of threads.

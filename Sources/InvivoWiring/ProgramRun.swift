@@ -69,7 +69,7 @@ enum ProgramRun {
         return true
     }
 
-    /// When documents set layers for one of its keys, the general way applies them.
+    /// Whether no document has layers for its keys. Otherwise an ordinary build applies them.
     @inline(never)
     private static func isWithoutDocuments(
         _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>

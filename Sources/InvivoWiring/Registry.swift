@@ -3,7 +3,7 @@ public import InvivoBase
 public import InvivoConfig
 public import InvivoGraph
 
-/// What is registered with a runtime: the names of its keys, types, assemblies, scopes and converters. All of it outlives the
+/// The registrations of a runtime: the names of its keys, types, assemblies, scopes and converters. They outlive the
 /// generations. Any thread.
 public final class Registry: Sendable {
     /// The monitor of the runtime. It guards `keys`.

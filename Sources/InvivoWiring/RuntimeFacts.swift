@@ -13,7 +13,7 @@ public struct KeyState: Sendable {
     public let error: String
 }
 
-/// What a runtime reports about its keys and objects. Reads only.
+/// The reports of a runtime about its keys and objects. Reads only.
 public struct RuntimeFacts {
     private let container: Container
 

@@ -1,14 +1,13 @@
 /* Two threads that wait for each other through a start hook: the build that holds nothing begins again. */
 /* sanitize: yes */
 #include "check.h"
+#include <semaphore.h>
 
 static invivo_runtime runtime;
 static invivo_type starter, user, plain;
-static int live, second_is_built;
+static int live;
+static sem_t second_is_built;
 
-static void wait_until(int *flag) {
-    while (!__atomic_load_n(flag, __ATOMIC_SEQ_CST)) usleep(100);
-}
 static invivo_status resolve(const char *key, invivo_error **error) {
     invivo_object object;
     invivo_status status = invivo_resolve_name(runtime, key, &object, error);
@@ -19,14 +18,14 @@ static invivo_status resolve(const char *key, invivo_error **error) {
 /* The start hook of "a.first" needs "a.second", which another thread creates by now. */
 static invivo_status start(void *instance, void *user_data, invivo_error **error) {
     (void)instance, (void)user_data;
-    wait_until(&second_is_built);
+    sem_wait(&second_is_built);
     return resolve("a.second", error);
 }
 /* The initializer of "a.second" needs "a.first". */
 static invivo_status user_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                void *user_data, invivo_error **error) {
     (void)instance, (void)build, (void)arguments, (void)count, (void)user_data;
-    __atomic_store_n(&second_is_built, 1, __ATOMIC_SEQ_CST);
+    sem_post(&second_is_built);
     invivo_status status = resolve("a.first", error);
     if (!status) __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
     return status;
@@ -56,7 +55,8 @@ static invivo_type register_type(invivo_type_options options) {
 }
 static void begin(void) {
     OK(invivo_runtime_open(&runtime, NULL, E));
-    live = second_is_built = 0;
+    live = 0;
+    sem_init(&second_is_built, 0, 0);
     starter = register_type((invivo_type_options){.name = "Starter", .init = init, .start = start});
     user = register_type((invivo_type_options){.name = "User", .init = user_init});
     plain = register_type((invivo_type_options){.name = "Plain", .init = init, .did_inject = did_inject});
@@ -82,6 +82,7 @@ static void a_start_hook_and_a_build_wait_for_each_other(const char *outermost) 
         for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
         OK(invivo_runtime_close(runtime, E));
         CHECK_EQUAL(live, 0);
+        sem_destroy(&second_is_built);
     }
 }
 

@@ -126,8 +126,11 @@ extension LoopRoom {
                     }
                     deinit { held.change { $0 -= 1 } }
                 }
+                struct Weak { weak var loop: Loop? }
+                var loops: [Weak] = []
                 for _ in 0..<50 {
                     let loop = try Loop(name: "leak")
+                    loops.append(Weak(loop: loop))
                     let canary = Canary(held)
                     loop.post { _ = canary }
                     loop.schedule(after: 60_000) { _ = canary }
@@ -137,6 +140,7 @@ extension LoopRoom {
                 }
                 precondition(nothingIsLeft(descriptors: before))
                 precondition(held.value == 0)
+                precondition(loops.allSatisfy { $0.loop == nil })
             }
         }
 

@@ -318,7 +318,7 @@ runtime.close()
 def test_only_children_that_the_interpreter_blocks_are_forked_again(script: Any) -> None:
     ran = script(
         """
-import os, mmap, signal, time
+import os, mmap, signal
 
 faulthandler.cancel_dump_traceback_later()  # which cannot end in a forked child
 blocked = mmap.mmap(-1, 2)  # how many children are to block, before and after the mark
@@ -327,7 +327,7 @@ forks = mmap.mmap(-1, 1)
 def block(index):
     if blocked[index]:
         blocked[index] -= 1
-        time.sleep(1000)
+        signal.pause()  # until it is killed
 
 def before_the_mark():
     forks[0] += 1
