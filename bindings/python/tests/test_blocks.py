@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections.abc import Iterator
 from concurrent import futures
 from typing import Any
 
 import pytest
 
 import invivo
+from invivo import _generated as generated
 
 
 class Lead:
@@ -133,6 +136,16 @@ def test_a_commit_that_fails_leaves_nothing_behind() -> None:
             assert dict(view.block(Fails)) == {"gain": 5, "cutoff": 1}
 
 
+@pytest.fixture
+def _frequent_switches() -> Iterator[None]:
+    """An update takes the GIL about 15 times, and another thread that runs keeps it for a switch interval each time."""
+    former = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    yield
+    sys.setswitchinterval(former)
+
+
+@pytest.mark.usefixtures("_frequent_switches")
 def test_no_view_reads_a_mix_while_documents_change(app: invivo.Assembly) -> None:
     with invivo.Runtime(app) as runtime:
         runtime[Lead]
@@ -161,6 +174,31 @@ def test_no_view_reads_a_mix_while_documents_change(app: invivo.Assembly) -> Non
         reader.join()
         assert mixed == []
         assert len(seen) > 10
+
+
+def test_a_view_keeps_the_gil(app: invivo.Assembly, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that releases the GIL in each view of a loop delays other threads for several switch intervals."""
+
+    def fail(*_: Any) -> None:
+        raise AssertionError("releases the GIL")
+
+    with invivo.Runtime(app) as runtime, futures.ThreadPoolExecutor(1) as other:
+        runtime[Lead]
+        source = runtime.source("a.yaml", document(2, 2))
+        first = runtime.view()
+        first.__enter__()
+        other.submit(source.update, document(3, 3)).result(30)
+        library = runtime._core.library
+        monkeypatch.setattr(library, "call", fail)
+        for name, (_, _, nowait) in generated.FUNCTIONS.items():
+            if not nowait:
+                monkeypatch.setattr(library, name.removeprefix("invivo_"), fail)
+        with runtime.view() as second:
+            assert second.block("synth.lead").gain == first.block("synth.lead").gain == 2
+        assert any(runtime._core.tunings._kept.values())
+        first.__exit__(None, None, None)
+        assert not any(runtime._core.tunings._kept.values())
+        monkeypatch.undo()
 
 
 def test_what_has_no_tunables_says_so(app: invivo.Assembly) -> None:

@@ -75,7 +75,7 @@ class Tunings:
         """Drops everything that no view can read any more."""
         if not self._used:
             return
-        oldest = self._generation()
+        oldest = self._visible()
         for number, reference in list(self._views.items()):
             begun = reference()
             if begun is not None and begun.views:
@@ -103,6 +103,21 @@ class Tunings:
         found, core = ctypes.c_uint64(), self._core
         failed = core.library.runtime_generation(core.handle, ctypes.byref(found), None)
         return 0 if failed else found.value
+
+    def _visible(self) -> int:
+        """Returns the generation that this thread reads; 0: the runtime is closed.
+
+        It keeps the GIL. A thread that reads in a loop and releases the GIL each time would delay the other threads:
+        CPython asks for a switch only if the GIL was not released for a whole switch interval.
+        """
+        library = self._core.library
+        view = library.view_begin(self._core.handle)
+        if not view.graph:
+            return 0
+        try:
+            return int(view.graph[0].generation)
+        finally:
+            library.view_end(view)
 
     def _is_current(self, entry: Entry, generation: int) -> bool:
         """Whether others may have the object: the graph shows it, or it existed before the runtime had it."""
