@@ -150,30 +150,13 @@ public struct AssemblyReader {
     private func definitions(_ line: [invivo_assembly], _ name: String, _ names: [String]) throws(Failure)
         -> [Definition]
     {
-        var order: [String] = []
-        var known: NameSet = []
-        var latest: NameTable<Definition> = [:]
+        var members = Members(registry.names)
         var every: [Definition] = []
         do throws(Failure) {
             for given in line.reversed() {
-                var own: NameTable<Definition> = [:]
-                for definition in try table(given, name, names) {
-                    every.append(definition)
-                    if let other = own[definition.key] {
-                        throw AssemblyDescription.twice(definition.key, other, definition)
-                    }
-                    own[definition.key] = definition
-                }
-                // The inline definitions of an overridden definition are removed with it.
-                for key in order where latest[key].map({ isOverridden($0, by: own, in: latest) }) == true {
-                    latest[key]?.disown()
-                    latest[key] = nil
-                }
-                for definition in every where own[definition.key] === definition {
-                    if known.insert(definition.key).inserted { order.append(definition.key) }
-                    latest[definition.key]?.disown()
-                    latest[definition.key] = definition
-                }
+                let own = try table(given, name, names)
+                every += own
+                try members.add(own)
             }
         } catch {
             for definition in every { definition.disown() }
@@ -181,33 +164,23 @@ public struct AssemblyReader {
         }
         // A reference without a dot means a member, if there is one of that name. An extension does not see all members.
         let extends = line[0].flags & UInt32(INVIVO_ASSEMBLY_EXTENDS) != 0
-        return order.compactMap { latest[$0] }.map { definition in
-            definition.renamed(id: definition.id, key: definition.key) { reference in
+        return members.definitions.map { definition in
+            definition.renamed(id: definition.id, key: definition.key, assembly: name) { reference in
                 let whole = Self.whole(reference, name, names)
-                return extends || reference.contains(".") || latest[whole] != nil ? whole : reference
-            }.with { $0.assembly = name }
+                return extends || Self.isWhole(reference) || members.contains(whole) ? whole : reference
+            }
         }
     }
 
+    private static func isWhole(_ key: String) -> Bool { key.utf8.contains(UInt8(ascii: ".")) }
+
     private static func whole(_ key: String, _ name: String, _ names: [String]) -> String {
-        guard key.contains(".") else { return "\(name).\(key)" }
+        guard isWhole(key) else { return name + "." + key }
         // The name of a base is replaced by the name of the derived assembly.
         for other in names where !other.isSameName(as: name) {
             if let rest = key.rest(after: other + ".") { return "\(name).\(rest)" }
         }
         return key
-    }
-
-    /// Whether `own` overrides a definition that contains this inline definition.
-    private func isOverridden(
-        _ definition: Definition, by own: NameTable<Definition>, in latest: NameTable<Definition>
-    ) -> Bool {
-        var next = definition.body.owner
-        while let owner = next {
-            if own[owner] != nil { return own[definition.key] == nil }
-            next = latest[owner]?.body.owner
-        }
-        return false
     }
 
     /// Reads one table of definitions and completes their keys.
@@ -234,5 +207,73 @@ public struct AssemblyReader {
             throw error
         }
         return found + inlines.definitions
+    }
+}
+
+/// The definitions of an assembly and its bases: the most derived one of each key, in the order in which the keys were first defined.
+private struct Members {
+    private struct Member {
+        /// Nil: removed with the definition in which it was an inline one.
+        var definition: Definition?
+        /// The number of the table that it is from. The table of the last base has number 1.
+        var table: Int
+    }
+
+    private let names: KeyNames
+    private var members: [Member] = []
+    /// The index of each key's member.
+    private var indices: [UInt32: Int] = [:]
+    private var tables = 0
+
+    init(_ names: KeyNames) { self.names = names }
+
+    var definitions: [Definition] { members.compactMap(\.definition) }
+
+    func contains(_ key: String) -> Bool { names.id(of: key).map { member($0) != nil } ?? false }
+
+    private func member(_ id: UInt32) -> Definition? { indices[id].flatMap { members[$0].definition } }
+
+    /// Adds a table, whose definitions override those of its bases.
+    mutating func add(_ own: [Definition]) throws(Failure) {
+        tables += 1
+        if tables > 1 { removeInlines(overriddenBy: own) }
+        indices.reserveCapacity(indices.count + own.count)
+        for definition in own {
+            guard let index = indices[definition.id] else {
+                indices[definition.id] = members.count
+                members.append(Member(definition: definition, table: tables))
+                continue
+            }
+            if let other = members[index].definition {
+                guard members[index].table < tables else {
+                    throw AssemblyDescription.twice(definition.key, other, definition)
+                }
+                other.disown()
+            }
+            members[index] = Member(definition: definition, table: tables)
+        }
+    }
+
+    /// The inline definitions of an overridden definition are removed with it.
+    private mutating func removeInlines(overriddenBy own: [Definition]) {
+        let overriding = Set(own.map(\.id))
+        let removed = members.indices.filter { index in
+            guard let definition = members[index].definition, !overriding.contains(definition.id) else { return false }
+            return isInline(definition, in: overriding)
+        }
+        for index in removed {
+            members[index].definition?.disown()
+            members[index].definition = nil
+        }
+    }
+
+    /// Whether it is an inline definition of one of these keys, directly or within another one.
+    private func isInline(_ definition: Definition, in keys: Set<UInt32>) -> Bool {
+        var next = definition.body.owner
+        while let owner = next.flatMap(names.id(of:)) {
+            if keys.contains(owner) { return true }
+            next = member(owner)?.body.owner
+        }
+        return false
     }
 }

@@ -11,6 +11,7 @@ public struct DefinitionReader {
     private let registry: any DefinitionRegistry
     private let inlines: InlineDefinitions
     private let files = SharedString()
+    private let types = SharedType()
 
     /// `inlines` receives the inline definitions of all definitions that are read.
     public init(_ registry: any DefinitionRegistry, _ inlines: InlineDefinitions) {
@@ -143,7 +144,7 @@ public struct DefinitionReader {
         }
         if given.constant.bits != 0 { body.constant = try ObjectLease.retaining(given.constant.bits) }
         if given.type.bits != 0 {
-            body.type = try registry.type(of: given.type)
+            body.type = try types.shared(given.type, in: registry)
         } else if let constant = body.constant, let record = ObjectTable.record(constant.bits) {
             body.type = ObjectType.of(record)
         }
@@ -238,6 +239,18 @@ private final class SharedString {
     func shared(_ string: String) -> String {
         if !last.isSameName(as: string) { last = string }
         return last
+    }
+}
+
+/// The type that many definitions have one after the other.
+private final class SharedType {
+    private var last: (bits: UInt64, type: ObjectType)?
+
+    func shared(_ handle: invivo_type, in registry: any DefinitionRegistry) throws(Failure) -> ObjectType {
+        if let last, last.bits == handle.bits { return last.type }
+        let type = try registry.type(of: handle)
+        last = (handle.bits, type)
+        return type
     }
 }
 

@@ -28,7 +28,8 @@ public final class AssemblyDescription: Sendable {
     public let kinds: [String]
     public let place: Place
     private let keys: KeyNames
-    private let members: Set<UInt32>
+    /// The ids of the keys, sorted.
+    private let members: [UInt32]
 
     /// `keys` has the keys of the definitions. Must not be called with its lock held.
     public init(
@@ -41,11 +42,19 @@ public final class AssemblyDescription: Sendable {
         self.kinds = kinds
         self.place = place
         self.keys = keys
-        members = self.definitions.ids
+        members = definitions.map(\.id).sorted()
     }
 
     /// Whether one of its definitions has the key.
-    public func defines(_ key: String) -> Bool { keys.id(of: key).map(members.contains) ?? false }
+    public func defines(_ key: String) -> Bool {
+        guard let id = keys.id(of: key) else { return false }
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle] < id { low = middle + 1 } else { high = middle }
+        }
+        return low < members.count && members[low] == id
+    }
 
     /// Whether both are equal; source locations are ignored.
     public func isSame(as other: AssemblyDescription) -> Bool {

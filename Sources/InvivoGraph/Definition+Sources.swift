@@ -23,6 +23,7 @@ extension Definition.Body {
     mutating func mapSources(_ change: (Injection.Source) -> Injection.Source) {
         initializer = initializer.map { $0.with(change($0.source)) }
         properties = properties.map { $0.with(change($0.source)) }
+        guard creation != nil else { return }
         methods = methods.map { $0.mapSources(change) }
         before = before.map { $0.mapSources(change) }
         after = after.map { $0.mapSources(change) }

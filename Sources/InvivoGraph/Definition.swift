@@ -221,6 +221,11 @@ public final class Definition: Sendable {
         body.order == order ? self : with { $0.order = order }
     }
 
+    /// Returns the definition as one of an assembly.
+    public func of(assembly: String) -> Definition {
+        body.assembly.isSameName(as: assembly) ? self : with { $0.assembly = assembly }
+    }
+
     public var type: ObjectType? { body.type }
     public var alias: String? { body.alias }
     /// Whether it is an alias and nothing more: it declares no runtime arguments, and passes them on unchanged.

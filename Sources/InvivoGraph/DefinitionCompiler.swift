@@ -98,6 +98,7 @@ struct DefinitionCompiler {
 
     /// Returns false when one of the parents is invalid. Errors further up the chain are reported there.
     private mutating func checkParents() -> Bool {
+        guard definition.body.parent != nil else { return true }
         var line: [UInt32] = [definition.id]
         var seen: Set<UInt32> = [definition.id]
         var current = definition

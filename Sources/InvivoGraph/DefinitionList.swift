@@ -14,9 +14,6 @@ public struct DefinitionList: RandomAccessCollection, Sendable {
     /// The definitions that have parts of the host's, such as user data, among others.
     public var unpacked: [Definition] { entries.compactMap(Self.unpacked) }
 
-    /// The ids of the keys.
-    var ids: Set<UInt32> { Set(entries.map { $0.id ?? Self.unpacked($0)?.id ?? .max }) }
-
     private static func unpacked(_ entry: PackedDefinition) -> Definition? {
         entry.unpacked.map { unsafeDowncast($0, to: Definition.self) }
     }

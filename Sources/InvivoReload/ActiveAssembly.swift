@@ -25,6 +25,9 @@ struct ActiveAssembly: Sendable {
 
     /// Its definitions under the keys that they have here. `used` receives the remaps that something follows.
     func expanded(_ intern: (String) throws(Failure) -> UInt32, used: inout NameSet) throws(Failure) -> [Definition] {
+        guard !name.isSameName(as: description.name) || !remaps.isEmpty || !bound.isEmpty else {
+            return description.definitions.map { $0.of(assembly: name) }
+        }
         var found: [Definition] = []
         for definition in description.definitions {
             let key = try self.key(definition)

@@ -10,7 +10,7 @@ struct DefinitionTable {
 
     subscript(id: UInt32) -> Definition? {
         get {
-            if let definition = described[id] { return definition }
+            if !described.isEmpty, let definition = described[id] { return definition }
             // The slot of an alias is that of another key.
             guard let cell = graph?.cell(id), cell.id == id else { return nil }
             return cell.definition
@@ -19,13 +19,17 @@ struct DefinitionTable {
     }
 
     /// Returns the target of an alias without unpacking the definition.
-    func alias(_ id: UInt32) -> String? { described[id].map(\.alias) ?? (isPacked(id) ? nil : self[id]?.alias) }
+    func alias(_ id: UInt32) -> String? { withReferences(id)?.alias }
 
-    func parent(_ id: UInt32) -> String? {
-        described[id].map(\.body.parent) ?? (isPacked(id) ? nil : self[id]?.body.parent)
+    /// Returns the parent of a definition without unpacking it.
+    func parent(_ id: UInt32) -> String? { withReferences(id)?.body.parent }
+
+    /// Returns a definition, or nil if it is packed: then it has neither an alias nor a parent.
+    private func withReferences(_ id: UInt32) -> Definition? {
+        if !described.isEmpty, let definition = described[id] { return definition }
+        guard let cell = graph?.cell(id), cell.id == id, !cell.isPacked else { return nil }
+        return cell.definition
     }
-
-    private func isPacked(_ id: UInt32) -> Bool { graph?.cell(id)?.isPacked ?? false }
 
     /// Takes in the definitions that a reload changed. `covered` returns whether a key is overridden.
     mutating func take(_ changed: [UInt32: Definition?], in next: Graph, covered: (UInt32) -> Bool) {

@@ -14,8 +14,10 @@ extension Planner {
         let declared = Set(wiring.definitions.changed.keys.filter { !rebased.contains($0) })
         var queue = declared.sorted() + wiring.config.changedIDs.sorted()
         // Keys that are bound to something else now: rebuilt if they received it through the initializer.
-        for (id, recipe) in wiring.compiled.recipes.sorted(by: { $0.key < $1.key })
-        where wiring.definitions.changed[id] == nil && !wiring.compiled.reconfigured.contains(id) {
+        let rebound = wiring.compiled.recipes.filter { id, _ in
+            wiring.definitions.changed[id] == nil && !wiring.compiled.reconfigured.contains(id)
+        }
+        for (id, recipe) in rebound.sorted(by: { $0.key < $1.key }) {
             effects.store.touched.insert(id)
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id),
                 isChangedInPlace(id) || hearsOfChange(former, recipe)
@@ -31,8 +33,9 @@ extension Planner {
         queue += reset.sorted()
         seen.formUnion(reset)
         var next = 0
+        var loading = LoadSteps()
         while next < queue.count {
-            try Loading.check()
+            try loading.step()
             let id = queue[next]
             next += 1
             if !wiring.config.changedIDs.contains(id) { remade.append(id) }
@@ -56,7 +59,7 @@ extension Planner {
         }
         effects.steps.rebuilt = seen
         for id in remade {
-            try Loading.check()
+            try loading.step()
             remake(
                 id, wiring, &effects, isDeclared: declared.contains(id), isCold: cold.contains(id),
                 isReset: reset.contains(id))
@@ -82,7 +85,7 @@ extension Planner {
         let wasBuilt = former != nil && observed.isHeld(id)
         let wasAlias = former != nil && before.alias(id) != nil
         if let former, !wasAlias { effects.store.replaced.append(former) }
-        let key = names.name(id)
+        let key = definition?.key ?? names.name(id)
         func note(_ what: Int) { effects.changes.append(Report.Change(key: key, what: UInt32(what), property: "")) }
         guard let definition else {
             effects.editor.set(nil as Cell?, at: id)

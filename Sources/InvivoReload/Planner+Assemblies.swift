@@ -27,12 +27,10 @@ extension Planner {
         guard failures.count == count else { return assembled }
         var owners: [UInt32: Definition] = [:]
         var kept: Set<UInt32> = []
-        /// The definition that an active assembly has for a key after the plan.
-        func owner(_ id: UInt32) -> Definition? {
+        /// The definition that an active assembly has for a key after the plan. `live` is the present one.
+        func owner(_ id: UInt32, _ live: Definition?) -> Definition? {
             if let found = owners[id] { return found }
-            guard let live = before.definitions[id], let name = live.body.assembly, !choice.isChanged(name) else {
-                return nil
-            }
+            guard let live, let name = live.body.assembly, !choice.isChanged(name) else { return nil }
             return live
         }
         var members: NameTable<[UInt32]> = [:]
@@ -47,21 +45,22 @@ extension Planner {
                 let orders = orders(of: expanded, name, &definitions, &numbers)
                 for (described, order) in zip(expanded, orders) {
                     let definition = described.at(order)
+                    let live = before.definitions[definition.id]
                     if next.alone.contains(definition.id) {
-                        owners[definition.id] = before.definitions[definition.id]
+                        owners[definition.id] = live
                         kept.insert(definition.id)
-                        if let live = before.definitions[definition.id], self.order(of: live, definitions) != order {
+                        if let live, self.order(of: live, definitions) != order {
                             definitions.moved[live.id] = live.with { $0.order = order }
                         }
                         continue
                     }
-                    if let other = owner(definition.id) {
+                    if let other = owner(definition.id, live) {
                         failures.append(AssemblyDescription.twice(definition.key, other, definition))
                         continue
                     }
                     owners[definition.id] = definition
                     kept.insert(definition.id)
-                    guard let live = before.definitions[definition.id], !removedAlone.contains(definition.id) else {
+                    guard let live, !removedAlone.contains(definition.id) else {
                         assembled.definitions.append(definition)
                         continue
                     }

@@ -34,8 +34,9 @@ extension Planner {
                 if recipe(holder)?.scope.isShared == false { queue.append(holder) }
             }
         }
+        var loading = LoadSteps()
         for id in holders.sorted() {
-            try Loading.check()
+            try loading.step()
             guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
                 let way = captive(of: holder, recipe), let captive = way.last
             else { continue }

@@ -12,7 +12,7 @@ extension Planner {
     ) throws(Failure) -> Compiled {
         var compiled = Compiled()
         var asleep = before.blocked
-        for id in definitions.changed.keys { asleep[id] = nil }
+        if !asleep.isEmpty { for id in definitions.changed.keys { asleep[id] = nil } }
         wake(&definitions, config, &asleep)
         // Each definition that may be unblocked is compiled as such. If one turns out to lack a dependency, its holders are compiled again.
         var found: [Failure] = []
@@ -37,7 +37,8 @@ extension Planner {
 
     /// Returns errors of overrides below others: each must keep its parents, because it is in force when those above end.
     private func coveredFailures(_ definitions: DefinitionPlan) -> [Failure] {
-        definitions.changed.sorted { $0.key < $1.key }.flatMap { (id, base) -> [Failure] in
+        guard !definitions.overrides.isEmpty || !before.overrides.isEmpty else { return [] }
+        return definitions.changed.sorted { $0.key < $1.key }.flatMap { (id, base) -> [Failure] in
             guard let base, let covers = definitions.overrides[id] ?? before.overrides[id], !covers.isEmpty else {
                 return []
             }
@@ -90,7 +91,9 @@ extension Planner {
     ) throws(Failure) -> [UInt32: [String]] {
         compiled.recipes = [:]
         var changed = definitions.changed
-        for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, definitions)) }
+        if !definitions.overrides.isEmpty || !before.overrides.isEmpty {
+            for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, definitions)) }
+        }
         let former = before.definitions
         let stacks = before.overrides
         let bases = definitions.changed
@@ -114,9 +117,12 @@ extension Planner {
             inactiveAssembly: registrations.inactiveAssembly(of:), missingDependencies: { asleep[$0] })
         var typeNames: Set<String> = []
         var replaced: [TypeIndex.Change] = []
-        for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
-            try Loading.check()
-            let next = asleep[id] == nil ? definition.map(lookup.flat) : nil
+        let ordered = changed.sorted { $0.key < $1.key }
+        replaced.reserveCapacity(ordered.count)
+        var loading = LoadSteps()
+        for (id, definition) in ordered {
+            try loading.step()
+            let next = asleep.isEmpty || asleep[id] == nil ? definition.map(lookup.flat) : nil
             replaced.append(TypeIndex.Change(id: id, definition: next, former: typed(id)))
         }
         typeNames.formUnion(types.set(replaced))
@@ -131,10 +137,12 @@ extension Planner {
             .init(
                 definitions: lookup, types: types, config: registrations.lookup(config.layers ?? before.config),
                 scopeFailure: registrations.scopeFailure, fillsNeeds: registrations.fillsNeeds))
-        for (id, definition) in changed.sorted(by: { $0.key < $1.key }) {
+        for (id, definition) in ordered {
             guard let definition else { continue }
+            // A converter of the host may take long.
             try Loading.check()
-            if let recipe = compiler.compile(definition, former: before.alias(id) == nil ? graph.recipe(id) : nil) {
+            let former = graph.recipe(id).flatMap { before.alias(id) == nil ? $0 : nil }
+            if let recipe = compiler.compile(definition, former: former) {
                 compiled.recipes[id] = recipe
             }
         }
@@ -156,7 +164,7 @@ extension Planner {
 
     /// Returns the definition that lookups by type have found under a key until now.
     private func typed(_ id: UInt32) -> Definition? {
-        guard before.blocked[id] == nil, let recipe = graph.recipe(id), recipe.id == id else { return nil }
+        guard let recipe = graph.recipe(id), recipe.id == id, before.blocked[id] == nil else { return nil }
         // Its position may have changed since it was compiled.
         let definition = recipe.definition
         guard let order = before.definitions[id]?.body.order, order != definition.body.order else { return definition }
@@ -184,8 +192,9 @@ extension Planner {
             }
         }
         // A definition with other runtime arguments may be given too many or too few.
+        var loading = LoadSteps()
         for (id, recipe) in compiled.recipes {
-            try Loading.check()
+            try loading.step()
             let former = graph.recipe(id)
             // An alias is given any number.
             if former?.id != id || former.map({ $0.takesSameArguments(as: recipe) }) == false {

@@ -20,8 +20,9 @@ extension Planner {
     ) throws(Failure) -> Set<UInt32> {
         let assembled = planAssemblies(&definitions, set, &failures)
         let again = Set(assembled.definitions.map(\.id))
+        var loading = LoadSteps()
         for described in assembled.definitions + set.keys.definitions {
-            try Loading.check()
+            try loading.step()
             guard let definition = withType(described, &failures) else { continue }
             if let other = definitions.changed[definition.id], let other {
                 failures.append(AssemblyDescription.twice(definition.key, other, definition))

@@ -46,7 +46,8 @@ extension Planner {
         }
         for id in ids.sorted() {
             try Loading.check()
-            let (key, count) = (names.name(id), warnings.count)
+            let key = (wiring.definitions.changed[id] ?? nil)?.key ?? names.name(id)
+            let count = warnings.count
             note { () throws(Failure) in try planLayers(wiring, &effects, id, key, try documents.said(key), &warnings) }
             noteWarnings(key, since: count)
         }

@@ -68,6 +68,7 @@ struct Planner {
     func next(_ id: UInt32, _ definitions: DefinitionPlan) -> Definition? {
         let planned = definitions.changed
         guard let base = planned[id] ?? before.definitions[id] else { return nil }
+        guard !before.overrides.isEmpty || !definitions.overrides.isEmpty else { return base }
         // Without all of them, which would be copied for it.
         return base.covered(by: definitions.overrides[id] ?? before.overrides[id] ?? []) { name in
             names.id(of: name).flatMap { planned[$0] ?? before.definitions[$0] }
@@ -82,6 +83,7 @@ struct Planner {
 
     /// Returns the type of a definition after the plan, its own or an inherited one.
     func typeNext(_ definition: Definition, _ definitions: DefinitionPlan) -> ObjectType? {
+        guard definition.type == nil else { return definition.type }
         var definition = definition
         var seen: Set<UInt32> = [definition.id]
         while definition.type == nil {

@@ -96,7 +96,7 @@ extension Snapshot {
     private static func alias(
         _ id: UInt32, _ definitions: DefinitionTable, _ overrides: TreeDictionary<UInt32, [Override]>
     ) -> String? {
-        guard let above = overrides[id]?.last else { return definitions.alias(id) }
+        guard !overrides.isEmpty, let above = overrides[id]?.last else { return definitions.alias(id) }
         return definitions[id] == nil ? nil : above.definition.alias
     }
 
@@ -119,7 +119,7 @@ extension Snapshot {
         }
         let changed = Set(plan.changed.keys).union(plan.overrides.keys)
         for id in changed {
-            for parent in Self.parents(id, definitions, overrides, names) { links.children.remove(id, from: parent) }
+            Self.forEachParent(id, definitions, overrides, names) { links.children.remove(id, from: $0) }
             if let target = Self.alias(id, definitions, overrides).flatMap(names.id(of:)) {
                 links.aliases.remove(id, from: target)
             }
@@ -128,7 +128,7 @@ extension Snapshot {
         definitions.take(plan.changed, in: next) { id in (plan.overrides[id] ?? covers[id])?.isEmpty == false }
         for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
         for id in changed {
-            for parent in Self.parents(id, definitions, overrides, names) { links.children.insert(id, into: parent) }
+            Self.forEachParent(id, definitions, overrides, names) { links.children.insert(id, into: $0) }
             if let target = Self.alias(id, definitions, overrides).flatMap(names.id(of:)) {
                 links.aliases.insert(id, into: target)
             }
@@ -164,14 +164,16 @@ extension Snapshot {
             targetTypes: targetTypes, warned: warned, lastNumber: lastNumber, links: links)
     }
 
-    /// Returns the parents of a key and of its overrides. An override of a removed key has no parent.
-    private static func parents(
+    /// Visits the parents of a key and of its overrides. An override of a removed key has no parent.
+    private static func forEachParent(
         _ id: UInt32, _ definitions: DefinitionTable, _ overrides: TreeDictionary<UInt32, [Override]>,
-        _ names: KeyNames
-    ) -> [UInt32] {
-        var parents = [definitions.parent(id)]
-        if let above = overrides[id], definitions[id] != nil { parents += above.map(\.definition.body.parent) }
-        return parents.compactMap { $0.flatMap(names.id(of:)) }
+        _ names: KeyNames, _ visit: (UInt32) -> Void
+    ) {
+        if let parent = definitions.parent(id).flatMap(names.id(of:)) { visit(parent) }
+        guard !overrides.isEmpty, let above = overrides[id], definitions[id] != nil else { return }
+        for override in above {
+            if let parent = override.definition.body.parent.flatMap(names.id(of:)) { visit(parent) }
+        }
     }
 }
 
