@@ -44,6 +44,14 @@ extension String {
         return String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
 
+    /// Whether the string contains a byte.
+    public func contains(byte: UInt8) -> Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            bytes.baseAddress.map { memchr($0, Int32(byte), bytes.count) != nil } ?? false
+        }
+    }
+
     /// Whether the bytes of the string end with those of `suffix`.
     public func endsWithName(_ suffix: String) -> Bool { utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
 }

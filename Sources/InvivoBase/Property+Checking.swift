@@ -40,7 +40,7 @@ extension Property {
             guard count < size else {
                 throw Failure(.range, "a text of \(count) bytes is too long: there is room for \(size - 1)")
             }
-            guard !text.utf8.contains(0) else {
+            guard !text.contains(byte: 0) else {
                 throw Failure(.range, "the text contains a NUL character, which a C string cannot hold")
             }
         case .bytes(let bytes) where bytes.count != size:

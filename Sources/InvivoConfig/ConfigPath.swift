@@ -31,5 +31,5 @@ public enum ConfigPath {
     }
 
     /// Returns whether no path can name an entry with this name. Such an entry is part of the value of its map.
-    static func isNameless(_ name: String) -> Bool { name.isEmpty || name.utf8.contains(UInt8(ascii: ".")) }
+    static func isNameless(_ name: String) -> Bool { name.isEmpty || name.contains(byte: UInt8(ascii: ".")) }
 }

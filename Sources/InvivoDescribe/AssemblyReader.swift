@@ -172,7 +172,7 @@ public struct AssemblyReader {
         }
     }
 
-    private static func isWhole(_ key: String) -> Bool { key.utf8.contains(UInt8(ascii: ".")) }
+    private static func isWhole(_ key: String) -> Bool { key.contains(byte: UInt8(ascii: ".")) }
 
     private static func whole(_ key: String, _ name: String, _ names: [String]) -> String {
         guard isWhole(key) else { return name + "." + key }

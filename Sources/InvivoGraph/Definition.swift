@@ -187,9 +187,11 @@ public final class Definition: Sendable {
         public init() {}
     }
 
-    public convenience init(id: UInt32, key: String, _ body: Body) { self.init(id: id, key: key, body, details: nil) }
+    public convenience init(id: UInt32, key: String, _ body: consuming Body) {
+        self.init(id: id, key: key, body, details: nil)
+    }
 
-    init(id: UInt32, key: String, _ body: Body, details: DefinitionDetails?) {
+    init(id: UInt32, key: String, _ body: consuming Body, details: DefinitionDetails?) {
         self.id = id
         self.key = key
         self.body = body

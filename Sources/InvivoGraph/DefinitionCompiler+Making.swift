@@ -4,11 +4,10 @@ internal import InvivoBase
 extension DefinitionCompiler {
     /// Matches arguments by name or position: an argument without a name fills the first free position.
     mutating func initializer(_ type: ObjectType) -> [Recipe.Slot] {
-        let body = definition.body
         let parameters = type.description.signature.parameters
         var slots: [Recipe.Slot] = []
         var taken = Set<Int>()
-        for injection in body.initializer {
+        for injection in definition.body.initializer {
             let position: Int
             if let name = injection.name {
                 guard let index = parameters.firstIndex(where: { $0.name.isSameName(as: name) }) else {
@@ -29,20 +28,20 @@ extension DefinitionCompiler {
                 fail(.arity, "the initializer parameter '\(injection.name ?? "\(position)")' is given twice")
                 continue
             }
-            guard body.factory != nil || position < parameters.count else {
+            guard definition.body.factory != nil || position < parameters.count else {
                 fail(
                     .arity,
                     "'\(type.name)' takes \(parameters.count) initializer argument\(parameters.count == 1 ? "" : "s"), "
-                        + "got \(body.initializer.count)")
+                        + "got \(definition.body.initializer.count)")
                 break
             }
             let parameter = position < parameters.count ? parameters[position] : nil
             isLeftOut = false
-            let slot = slot(injection.source, position, body.factory == nil ? parameter : nil, type, injection.label)
+            let slot = slot(injection.source, position, definition.body.factory == nil ? parameter : nil, type, injection.label)
             if !isLeftOut { slots.append(slot) }
             isLeftOut = false
         }
-        if body.factory == nil && !definition.isAbstract && !body.isPartial {
+        if definition.body.factory == nil && !definition.isAbstract && !definition.body.isPartial {
             for (index, parameter) in parameters.enumerated() where !parameter.isOptional && !taken.contains(index) {
                 fail(
                     .arity,

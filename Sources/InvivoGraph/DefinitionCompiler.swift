@@ -180,51 +180,50 @@ struct DefinitionCompiler {
             lack(name, isKey: false, "no type '\(name)' is registered")
             return nil
         }
-        let body = definition.body
-        if definition.scope == .singleton, let count = body.parameters?.parameters.count, count > 0 {
+        if definition.scope == .singleton, let count = definition.body.parameters?.parameters.count, count > 0 {
             fail(.arity, "an eager singleton takes no runtime arguments; '\(definition.key)' declares \(count)")
         }
         checkLife(type)
         if definition.scope == .host {
-            if let failure = context.scopeFailure(body.scopeName ?? "") { fail(failure.code, failure.message) }
+            if let failure = context.scopeFailure(definition.body.scopeName ?? "") { fail(failure.code, failure.message) }
         }
         let maker: Recipe.Maker
         let slots: [Recipe.Slot]
-        if let constant = body.constant {
+        if let constant = definition.body.constant {
             if let made = constant.type, !made.isKind(of: type.name) {
                 fail(.type, "the object is a '\(made.name)' where a '\(type.name)' is needed")
             }
-            if !body.initializer.isEmpty || !body.properties.isEmpty || !body.methods.isEmpty || body.factory != nil
-                || body.maker != nil
+            if !definition.body.initializer.isEmpty || !definition.body.properties.isEmpty || !definition.body.methods.isEmpty || definition.body.factory != nil
+                || definition.body.maker != nil
             {
                 fail(.argument, "a constant object is neither created nor injected")
             }
             return recipe(.constant(constant), slots: [])
         }
-        if let method = body.maker {
+        if let method = definition.body.maker {
             let object = source(method.object, .initializer, "the maker")
             maker = .method(object, name: method.invocation.method)
             slots = makerSlots(method.invocation, self.method(method.invocation.method, of: object))
         } else {
             maker =
                 definition.isAbstract
-                ? .abstract : type.isBlockOnly ? .block : body.factory.map { .factory($0) } ?? .initializer
+                ? .abstract : type.isBlockOnly ? .block : definition.body.factory.map { .factory($0) } ?? .initializer
             slots = initializer(type)
         }
         var set = NameSet()
         var steps: [Recipe.Step] = []
-        for need in needs(of: type, besides: body.properties) {
+        for need in needs(of: type, besides: definition.body.properties) {
             if let step = property(need, type, &set) { steps.append(step) }
         }
         let needCount = steps.count
-        for injection in body.properties {
+        for injection in definition.body.properties {
             if let step = property(injection, type, &set) { steps.append(step) }
         }
-        steps += invocations(body.methods, type)
+        steps += invocations(definition.body.methods, type)
         // Compiled before the recipe is created, because their references are edges of the recipe.
-        let before = invocations(body.before, type)
-        let after = invocations(body.after, type)
-        let afterAll = invocations(body.afterAll, type)
+        let before = invocations(definition.body.before, type)
+        let after = invocations(definition.body.after, type)
+        let afterAll = invocations(definition.body.afterAll, type)
         return recipe(
             maker, slots: slots, steps: steps, needCount: needCount, before: before, after: after, afterAll: afterAll)
     }

@@ -96,7 +96,7 @@ public final class KeyTable: @unchecked Sendable {
     /// The id of a name, made when new.
     public func intern(_ name: String) throws(Failure) -> UInt32 {
         // Names must be C strings: they end at the first NUL.
-        var name = name.utf8.contains(0) ? String(decoding: name.utf8.prefix { $0 != 0 }, as: UTF8.self) : name
+        var name = name.contains(byte: 0) ? String(decoding: name.utf8.prefix { $0 != 0 }, as: UTF8.self) : name
         if let id = id(of: name) { return id }
         let id = UInt32(truncatingIfNeeded: count)
         let place = name.withUTF8 { bytes in append(bytes, id) }

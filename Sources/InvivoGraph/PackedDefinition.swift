@@ -24,29 +24,28 @@ struct PackedDefinition: @unchecked Sendable {
 
     /// Nil for a definition with other parts. Must not be called with the lock of the key table held.
     init?(_ definition: Definition) {
-        let body = definition.body
-        guard let type = body.type, body.hasOnlyPackedParts, body.initializer.count <= 2, body.flags.rawValue < 256,
-            body.order.number < 1 << 40, body.order.position == 0, !definition.scope.isPlaced,
+        guard let type = definition.body.type, definition.body.hasOnlyPackedParts, definition.body.initializer.count <= 2, definition.body.flags.rawValue < 256,
+            definition.body.order.number < 1 << 40, definition.body.order.position == 0, !definition.scope.isPlaced,
             definition.scope.isShared || type.raw.pointee.is_simple == 1,
             let name = type.keys.offset(of: definition.id)
         else { return nil }
-        var bits = 1 | UInt64(body.initializer.count) << 1 | UInt64(body.scope?.rawValue ?? 0) << 3
-        bits |= UInt64(body.flags.rawValue) << 7 | body.order.number << 24
+        var bits = 1 | UInt64(definition.body.initializer.count) << 1 | UInt64(definition.body.scope?.rawValue ?? 0) << 3
+        bits |= UInt64(definition.body.flags.rawValue) << 7 | definition.body.order.number << 24
         var operands: UInt64 = 0
         let parameters = type.description.signature.parameters
-        for (index, injection) in body.initializer.enumerated() {
+        for (index, injection) in definition.body.initializer.enumerated() {
             guard case .reference(let key, false) = injection.source.kind, injection.source.parts.isEmpty,
                 injection.hears == nil
             else { return nil }
             // An injection without a name takes the first gap. That is its index only if no injection before it has a name.
-            guard injection.name != nil || body.initializer[..<index].allSatisfy({ $0.name == nil }) else { return nil }
+            guard injection.name != nil || definition.body.initializer[..<index].allSatisfy({ $0.name == nil }) else { return nil }
             let position =
                 injection.name.map { name in parameters.firstIndex { $0.name.isSameName(as: name) } ?? 8 } ?? index
             guard position < 8, let offset = type.keys.offset(of: key.text) else { return nil }
             operands |= UInt64(offset) << (UInt64(index) * 32)
             bits |= UInt64(position | (injection.name == nil ? 0 : 8)) << (15 + UInt64(index) * 4)
         }
-        if body.properties.isEmpty && body.place == Place() && body.assembly == nil {
+        if definition.body.properties.isEmpty && definition.body.place == Place() && definition.body.assembly == nil {
             basis = type
         } else {
             guard let details = DefinitionDetails.of(definition, type) else { return nil }
@@ -169,10 +168,9 @@ final class DefinitionDetails: ManagedBuffer<DefinitionParts, PackedProperty> {
     /// The details of a definition, shared with the definition that it is derived from if they are the same. Nil if it has other
     /// properties than constants.
     static func of(_ definition: Definition, _ type: ObjectType) -> DefinitionDetails? {
-        let body = definition.body
-        let properties = body.properties.compactMap { PackedProperty($0, type.description) }
-        guard properties.count == body.properties.count else { return nil }
-        let parts = DefinitionParts(type: type, place: body.place, assembly: body.assembly, count: properties.count)
+        let properties = definition.body.properties.compactMap { PackedProperty($0, type.description) }
+        guard properties.count == definition.body.properties.count else { return nil }
+        let parts = DefinitionParts(type: type, place: definition.body.place, assembly: definition.body.assembly, count: properties.count)
         if let known = definition.details, known.isSame(parts, properties) { return known }
         let made = unsafeDowncast(
             create(minimumCapacity: properties.count) { _ in parts }, to: DefinitionDetails.self)

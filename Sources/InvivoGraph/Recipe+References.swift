@@ -25,6 +25,7 @@ extension Recipe {
 
         /// Returns the references with one edge for each key: the strongest, in the order of the first ones.
         func merged() -> References {
+            guard edges.count > 1 else { return self }
             var merged = self
             merged.edges = []
             var indices: [UInt32: Int] = [:]

@@ -3,7 +3,7 @@ public import InvivoBase
 /// Compiles definitions, and finds all their errors without creating objects.
 public struct RecipeCompiler {
     /// The inputs that all compiled definitions share: the rest of their generation, and the rules of the runtime.
-    public struct Context {
+    public final class Context {
         public let definitions: DefinitionLookup
         let types: TypeIndex
         /// The configuration of the next generation.

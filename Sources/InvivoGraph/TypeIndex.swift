@@ -51,7 +51,6 @@ public struct TypeIndex: Sendable {
         let supertypes: [String]
         let rank: Int32
         let order: DefinitionOrder
-        var names: [String] { (isFound ? [type] : []) + supertypes }
     }
 
     /// The definitions and subtypes of each type.
@@ -87,19 +86,13 @@ public struct TypeIndex: Sendable {
             let former = change.former.flatMap(Self.facts)
             guard next != former else { continue }
             if let former {
-                for name in [former.type] + former.supertypes {
-                    removed[name, default: []].append(Self.entry(change.id, former, name))
-                }
-                changed.formUnion(former.names)
-                if former.isExtensible { changed.formUnion(later.supertypes(of: former.type)) }
+                Self.note(change.id, former, &removed)
+                noteNames(former, &changed)
             }
             if let next {
-                for name in [next.type] + next.supertypes {
-                    added[name, default: []].append(Self.entry(change.id, next, name))
-                }
-                generic += next.supertypes
-                changed.formUnion(next.names)
-                if next.isExtensible { changed.formUnion(later.supertypes(of: next.type)) }
+                Self.note(change.id, next, &added)
+                noteNames(next, &changed)
+                if !next.supertypes.isEmpty { generic += next.supertypes }
             }
         }
         for (name, gone) in removed {
@@ -109,6 +102,19 @@ public struct TypeIndex: Sendable {
         for (name, new) in added { entries[name, default: EntryList()].insert(new) }
         for name in Set(generic) where plain(name) != name { generics[plain(name), default: []].insert(name) }
         return changed
+    }
+
+    /// Adds the entries of a definition, by the names of its type and supertypes.
+    private static func note(_ id: UInt32, _ facts: Facts, _ table: inout NameTable<[Entry]>) {
+        table[facts.type, default: []].append(entry(id, facts, facts.type))
+        for name in facts.supertypes { table[name, default: []].append(entry(id, facts, name)) }
+    }
+
+    /// Adds the names by which lookups find a definition.
+    private func noteNames(_ facts: Facts, _ names: inout Set<String>) {
+        if facts.isFound { names.insert(facts.type) }
+        names.formUnion(facts.supertypes)
+        if facts.isExtensible { names.formUnion(later.supertypes(of: facts.type)) }
     }
 
     /// Gives definitions another order and changes nothing else; flat as for `set`. Answers the names of types whose lists changed.

@@ -10,7 +10,7 @@ public struct FilePath: Sendable {
 
     /// A relative path counts from the working directory of this moment.
     public init(_ path: String) throws(Failure) {
-        guard !path.isEmpty, !path.utf8.contains(0) else {
+        guard !path.isEmpty, !path.contains(byte: 0) else {
             throw Failure(
                 .argument, "expected the path of a file, got \(path.isEmpty ? "an empty one" : "one with a NUL byte")")
         }

@@ -11,8 +11,9 @@ extension Planner {
         var reinjected: Set<UInt32> = []
         // Holders that are not built: they get a new slot, so that objects built during the commit belong to the next graph.
         var cold: Set<UInt32> = []
-        let declared = Set(wiring.definitions.changed.keys.filter { !rebased.contains($0) })
-        var queue = declared.sorted() + wiring.config.changedIDs.sorted()
+        func isDeclared(_ id: UInt32) -> Bool { wiring.definitions.changed[id] != nil && !rebased.contains(id) }
+        var queue = wiring.definitions.changed.keys.filter { !rebased.contains($0) }.sorted()
+        queue += wiring.config.changedIDs.sorted()
         // Keys that are bound to something else now: rebuilt if they received it through the initializer.
         let rebound = wiring.compiled.recipes.filter { id, _ in
             wiring.definitions.changed[id] == nil && !wiring.compiled.reconfigured.contains(id)
@@ -28,6 +29,7 @@ extension Planner {
                 if !isHeld(id) { cold.insert(id) }
             }
         }
+        seen.reserveCapacity(queue.count)
         seen.formUnion(queue)
         let reset = Set(resetKeys(wiring, effects.editor)).subtracting(seen)
         queue += reset.sorted()
@@ -39,10 +41,8 @@ extension Planner {
             let id = queue[next]
             next += 1
             if !wiring.config.changedIDs.contains(id) { remade.append(id) }
-            effects.store.touched.insert(id)
-            for alias in before.links.aliases[id].sorted() where seen.insert(alias).inserted {
-                queue.append(alias)
-            }
+            let aliases = before.links.aliases[id]
+            if !aliases.isEmpty { for alias in aliases.sorted() where seen.insert(alias).inserted { queue.append(alias) } }
             for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where edge != .late {
                 let isHeld = isHeld(holder)
                 if edge == .injection && isHeld && isChangedInPlace(holder, [id]) {
@@ -58,16 +58,18 @@ extension Planner {
             }
         }
         effects.steps.rebuilt = seen
+        effects.store.touched = effects.store.touched.isEmpty ? seen : effects.store.touched.union(seen)
         for id in remade {
             try loading.step()
             remake(
-                id, wiring, &effects, isDeclared: declared.contains(id), isCold: cold.contains(id),
+                id, wiring, &effects, isDeclared: isDeclared(id), isCold: cold.contains(id),
                 isReset: reset.contains(id))
         }
         for id in rebased { rebase(id, wiring, &effects) }
         // Rebuilt keys have their compiled definition with their slot.
-        let anew = Set(remade)
-        for (id, recipe) in wiring.compiled.recipes where !anew.contains(id) { effects.editor.set(recipe, at: id) }
+        for (id, recipe) in wiring.compiled.recipes where !seen.contains(id) || wiring.config.changedIDs.contains(id) {
+            effects.editor.set(recipe, at: id)
+        }
         for id in reinjected.union(effects.steps.rebound).sorted() where !seen.contains(id) {
             guard let cell = graph.cell(id), !observed.objects(id).isEmpty else { continue }
             effects.steps.reinjected.append((id, cell))

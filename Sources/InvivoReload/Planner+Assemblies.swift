@@ -17,7 +17,7 @@ extension Planner {
     ) -> Assembled {
         let removedAlone = Set(set.keys.removed.map(\.id))
         var assembled = Assembled()
-        defer { noteAlone(set.keys, except: Set(assembled.definitions.map(\.id)), &definitions) }
+        defer { noteAlone(set.keys, except: assembled.definitions, &definitions) }
         guard !set.assemblies.isEmpty else { return assembled }
         let count = failures.count
         var choice = AssemblyChoice(before, registrations.assemblies)
@@ -25,8 +25,8 @@ extension Planner {
         choice.bind()
         failures += choice.failures
         guard failures.count == count else { return assembled }
+        /// The definitions that the changed assemblies have for their keys.
         var owners: [UInt32: Definition] = [:]
-        var kept: Set<UInt32> = []
         /// The definition that an active assembly has for a key after the plan. `live` is the present one.
         func owner(_ id: UInt32, _ live: Definition?) -> Definition? {
             if let found = owners[id] { return found }
@@ -48,7 +48,6 @@ extension Planner {
                     let live = before.definitions[definition.id]
                     if next.alone.contains(definition.id) {
                         owners[definition.id] = live
-                        kept.insert(definition.id)
                         if let live, self.order(of: live, definitions) != order {
                             definitions.moved[live.id] = live.with { $0.order = order }
                         }
@@ -59,7 +58,6 @@ extension Planner {
                         continue
                     }
                     owners[definition.id] = definition
-                    kept.insert(definition.id)
                     guard let live, !removedAlone.contains(definition.id) else {
                         assembled.definitions.append(definition)
                         continue
@@ -96,7 +94,7 @@ extension Planner {
             }
         }
         // An unchanged member still conflicts with a definition of the same set.
-        let fresh = Set(assembled.definitions.map(\.id))
+        let fresh = set.keys.definitions.isEmpty ? [] : Set(assembled.definitions.map(\.id))
         for definition in set.keys.definitions where !fresh.contains(definition.id) {
             if let other = owners[definition.id], choice.isChanged(other.body.assembly ?? "") {
                 failures.append(AssemblyDescription.twice(definition.key, other, definition))
@@ -104,7 +102,7 @@ extension Planner {
         }
         definitions.changedAssemblies = choice.changed.sorted()
         for name in definitions.changedAssemblies {
-            for id in before.assemblies[name]?.members.sorted() ?? [] where !kept.contains(id) {
+            for id in before.assemblies[name]?.members.sorted() ?? [] where owners[id] == nil {
                 guard !removedAlone.contains(id), before.definitions[id]?.body.assembly == name else { continue }
                 assembled.removed.append((id, names.name(id)))
             }
@@ -180,7 +178,9 @@ extension Planner {
     private static let numbersPerMember = 128
 
     /// Notes definitions that are replaced or removed alone: activating the same assembly again does not bring them back.
-    private func noteAlone(_ changes: KeyChanges, except brought: Set<UInt32>, _ definitions: inout DefinitionPlan) {
+    private func noteAlone(_ changes: KeyChanges, except added: [Definition], _ definitions: inout DefinitionPlan) {
+        guard !changes.removed.isEmpty || !changes.definitions.isEmpty else { return }
+        let brought = Set(added.map(\.id))
         for id in changes.removed.map(\.id) + changes.definitions.map(\.id) where !brought.contains(id) {
             guard let name = before.definitions[id]?.body.assembly,
                 var assembly = (definitions.assemblies ?? before.assemblies)[name], assembly.alone.insert(id).inserted

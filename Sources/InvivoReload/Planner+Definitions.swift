@@ -19,30 +19,32 @@ extension Planner {
         _ definitions: inout DefinitionPlan, _ set: ChangeSet, _ failures: inout [Failure]
     ) throws(Failure) -> Set<UInt32> {
         let assembled = planAssemblies(&definitions, set, &failures)
-        let again = Set(assembled.definitions.map(\.id))
+        let count = assembled.definitions.count + set.keys.definitions.count
+        definitions.changed.reserveCapacity(count)
+        definitions.described.reserveCapacity(count)
         var loading = LoadSteps()
-        for described in assembled.definitions + set.keys.definitions {
+        for described in assembled.definitions {
             try loading.step()
             guard let definition = withType(described, &failures) else { continue }
-            if let other = definitions.changed[definition.id], let other {
-                failures.append(AssemblyDescription.twice(definition.key, other, definition))
-                continue
-            }
+            plan(definition, definition.body.order, &definitions, &failures)
+        }
+        for described in set.keys.definitions {
+            try loading.step()
+            guard let definition = withType(described, &failures) else { continue }
             // A definition that is replaced keeps its position.
             let order: DefinitionOrder
-            if again.contains(definition.id) {
-                order = definition.body.order
-            } else if let known = before.definitions[definition.id] {
+            if let known = before.definitions[definition.id] {
                 order = self.order(of: known, definitions)
             } else {
                 definitions.lastNumber += 1
                 order = DefinitionOrder(number: definitions.lastNumber)
             }
-            definitions.changed[definition.id] = .some(definition.at(order))
-            definitions.described.insert(definition.id)
+            plan(definition, order, &definitions, &failures)
         }
         if set.rebuilds.includeBlockedOnTypes { planTypes(&definitions) }
-        for (id, key) in assembled.removed + set.keys.removed where !again.contains(id) {
+        let removed = assembled.removed + set.keys.removed
+        let again = removed.isEmpty ? [] : Set(assembled.definitions.map(\.id))
+        for (id, key) in removed where !again.contains(id) {
             if next(id, definitions) == nil {
                 if !set.keys.withdrawn.contains(id) { failures.append(unknownKey(key)) }
             } else {
@@ -106,6 +108,19 @@ extension Planner {
             }
         }
         return rebased
+    }
+
+    /// Plans a described definition at its position. A second one for the key is an error.
+    private func plan(
+        _ definition: Definition, _ order: DefinitionOrder, _ definitions: inout DefinitionPlan,
+        _ failures: inout [Failure]
+    ) {
+        if let other = definitions.changed[definition.id], let other {
+            failures.append(AssemblyDescription.twice(definition.key, other, definition))
+            return
+        }
+        definitions.changed[definition.id] = .some(definition.at(order))
+        definitions.described.insert(definition.id)
     }
 
     /// Plans the blocked definitions again whose types have been registered.

@@ -80,6 +80,7 @@ struct Links: Sendable {
 
     /// Returns every other name of a key, aliases of aliases included.
     func allAliases(of id: UInt32) -> Set<UInt32> {
+        guard !aliases[id].isEmpty else { return [] }
         var found: Set<UInt32> = []
         var queue = [id]
         while let next = queue.popLast() {
