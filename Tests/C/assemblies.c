@@ -494,6 +494,40 @@ static void the_caller_owns_overridden_definitions(void) {
     CHECK_EQUAL(destroyed, 2);
 }
 
+static void the_caller_owns_what_follows_a_key_that_comes_twice(void) {
+    static int held;
+    const invivo_definition table[] = {
+        INVIVO_LAZY_SINGLETON("x", "Thing", .user_data = &held, .destroy = count_destroyed),
+        INVIVO_GRAPH("x", "Thing", .user_data = &held, .destroy = count_destroyed),
+        INVIVO_LAZY_SINGLETON("y", "Thing", .user_data = &held, .destroy = count_destroyed)};
+    const invivo_assembly assembly = INVIVO_ASSEMBLY("a", table, .flags = 0);
+    destroyed = 0;
+    begin();
+    expects_error(activate(&assembly), INVIVO_E_EXISTS, NULL);
+    end();
+    CHECK_EQUAL(destroyed, 0);
+}
+
+/* Also inline definitions in inline definitions. */
+static void inline_definitions_end_with_the_overridden_one(void) {
+    const invivo_definition base_table[] = {
+        INVIVO_PROTOTYPE("knight", "Thing",
+            INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_INLINE(INVIVO_SCOPE_LAZY_SINGLETON, "Thing",
+                INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_INLINE(INVIVO_SCOPE_LAZY_SINGLETON, "Thing"))))))),
+        INVIVO_PROTOTYPE("squire", "Thing",
+            INVIVO_PROPERTIES(INVIVO_NAMED("left", INVIVO_INLINE(INVIVO_SCOPE_LAZY_SINGLETON, "Thing"))))};
+    const invivo_definition own_table[] = {INVIVO_PROTOTYPE("knight", "Thing")};
+    const invivo_assembly base = INVIVO_ASSEMBLY("camelot", base_table, .flags = 0);
+    const invivo_assembly derived = INVIVO_ASSEMBLY(NULL, own_table, .base = &base);
+    invivo_object object;
+    begin();
+    OK(activate(&derived));
+    CHECK_EQUAL(invivo_resolve_name(runtime, "camelot.knight.left", &object, NULL), INVIVO_E_NOT_FOUND);
+    CHECK_EQUAL(invivo_resolve_name(runtime, "camelot.knight.left.left", &object, NULL), INVIVO_E_NOT_FOUND);
+    CHECK_TEXT(thing_key(thing_shared(runtime, "camelot.squire.left")), "camelot.squire.left");
+    end();
+}
+
 /* A failing call takes no ownership, wherever it fails. */
 static void the_caller_owns_refused_arguments(void) {
     static int held;
@@ -656,6 +690,8 @@ int main(void) {
     RUN_TEST(an_inline_definition_has_the_key_of_its_place);
     RUN_TEST(the_references_of_a_definition_are_released_once);
     RUN_TEST(the_caller_owns_overridden_definitions);
+    RUN_TEST(the_caller_owns_what_follows_a_key_that_comes_twice);
+    RUN_TEST(inline_definitions_end_with_the_overridden_one);
     RUN_TEST(the_caller_owns_refused_arguments);
     RUN_TEST(a_set_of_assemblies_is_all_or_nothing);
     RUN_TEST(a_type_is_looked_for_when_the_definition_takes_effect);
