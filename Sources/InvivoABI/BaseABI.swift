@@ -43,7 +43,7 @@ public func invivo_error_make_at(
     _ line: UInt32, _ column: UInt32, _ cause: OpaquePointer!
 ) -> OpaquePointer! {
     var failure = ErrorBox.failure(hostCode: code, message: message, path: path, cause: ErrorBox.take(cause))
-    failure.place = Place(file: file.map { String(cString: $0) } ?? "", line: line, column: column)
+    failure.location = Location(file: file.map { String(cString: $0) } ?? "", line: line, column: column)
     return ErrorBox.make(failure)
 }
 
@@ -80,12 +80,12 @@ public func invivo_error_file(_ error: OpaquePointer!) -> UnsafePointer<CChar>! 
 
 @c @implementation
 public func invivo_error_line(_ error: OpaquePointer!) -> UInt32 {
-    ErrorBox.at(error)?.failure.place.line ?? 0
+    ErrorBox.at(error)?.failure.location.line ?? 0
 }
 
 @c @implementation
 public func invivo_error_column(_ error: OpaquePointer!) -> UInt32 {
-    ErrorBox.at(error)?.failure.place.column ?? 0
+    ErrorBox.at(error)?.failure.location.column ?? 0
 }
 
 @c @implementation

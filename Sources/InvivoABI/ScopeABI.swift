@@ -28,11 +28,11 @@ public func invivo_scope_register(
 
 @c @implementation
 public func invivo_scope_end(
-    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ place: UInt64,
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ location: UInt64,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     answering(error) { () throws(Failure) in
         let container = try Container.find(runtime.bits, .runtime)
-        container.registry.scopes.end(try container.registry.scopes.scope(named: try text(name, "name")), at: place)
+        container.registry.scopes.end(try container.registry.scopes.scope(named: try text(name, "name")), at: location)
     }
 }

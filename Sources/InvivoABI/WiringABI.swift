@@ -207,7 +207,7 @@ public func invivo_key_describe(
         out.pointee = Value.map([
             ("type", facts.type.map { .type($0.description) } ?? .null), ("scope", .uint32(facts.scope.rawValue)),
             ("scope_name", facts.scopeName.map(Value.string) ?? .null), ("making", .string(facts.making)),
-            ("file", .string(facts.place.file)), ("line", .uint32(facts.place.line)),
+            ("file", .string(facts.location.file)), ("line", .uint32(facts.location.line)),
             ("parameters", .list(parameters)),
             ("receivers", facts.receivers.map { .list($0.map { .type($0.description) }) } ?? .null),
         ]).owned()

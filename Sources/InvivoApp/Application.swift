@@ -163,7 +163,7 @@ public final class Application: Sendable {
                 failures.append(
                     Failure(
                         error.code, "the module '\(module.name)' cannot be loaded", path: "modules.\(module.name)",
-                        at: module.place, cause: error))
+                        at: module.location, cause: error))
             }
         }
         return failures

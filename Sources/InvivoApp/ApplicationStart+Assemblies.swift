@@ -14,7 +14,7 @@ extension ApplicationStart {
                 Failure(
                     .exists,
                     "the manifest lists assemblies, and the host gives others: use only one of the two",
-                    path: first.path, at: first.place))
+                    path: first.path, at: first.location))
             return
         }
         for assembly in manifest.assemblies {
@@ -23,7 +23,7 @@ extension ApplicationStart {
             } catch {
                 // One that is not known may be of a module that could not be loaded.
                 guard unloaded.isEmpty else { continue }
-                failures.append(Failure(error.code, error.message, path: assembly.path, at: assembly.place))
+                failures.append(Failure(error.code, error.message, path: assembly.path, at: assembly.location))
             }
         }
     }

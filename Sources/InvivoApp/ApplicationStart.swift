@@ -80,12 +80,12 @@ struct ApplicationStart {
                 }
             } catch {
                 if unloaded.isEmpty {
-                    failures.append(Failure(error.code, error.message, path: component.path, at: component.typePlace))
+                    failures.append(Failure(error.code, error.message, path: component.path, at: component.typeLocation))
                 }
             }
             let outline = Definition(
                 id: try engine.container.intern(component.key), key: component.key, scope: .prototype,
-                type: type ?? reader.type(of: component), place: component.keyPlace
+                type: type ?? reader.type(of: component), location: component.keyLocation
             ).with { $0.isPartial = true }
             let isKnown = type != nil || component.type == nil
             if outline.type != nil { outlines.definitions.append(outline) }
@@ -95,7 +95,7 @@ struct ApplicationStart {
                 wiring.definitions.append(try reader.definition(component, type, &failures, inlines))
                 wiring.definitions += inlines.definitions
                 outlines.definitions += inlines.definitions.filter { $0.type != nil }.map {
-                    Definition(id: $0.id, key: $0.key, scope: .prototype, type: $0.type, place: $0.place)
+                    Definition(id: $0.id, key: $0.key, scope: .prototype, type: $0.type, location: $0.location)
                         .with { $0.isPartial = true }
                 }
             } else {

@@ -30,7 +30,7 @@ public final class ErrorBox: Sendable {
         var failure = ErrorBox.failure(
             hostCode: Status.host.rawValue, message: text, path: text,
             cause: ErrorBox.failure(hostCode: .max, message: nil, path: nil, cause: nil))
-        failure.place = Place(file: "file", line: 1, column: 1)
+        failure.location = Location(file: "file", line: 1, column: 1)
         failure.finding = Finding.allCases.first
         let other = ErrorBox.failure(status: Status.host.rawValue, error: nil, from: "")
         let whole = Failure.gathered([failure, other].flatMap(\.all)) ?? failure
@@ -97,7 +97,7 @@ private final class ErrorStrings: Sendable {
         let empty = CText.empty
         message = failure.message.isEmpty ? empty : store.text(failure.message)
         path = failure.path.isEmpty ? empty : store.text(failure.path)
-        file = failure.place.file.isEmpty ? empty : store.text(failure.place.file)
+        file = failure.location.file.isEmpty ? empty : store.text(failure.location.file)
         rule = failure.finding.map { [store] in store.text($0.rawValue) } ?? empty
         neededBy = failure.neededBy.isEmpty ? empty : store.text(failure.needers)
     }

@@ -55,7 +55,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConverti
 }
 
 /// A source location in a document: file, and line and column from 1 (0 = unknown). Columns count Unicode scalars.
-public struct Place: Hashable, Sendable {
+public struct Location: Hashable, Sendable {
     public var file: String
     public var line: UInt32
     public var column: UInt32
@@ -72,7 +72,7 @@ public struct Failure: Error, Sendable {
     public var message: String
     /// The key path concerned ("synth.lead.gain"), or "".
     public var path: String
-    public var place: Place
+    public var location: Location
     public var cause: [Failure]
     /// The number of nested causes; at most `mostCauses`.
     private var depth = 0
@@ -93,12 +93,12 @@ public struct Failure: Error, Sendable {
     public var neededBy: [String] = []
 
     public init(
-        _ code: Status, _ message: String, path: String = "", at place: Place = Place(), cause: Failure? = nil
+        _ code: Status, _ message: String, path: String = "", at location: Location = Location(), cause: Failure? = nil
     ) {
         self.code = code
         self.message = message
         self.path = path
-        self.place = place
+        self.location = location
         self.cause = cause.map { [$0.depth < Self.mostCauses ? $0 : $0.shortened] } ?? []
         depth = self.cause.first.map { $0.depth + 1 } ?? 0
         others = []
@@ -108,7 +108,7 @@ public struct Failure: Error, Sendable {
     private var shortened: Failure {
         var root = self
         while let next = root.cause.first { root = next }
-        if root.depth > 0 { root = Failure(root.code, root.message, path: root.path, at: root.place) }
+        if root.depth > 0 { root = Failure(root.code, root.message, path: root.path, at: root.location) }
         return Failure(code, "causes in between are left out", cause: root)
     }
 
@@ -128,7 +128,7 @@ public struct Failure: Error, Sendable {
 
     /// Whether both failures have the same content and source location.
     public func isSame(as other: Failure) -> Bool {
-        code == other.code && message == other.message && path == other.path && place == other.place
+        code == other.code && message == other.message && path == other.path && location == other.location
     }
 
     /// The same failure, with its path (and those of the others) below `prefix`.
@@ -143,7 +143,7 @@ public struct Failure: Error, Sendable {
     public var all: [Failure] {
         guard omitted > 0 else { return told }
         let rest = "and \(omitted) more error\(omitted == 1 ? "" : "s")"
-        return told + [Failure(code, rest, at: Place(file: place.file))]
+        return told + [Failure(code, rest, at: Location(file: location.file))]
     }
 
     private var told: [Failure] {
@@ -172,10 +172,10 @@ public struct Failure: Error, Sendable {
     public var needers: String { neededBy.joined(separator: " -> ") }
 
     private func writeLine(to line: inout String) {
-        if !place.file.isEmpty {
-            line += place.file
-            if place.line > 0 { line += ":\(place.line)" }
-            if place.line > 0 && place.column > 0 { line += ":\(place.column)" }
+        if !location.file.isEmpty {
+            line += location.file
+            if location.line > 0 { line += ":\(location.line)" }
+            if location.line > 0 && location.column > 0 { line += ":\(location.column)" }
             line += ": "
         }
         if !path.isEmpty { line += "\(path): " }

@@ -9,24 +9,24 @@ extension Property {
 
     private func readAny(_ base: UnsafeRawPointer) -> Value {
         guard isField else { return .null }
-        let place = base + offset
+        let location = base + offset
         let value: Value =
             switch kind {
             // Read as a byte: memory of the host may contain other values than 0 and 1.
-            case .bool: .bool(place.load(as: UInt8.self) != 0)
-            case .int8: .int8(place.load(as: Int8.self))
-            case .int16: .int16(place.loadUnaligned(as: Int16.self))
-            case .int32: .int32(place.loadUnaligned(as: Int32.self))
-            case .int64: .int64(place.loadUnaligned(as: Int64.self))
-            case .uint8: .uint8(place.load(as: UInt8.self))
-            case .uint16: .uint16(place.loadUnaligned(as: UInt16.self))
-            case .uint32: .uint32(place.loadUnaligned(as: UInt32.self))
-            case .uint64: .uint64(place.loadUnaligned(as: UInt64.self))
-            case .float: .float(place.loadUnaligned(as: Float.self))
-            case .double: .double(place.loadUnaligned(as: Double.self))
-            case .string: .string(Self.text(at: place, size))
-            case .bytes: .bytes(Array(UnsafeRawBufferPointer(start: place, count: size)))
-            case .map: .map(fields.map { (name: $0.name, value: $0.read(place)) })
+            case .bool: .bool(location.load(as: UInt8.self) != 0)
+            case .int8: .int8(location.load(as: Int8.self))
+            case .int16: .int16(location.loadUnaligned(as: Int16.self))
+            case .int32: .int32(location.loadUnaligned(as: Int32.self))
+            case .int64: .int64(location.loadUnaligned(as: Int64.self))
+            case .uint8: .uint8(location.load(as: UInt8.self))
+            case .uint16: .uint16(location.loadUnaligned(as: UInt16.self))
+            case .uint32: .uint32(location.loadUnaligned(as: UInt32.self))
+            case .uint64: .uint64(location.loadUnaligned(as: UInt64.self))
+            case .float: .float(location.loadUnaligned(as: Float.self))
+            case .double: .double(location.loadUnaligned(as: Double.self))
+            case .string: .string(Self.text(at: location, size))
+            case .bytes: .bytes(Array(UnsafeRawBufferPointer(start: location, count: size)))
+            case .map: .map(fields.map { (name: $0.name, value: $0.read(location)) })
             default: .null
             }
         if isEnumeration, let number = value.signedInteger { return choice(number) }
@@ -34,8 +34,8 @@ extension Property {
     }
 
     /// The string up to the NUL, or to the end of the field. Invalid UTF-8 is repaired.
-    private static func text(at place: UnsafeRawPointer, _ size: Int) -> String {
-        let bytes = UnsafeRawBufferPointer(start: place, count: size)
+    private static func text(at location: UnsafeRawPointer, _ size: Int) -> String {
+        let bytes = UnsafeRawBufferPointer(start: location, count: size)
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
@@ -52,47 +52,47 @@ extension Property {
 
     private func writeAny(_ value: Value, to base: UnsafeMutableRawPointer) {
         guard isField else { return }
-        let place = base + offset
+        let location = base + offset
         switch (kind, value) {
-        case (.bool, .bool(let boolean)): place.storeBytes(of: boolean ? 1 : 0, as: UInt8.self)
-        case (.bool, .uint8(let byte)): place.storeBytes(of: byte, as: UInt8.self)
-        case (.int8, .int8(let number)): place.storeBytes(of: number, as: Int8.self)
-        case (.int16, .int16(let number)): place.storeBytes(of: number, as: Int16.self)
-        case (.int32, .int32(let number)): place.storeBytes(of: number, as: Int32.self)
-        case (.int64, .int64(let number)): place.storeBytes(of: number, as: Int64.self)
-        case (.uint8, .uint8(let number)): place.storeBytes(of: number, as: UInt8.self)
-        case (.uint16, .uint16(let number)): place.storeBytes(of: number, as: UInt16.self)
-        case (.uint32, .uint32(let number)): place.storeBytes(of: number, as: UInt32.self)
-        case (.uint64, .uint64(let number)): place.storeBytes(of: number, as: UInt64.self)
-        case (.float, .float(let number)): place.storeBytes(of: number, as: Float.self)
-        case (.double, .double(let number)): place.storeBytes(of: number, as: Double.self)
-        case (_, .enumeration(let number, _)) where isEnumeration: writeNumber(number, to: place)
-        case (.string, .string(let text)): fill(place, with: Array(text.utf8), reserving: 1)
-        case (.bytes, .bytes(let bytes)), (.string, .bytes(let bytes)): fill(place, with: bytes, reserving: 0)
+        case (.bool, .bool(let boolean)): location.storeBytes(of: boolean ? 1 : 0, as: UInt8.self)
+        case (.bool, .uint8(let byte)): location.storeBytes(of: byte, as: UInt8.self)
+        case (.int8, .int8(let number)): location.storeBytes(of: number, as: Int8.self)
+        case (.int16, .int16(let number)): location.storeBytes(of: number, as: Int16.self)
+        case (.int32, .int32(let number)): location.storeBytes(of: number, as: Int32.self)
+        case (.int64, .int64(let number)): location.storeBytes(of: number, as: Int64.self)
+        case (.uint8, .uint8(let number)): location.storeBytes(of: number, as: UInt8.self)
+        case (.uint16, .uint16(let number)): location.storeBytes(of: number, as: UInt16.self)
+        case (.uint32, .uint32(let number)): location.storeBytes(of: number, as: UInt32.self)
+        case (.uint64, .uint64(let number)): location.storeBytes(of: number, as: UInt64.self)
+        case (.float, .float(let number)): location.storeBytes(of: number, as: Float.self)
+        case (.double, .double(let number)): location.storeBytes(of: number, as: Double.self)
+        case (_, .enumeration(let number, _)) where isEnumeration: writeNumber(number, to: location)
+        case (.string, .string(let text)): fill(location, with: Array(text.utf8), reserving: 1)
+        case (.bytes, .bytes(let bytes)), (.string, .bytes(let bytes)): fill(location, with: bytes, reserving: 0)
         case (.map, .map(let pairs)):
-            for pair in pairs { fields.first { $0.name.isSameName(as: pair.name) }?.write(pair.value, to: place) }
+            for pair in pairs { fields.first { $0.name.isSameName(as: pair.name) }?.write(pair.value, to: location) }
         default: break
         }
     }
 
     /// The number of an enumeration; with its choices it was checked against the width.
-    private func writeNumber(_ number: Int64, to place: UnsafeMutableRawPointer) {
+    private func writeNumber(_ number: Int64, to location: UnsafeMutableRawPointer) {
         switch kind.width {
-        case 1: place.storeBytes(of: Int8(truncatingIfNeeded: number), as: Int8.self)
-        case 2: place.storeBytes(of: Int16(truncatingIfNeeded: number), as: Int16.self)
-        case 4: place.storeBytes(of: Int32(truncatingIfNeeded: number), as: Int32.self)
-        case 8: place.storeBytes(of: number, as: Int64.self)
+        case 1: location.storeBytes(of: Int8(truncatingIfNeeded: number), as: Int8.self)
+        case 2: location.storeBytes(of: Int16(truncatingIfNeeded: number), as: Int16.self)
+        case 4: location.storeBytes(of: Int32(truncatingIfNeeded: number), as: Int32.self)
+        case 8: location.storeBytes(of: number, as: Int64.self)
         default: break
         }
     }
 
     /// Fills the field, with zeros after the content: equal values have equal bytes.
-    private func fill(_ place: UnsafeMutableRawPointer, with bytes: [UInt8], reserving tail: Int) {
+    private func fill(_ location: UnsafeMutableRawPointer, with bytes: [UInt8], reserving tail: Int) {
         let count = min(bytes.count, max(size - tail, 0))
         bytes.withUnsafeBytes { source in
-            if let start = source.baseAddress { place.copyMemory(from: start, byteCount: count) }
+            if let start = source.baseAddress { location.copyMemory(from: start, byteCount: count) }
         }
-        for index in count..<max(size, count) { place.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
+        for index in count..<max(size, count) { location.storeBytes(of: 0, toByteOffset: index, as: UInt8.self) }
     }
 
     /// Whether both properties have the same initial value of their own, or none.

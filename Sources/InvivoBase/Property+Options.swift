@@ -151,15 +151,15 @@ struct PropertyTable {
                 reader.problem(path, "\(parts.kind.withArticle) is \(width) bytes long, the size says \(given)")
             }
         }
-        checkPlace(parts, path: path, &reader)
+        checkLocation(parts, path: path, &reader)
     }
 
-    private func checkPlace(_ parts: Property.Parts, path: String, _ reader: inout TableReader) {
-        let place = parts.isInBlock ? block ?? instance : instance
-        guard let size = place.size else { return }
+    private func checkLocation(_ parts: Property.Parts, path: String, _ reader: inout TableReader) {
+        let location = parts.isInBlock ? block ?? instance : instance
+        guard let size = location.size else { return }
         let end = parts.offset + parts.size
         if end > size {
-            reader.problem(path, "bytes \(parts.offset)..<\(end) are outside \(place.name) of \(size) bytes")
+            reader.problem(path, "bytes \(parts.offset)..<\(end) are outside \(location.name) of \(size) bytes")
         }
     }
 
@@ -176,13 +176,13 @@ struct PropertyTable {
             reader.problem(path, "structs are nested deeper than \(Self.deepest)", .tooLarge)
             return nil
         }
-        let place = parts.isInBlock ? block ?? instance : instance
+        let location = parts.isInBlock ? block ?? instance : instance
         var isField = false
         if case .field = parts.access { isField = true }
         let nested = PropertyTable(
             instance: Struct(
-                size: isField ? parts.size : nil, setsInitial: isField && place.setsInitial, name: "the nested struct",
-                image: isField ? place.image.map { $0 + parts.offset } : nil),
+                size: isField ? parts.size : nil, setsInitial: isField && location.setsInitial, name: "the nested struct",
+                image: isField ? location.image.map { $0 + parts.offset } : nil),
             block: nil, depth: depth + 1)
         let (fields, copies) = nested.properties(entry.fields, entry.field_count, path: path, &reader)
         parts.fields = fields
@@ -207,8 +207,8 @@ struct PropertyTable {
     private func readInitial(
         _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
-        let place = parts.isInBlock ? block ?? instance : instance
-        var isWritten = place.setsInitial
+        let location = parts.isInBlock ? block ?? instance : instance
+        var isWritten = location.setsInitial
         if case .functions = parts.access { isWritten = false }
         guard let text = readInitialText(entry, parts, path: path, &reader) else { return }
         var start: Value?

@@ -48,7 +48,7 @@ public final class Property: Sendable {
     public let isReadOnly: Bool
     /// Specs may set it.
     public let isTunable: Bool
-    /// A new value takes effect when the object is next made.
+    /// A new value takes effect in the next object that is created.
     public let takesRestart: Bool
     /// Lives in the block, not in the instance.
     public let isInBlock: Bool

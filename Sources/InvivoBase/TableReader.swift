@@ -35,9 +35,9 @@ struct TableReader {
         var result: [Element] = []
         for index in 0..<Int(count) {
             do throws(Failure) {
-                let place = raw + index * stride
-                let element = try versioned(place, "entry \(index) of the \(what)", least: least, as: Element.self)
-                guard place.loadUnaligned(as: Int.self) == stride else {
+                let location = raw + index * stride
+                let element = try versioned(location, "entry \(index) of the \(what)", least: least, as: Element.self)
+                guard location.loadUnaligned(as: Int.self) == stride else {
                     problem(path, "entry \(index) of the \(what) has another struct_size than entry 0")
                     break
                 }

@@ -42,8 +42,8 @@ public struct ConfigLayers: Sendable {
     }
 
     /// The source location of the last null at a path, even if a later layer sets the path again.
-    public func placeOfNull(_ path: String) -> Place? {
-        layers.layers.last { $0.node.find(path)?.isNull == true }?.node.find(path)?.place
+    public func placeOfNull(_ path: String) -> Location? {
+        layers.layers.last { $0.node.find(path)?.isNull == true }?.node.find(path)?.location
     }
 }
 
@@ -119,9 +119,9 @@ private struct RuntimeSettings: Sendable {
     private static func setting(_ around: ConfigNode?, _ names: ArraySlice<String>, _ node: ConfigNode) -> ConfigNode {
         guard let name = names.first else { return node }
         var editor = ConfigMap.Editor(around?.map ?? .empty)
-        let place = around?.map?.place(of: name)
-        let inner = setting(place.flatMap { around?.map?.node(at: $0) }, names.dropFirst(), node)
-        if let place { editor.replace(at: place, by: inner) } else { editor.append(name, inner) }
-        return ConfigNode(.map(editor.map), at: node.place)
+        let index = around?.map?.index(of: name)
+        let inner = setting(index.flatMap { around?.map?.node(at: $0) }, names.dropFirst(), node)
+        if let index { editor.replace(at: index, by: inner) } else { editor.append(name, inner) }
+        return ConfigNode(.map(editor.map), at: node.location)
     }
 }

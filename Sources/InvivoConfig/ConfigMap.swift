@@ -12,29 +12,29 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
         let leaves: [ContiguousArray<String>]
         let count: Int
         /// The index of each name; nil for short maps, which are searched linearly.
-        private let places: TreeDictionary<Name, UInt32>?
+        private let indices: TreeDictionary<Name, UInt32>?
 
-        private init(leaves: [ContiguousArray<String>], count: Int, places: TreeDictionary<Name, UInt32>?) {
+        private init(leaves: [ContiguousArray<String>], count: Int, indices: TreeDictionary<Name, UInt32>?) {
             self.leaves = leaves
             self.count = count
-            self.places = places
+            self.indices = indices
         }
 
         convenience init(_ names: [String]) {
-            self.init(leaves: leavesOf(names), count: names.count, places: Self.places(names))
+            self.init(leaves: leavesOf(names), count: names.count, indices: Self.indices(names))
         }
 
-        private static func places(_ names: [String]) -> TreeDictionary<Name, UInt32>? {
+        private static func indices(_ names: [String]) -> TreeDictionary<Name, UInt32>? {
             guard names.count > longestLinearSearch else { return nil }
-            var places: TreeDictionary<Name, UInt32> = [:]
-            for (place, name) in names.enumerated() { places[Name(name)] = UInt32(place) }
-            return places
+            var indices: TreeDictionary<Name, UInt32> = [:]
+            for (index, name) in names.enumerated() { indices[Name(name)] = UInt32(index) }
+            return indices
         }
 
-        subscript(place: Int) -> String { leaves[place / leafSize][place % leafSize] }
+        subscript(index: Int) -> String { leaves[index / leafSize][index % leafSize] }
 
-        func place(of name: String) -> Int? {
-            if let places { return places[Name(name)].map(Int.init) }
+        func index(of name: String) -> Int? {
+            if let indices { return indices[Name(name)].map(Int.init) }
             return leaves.first?.firstIndex { $0.isSameName(as: name) }
         }
 
@@ -42,10 +42,10 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
             var leaves = leaves
             if count % leafSize == 0 { leaves.append([]) }
             leaves[count / leafSize].append(name)
-            guard count >= Self.longestLinearSearch else { return Names(leaves: leaves, count: count + 1, places: nil) }
-            var places = places ?? Self.places(leaves.flatMap(\.self)) ?? [:]
-            places[Name(name)] = UInt32(count)
-            return Names(leaves: leaves, count: count + 1, places: places)
+            guard count >= Self.longestLinearSearch else { return Names(leaves: leaves, count: count + 1, indices: nil) }
+            var indices = indices ?? Self.indices(leaves.flatMap(\.self)) ?? [:]
+            indices[Name(name)] = UInt32(count)
+            return Names(leaves: leaves, count: count + 1, indices: indices)
         }
 
         /// Returns whether `other` begins with these names, in this order.
@@ -89,13 +89,13 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
     public var startIndex: Int { 0 }
     public var endIndex: Int { names.count }
 
-    public subscript(place: Int) -> (name: String, node: ConfigNode) { (names[place], node(at: place)) }
+    public subscript(index: Int) -> (name: String, node: ConfigNode) { (names[index], node(at: index)) }
 
-    func node(at place: Int) -> ConfigNode { leaves[place / leafSize][place % leafSize] }
+    func node(at index: Int) -> ConfigNode { leaves[index / leafSize][index % leafSize] }
 
-    public func place(of name: String) -> Int? { names.place(of: name) }
+    public func index(of name: String) -> Int? { names.index(of: name) }
 
-    public subscript(name: String) -> ConfigNode? { names.place(of: name).map(node(at:)) }
+    public subscript(name: String) -> ConfigNode? { names.index(of: name).map(node(at:)) }
 
     /// Returns whether both share their names and all their leaves.
     func isIdentical(to other: ConfigMap) -> Bool {
@@ -119,8 +119,8 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
             isPlain = map.isPlain
         }
 
-        mutating func replace(at place: Int, by node: ConfigNode) {
-            leaves[place / leafSize][place % leafSize] = node
+        mutating func replace(at index: Int, by node: ConfigNode) {
+            leaves[index / leafSize][index % leafSize] = node
             note(node)
         }
 
@@ -173,7 +173,7 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
             let before = old[name]
             if before?.isIdentical(to: node) != true { found.entries.append((name, before, node)) }
         }
-        for (name, node) in old where new.place(of: name) == nil {
+        for (name, node) in old where new.index(of: name) == nil {
             try steps.step()
             found.entries.append((name, node, nil))
         }
@@ -183,11 +183,11 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
 
 extension ConfigMap.Names {
     fileprivate func elements(are others: [String]) -> Bool {
-        var place = 0
+        var index = 0
         for leaf in leaves {
             for name in leaf {
-                guard name.isSameName(as: others[place]) else { return false }
-                place += 1
+                guard name.isSameName(as: others[index]) else { return false }
+                index += 1
             }
         }
         return true

@@ -26,7 +26,7 @@ struct ConfigMerge {
         } else if stack.areMaps, let last = stack.last?.node, let map = former?.map,
             changes.allSatisfy({ $0.old.map { $0.map != nil } ?? true })
         {
-            merged = ConfigNode(.map(try mergeMaps(&stack, changes, map)), at: last.place)
+            merged = ConfigNode(.map(try mergeMaps(&stack, changes, map)), at: last.location)
         } else {
             stack.dropIndex()
             merged = try whole(stack.visible)
@@ -54,7 +54,7 @@ struct ConfigMerge {
         }
         var nodes: NameTable<ConfigNode> = [:]
         for name in order.kept { nodes[name] = try whole(inner[name] ?? []) }
-        return ConfigNode(.map(order.map { nodes[$0] }), at: last.place)
+        return ConfigNode(.map(order.map { nodes[$0] }), at: last.location)
     }
 
     // MARK: incremental
@@ -64,7 +64,7 @@ struct ConfigMerge {
         _ stack: inout LayerStack, _ changes: [Change], _ former: ConfigMap
     ) throws(Failure) -> ConfigMap {
         var inner: [(name: String, changes: [Change])] = []
-        var places: NameTable<Int> = [:]
+        var indices: NameTable<Int> = [:]
         var keepsOrder = true
         for change in changes {
             let difference = try ConfigMap.difference(change.old?.map, change.new?.map, &steps)
@@ -72,10 +72,10 @@ struct ConfigMerge {
             for (name, old, new) in difference.entries {
                 let isFirst = changes.count == 1
                 let below = Change(order: change.order, old: old, new: new)
-                if !isFirst, let place = places[name] {
-                    inner[place].changes.append(below)
+                if !isFirst, let index = indices[name] {
+                    inner[index].changes.append(below)
                 } else {
-                    if !isFirst { places[name] = inner.count }
+                    if !isFirst { indices[name] = inner.count }
                     inner.append((name, [below]))
                 }
                 // Adding or removing a name may change the order, except an addition at the end of the last layer.
@@ -88,13 +88,13 @@ struct ConfigMerge {
         var editor = ConfigMap.Editor(former)
         var nodes: NameTable<ConfigNode?> = [:]
         for (name, changes) in inner {
-            let place = former.place(of: name)
+            let index = former.index(of: name)
             var below = stack.inner(name, after: changes)
-            let node = try merge(&below, changes, former: place.map(former.node(at:)))
+            let node = try merge(&below, changes, former: index.map(former.node(at:)))
             stack.setInner(name, below)
             if !keepsOrder { nodes[name] = .some(node) }
-            switch (node, place) {
-            case (let node?, let place?): if keepsOrder { editor.replace(at: place, by: node) }
+            switch (node, index) {
+            case (let node?, let index?): if keepsOrder { editor.replace(at: index, by: node) }
             case (let node?, nil): if keepsOrder { editor.append(name, node) }
             case (nil, _): break
             }
@@ -113,16 +113,16 @@ struct ConfigMerge {
     /// The order of names in a merged map: the order in which layers first add them.
     private struct Order {
         private var names: [String?] = []
-        private var places: NameTable<Int> = [:]
+        private var indices: NameTable<Int> = [:]
 
         var kept: [String] { names.compactMap(\.self) }
 
         /// Records an entry of the next layer.
         mutating func add(_ name: String, _ node: ConfigNode) {
             if node.isNull {
-                if let place = places.removeValue(forKey: name) { names[place] = nil }
-            } else if places[name] == nil {
-                places[name] = names.count
+                if let index = indices.removeValue(forKey: name) { names[index] = nil }
+            } else if indices[name] == nil {
+                indices[name] = names.count
                 names.append(name)
             }
         }

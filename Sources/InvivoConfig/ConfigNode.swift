@@ -10,36 +10,36 @@ public struct ConfigNode: Sendable {
     }
 
     public let content: Content
-    public let place: Place
+    public let location: Location
 
-    public init(_ content: Content, at place: Place = Place()) {
+    public init(_ content: Content, at location: Location = Location()) {
         self.content = content
-        self.place = place
+        self.location = location
     }
 
     /// Creates a map of unique names. Parts that are identical in `former`, source locations included, are shared with it.
-    public init(names: [String], nodes: [ConfigNode], at place: Place, like former: ConfigNode? = nil) {
+    public init(names: [String], nodes: [ConfigNode], at location: Location, like former: ConfigNode? = nil) {
         let formerMap = former?.map
         let map = ConfigMap(names: names, nodes: nodes, like: formerMap)
         content = .map(formerMap.flatMap { $0.isIdentical(to: map) ? $0 : nil } ?? map)
-        self.place = place
+        self.location = location
     }
 
     /// Creates a node from a value without a document. If a map contains a name twice, the second value is merged over the first.
-    public init(_ value: Value, at place: Place = Place()) {
+    public init(_ value: Value, at location: Location = Location()) {
         switch value {
         case .list(let items):
-            content = .list(items.map { ConfigNode($0, at: place) })
+            content = .list(items.map { ConfigNode($0, at: location) })
         case .map(let pairs):
             var names: [String] = []
             var nodes: [ConfigNode] = []
-            var places: NameTable<Int> = [:]
+            var indices: NameTable<Int> = [:]
             for pair in pairs {
-                let node = ConfigNode(pair.value, at: place)
-                if let known = places[pair.name] {
+                let node = ConfigNode(pair.value, at: location)
+                if let known = indices[pair.name] {
                     nodes[known] = nodes[known].merged(with: node)
                 } else {
-                    places[pair.name] = names.count
+                    indices[pair.name] = names.count
                     names.append(pair.name)
                     nodes.append(node)
                 }
@@ -47,7 +47,7 @@ public struct ConfigNode: Sendable {
             content = .map(ConfigMap(names: names, nodes: nodes, like: nil))
         default: content = .value(value)
         }
-        self.place = place
+        self.location = location
     }
 
     /// Merges two maps; for all other content the later node wins.
@@ -55,13 +55,13 @@ public struct ConfigNode: Sendable {
         guard let map, let said = later.map else { return later }
         var editor = ConfigMap.Editor(map)
         for (name, node) in said {
-            if let place = map.place(of: name) {
-                editor.replace(at: place, by: map.node(at: place).merged(with: node))
+            if let index = map.index(of: name) {
+                editor.replace(at: index, by: map.node(at: index).merged(with: node))
             } else {
                 editor.append(name, node)
             }
         }
-        return ConfigNode(.map(editor.map), at: later.place)
+        return ConfigNode(.map(editor.map), at: later.location)
     }
 
     /// The value without source locations.
@@ -102,7 +102,7 @@ public struct ConfigNode: Sendable {
 
     /// Returns whether both have the same content and source locations. Maps are compared by storage.
     func isIdentical(to other: ConfigNode) -> Bool {
-        guard place == other.place else { return false }
+        guard location == other.location else { return false }
         switch (content, other.content) {
         case (.value(let one), .value(let two)): return one.isSame(as: two)
         case (.map(let one), .map(let two)): return one.isIdentical(to: two)

@@ -44,13 +44,13 @@ public struct ConfigTree: Sendable {
 
         mutating func compare(_ old: ConfigNode?, _ new: ConfigNode?, _ path: String) throws(Failure) {
             try steps.step()
-            let place = found.count
+            let position = found.count
             found.append(Change(path: path, node: new, isLeaf: true))
             guard try differ(old, new, path) else {
                 found.removeLast()
                 return
             }
-            found[place] = Change(path: path, node: new, isLeaf: place == found.count - 1)
+            found[position] = Change(path: path, node: new, isLeaf: position == found.count - 1)
         }
 
         /// Returns whether the values differ, after recording the differences below them.

@@ -57,52 +57,52 @@ struct LayerStack: Sendable {
     }
 
     subscript(order: UInt64) -> ConfigNode? {
-        guard let (leaf, place) = find(order), place < leaves[leaf].count else { return nil }
-        let layer = leaves[leaf][place]
+        guard let (leaf, position) = find(order), position < leaves[leaf].count else { return nil }
+        let layer = leaves[leaf][position]
         return layer.order == order ? layer.node : nil
     }
 
     /// Replaces the content of a layer; nil removes the layer. `updateIndex` must follow.
     mutating func set(_ order: UInt64, _ node: ConfigNode?) {
-        guard let (leaf, place) = find(order) else {
+        guard let (leaf, position) = find(order) else {
             if let node { insert(Layer(order: order, node: node), 0, 0) }
             return
         }
-        guard place < leaves[leaf].count, leaves[leaf][place].order == order else {
-            if let node { insert(Layer(order: order, node: node), leaf, place) }
+        guard position < leaves[leaf].count, leaves[leaf][position].order == order else {
+            if let node { insert(Layer(order: order, node: node), leaf, position) }
             return
         }
-        if leaves[leaf][place].node.map == nil { otherCount -= 1 }
+        if leaves[leaf][position].node.map == nil { otherCount -= 1 }
         if let node {
-            leaves[leaf][place].node = node
+            leaves[leaf][position].node = node
             if node.map == nil { otherCount += 1 }
         } else {
-            leaves[leaf].remove(at: place)
+            leaves[leaf].remove(at: position)
             if leaves[leaf].isEmpty { leaves.remove(at: leaf) }
             count -= 1
         }
     }
 
     /// The leaf and the index in it at which an order is, or belongs; nil if the stack is empty.
-    private func find(_ order: UInt64) -> (leaf: Int, place: Int)? {
+    private func find(_ order: UInt64) -> (leaf: Int, position: Int)? {
         guard !leaves.isEmpty else { return nil }
-        let leaf = max(0, leaves.firstPlace { $0[0].order > order } - 1)
-        return (leaf, leaves[leaf].firstPlace { $0.order >= order })
+        let leaf = max(0, leaves.firstLocation { $0[0].order > order } - 1)
+        return (leaf, leaves[leaf].firstLocation { $0.order >= order })
     }
 
-    private mutating func insert(_ layer: Layer, _ leaf: Int, _ place: Int) {
+    private mutating func insert(_ layer: Layer, _ leaf: Int, _ position: Int) {
         count += 1
         if layer.node.map == nil { otherCount += 1 }
         guard leaf < leaves.count else { return leaves.append([layer]) }
-        guard leaves[leaf].count == Self.leafSize else { return leaves[leaf].insert(layer, at: place) }
+        guard leaves[leaf].count == Self.leafSize else { return leaves[leaf].insert(layer, at: position) }
         // Most layers are added at the end: a full last leaf stays full.
-        let half = place == Self.leafSize ? place : Self.leafSize / 2
+        let half = position == Self.leafSize ? position : Self.leafSize / 2
         leaves.insert(Array(leaves[leaf][half...]), at: leaf + 1)
         leaves[leaf].removeSubrange(half...)
-        if place < half {
-            leaves[leaf].insert(layer, at: place)
+        if position < half {
+            leaves[leaf].insert(layer, at: position)
         } else {
-            leaves[leaf + 1].insert(layer, at: place - half)
+            leaves[leaf + 1].insert(layer, at: position - half)
         }
     }
 
@@ -165,7 +165,7 @@ struct LayerStack: Sendable {
 
 extension Array {
     /// The index of the first element that satisfies `isReached`, by binary search; `count` if there is none.
-    fileprivate func firstPlace(_ isReached: (Element) -> Bool) -> Int {
+    fileprivate func firstLocation(_ isReached: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

@@ -14,21 +14,21 @@ public struct PathTrie: Sendable {
     public init() {}
 
     public mutating func insert(_ path: String, _ id: UInt32) {
-        var place = 0
+        var node = 0
         for byte in path.utf8 {
-            if let child = child(of: place, byte) {
-                place = child
+            if let child = child(of: node, byte) {
+                node = child
             } else {
-                nodes.append(Node(byte: byte, next: nodes[place].firstChild))
-                nodes[place].firstChild = UInt32(nodes.count - 1)
-                place = nodes.count - 1
+                nodes.append(Node(byte: byte, next: nodes[node].firstChild))
+                nodes[node].firstChild = UInt32(nodes.count - 1)
+                node = nodes.count - 1
             }
         }
-        nodes[place].id = id
+        nodes[node].id = id
     }
 
-    private func child(of place: Int, _ byte: UInt8) -> Int? {
-        var child = nodes[place].firstChild
+    private func child(of node: Int, _ byte: UInt8) -> Int? {
+        var child = nodes[node].firstChild
         while child != 0 {
             if nodes[Int(child)].byte == byte { return Int(child) }
             child = nodes[Int(child)].next
@@ -38,19 +38,19 @@ public struct PathTrie: Sendable {
 
     /// Whether a path below `path` satisfies `isMeant`.
     public func hasPath(below path: String, _ isMeant: (UInt32) -> Bool) -> Bool {
-        var place = 0
+        var node = 0
         for byte in path.utf8 {
-            guard let child = child(of: place, byte) else { return false }
-            place = child
+            guard let child = child(of: node, byte) else { return false }
+            node = child
         }
-        return child(of: place, UInt8(ascii: ".")).map { hasPath(from: $0, isMeant) } ?? false
+        return child(of: node, UInt8(ascii: ".")).map { hasPath(from: $0, isMeant) } ?? false
     }
 
-    private func hasPath(from place: Int, _ isMeant: (UInt32) -> Bool) -> Bool {
-        var stack = [place]
-        while let place = stack.popLast() {
-            if nodes[place].id != .max && isMeant(nodes[place].id) { return true }
-            var child = nodes[place].firstChild
+    private func hasPath(from node: Int, _ isMeant: (UInt32) -> Bool) -> Bool {
+        var stack = [node]
+        while let node = stack.popLast() {
+            if nodes[node].id != .max && isMeant(nodes[node].id) { return true }
+            var child = nodes[node].firstChild
             while child != 0 {
                 stack.append(Int(child))
                 child = nodes[Int(child)].next
@@ -77,8 +77,8 @@ public struct PathTrie: Sendable {
     ) -> String? {
         for distance in 1...limit {
             var search = Search(Array(name.utf8), distance)
-            visit(0, &search, &budget) { place, path in
-                isEnd(place, isMeant) && accepts(String(decoding: path, as: UTF8.self), distance)
+            visit(0, &search, &budget) { node, path in
+                isEnd(node, isMeant) && accepts(String(decoding: path, as: UTF8.self), distance)
             }
             if let found = search.found { return String(decoding: found, as: UTF8.self) }
         }
@@ -128,17 +128,17 @@ public struct PathTrie: Sendable {
         }
     }
 
-    private func visit(_ place: Int, _ search: inout Search, _ budget: inout Budget, _ isFound: (Int, [UInt8]) -> Bool)
+    private func visit(_ node: Int, _ search: inout Search, _ budget: inout Budget, _ isFound: (Int, [UInt8]) -> Bool)
     {
         guard !budget.isSpent else { return }
         budget.nodes -= 1
         let depth = search.path.count
         if search.rows[depth][search.name.count] == search.limit,
-            search.found.map({ search.path.lexicographicallyPrecedes($0) }) ?? true, isFound(place, search.path)
+            search.found.map({ search.path.lexicographicallyPrecedes($0) }) ?? true, isFound(node, search.path)
         {
             search.found = search.path
         }
-        var child = nodes[place].firstChild
+        var child = nodes[node].firstChild
         while child != 0 {
             if search.enter(nodes[Int(child)].byte) {
                 visit(Int(child), &search, &budget, isFound)
@@ -149,8 +149,8 @@ public struct PathTrie: Sendable {
     }
 
     /// Whether a matching path ends at this node or below it.
-    private func isEnd(_ place: Int, _ isMeant: (UInt32) -> Bool) -> Bool {
-        if nodes[place].id != .max && isMeant(nodes[place].id) { return true }
-        return child(of: place, UInt8(ascii: ".")).map { hasPath(from: $0, isMeant) } ?? false
+    private func isEnd(_ node: Int, _ isMeant: (UInt32) -> Bool) -> Bool {
+        if nodes[node].id != .max && isMeant(nodes[node].id) { return true }
+        return child(of: node, UInt8(ascii: ".")).map { hasPath(from: $0, isMeant) } ?? false
     }
 }

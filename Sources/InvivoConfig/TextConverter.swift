@@ -57,14 +57,14 @@ public final class TextConverter: Sendable {
             }
         }
         guard case .value(.string(let text)) = node.content else { return nil }
-        return try value(text, wish, at: node.place)
+        return try value(text, wish, at: node.location)
     }
 
-    /// A failure gets the place of the text.
-    public func value(_ text: String, _ wish: TextWish, at place: Place = Place()) throws(Failure) -> Value {
+    /// A failure gets the source location of the string.
+    public func value(_ text: String, _ wish: TextWish, at location: Location = Location()) throws(Failure) -> Value {
         do throws(Failure) { return try function(text, wish) } catch {
             var failure = error
-            if failure.place.line == 0 && failure.place.file.isEmpty { failure.place = place }
+            if failure.location.line == 0 && failure.location.file.isEmpty { failure.location = location }
             throw failure
         }
     }
@@ -134,13 +134,13 @@ extension ConfigNode {
     /// The failure with the source location of its part of the node. Its path leads to that part after the first name.
     fileprivate func located(_ failure: Failure) -> Failure {
         var located = failure
-        guard located.place.line == 0 else { return located }
+        guard located.location.line == 0 else { return located }
         var node = self
         for name in failure.path.split(separator: ".").dropFirst() {
             guard let inner = node.inner(String(name)) else { break }
             node = inner
         }
-        located.place = node.place
+        located.location = node.location
         return located
     }
 
@@ -156,7 +156,7 @@ extension ConfigNode {
         switch content {
         case .value(.string(let text)):
             guard let converter = name.flatMap(converter) else { return .string(text) }
-            return try converter.value(text, TextWish(kind: kind, unit: property?.unit, folder: folder), at: place)
+            return try converter.value(text, TextWish(kind: kind, unit: property?.unit, folder: folder), at: location)
         case .value(let value): return value
         case .list(let items): return .list(items.map(\.value))
         case .map(let map):
@@ -174,7 +174,7 @@ extension ConfigNode {
 
     /// The folder of the document that contains the node.
     public var folder: String? {
-        guard let slash = place.file.lastIndex(of: "/") else { return nil }
-        return slash == place.file.startIndex ? "/" : String(place.file[..<slash])
+        guard let slash = location.file.lastIndex(of: "/") else { return nil }
+        return slash == location.file.startIndex ? "/" : String(location.file[..<slash])
     }
 }

@@ -116,12 +116,12 @@ public struct AssemblyReader {
                 }
             }
         }
-        let place = Place(
+        let location = Location(
             file: try optionalText(line[0].file, "assembly.file") ?? "", line: line[0].line, column: line[0].column)
         // Last: nothing throws after the definitions have been taken over.
         let definitions = try definitions(line, name, names)
         return AssemblyDescription(
-            name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, place: place,
+            name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, location: location,
             keys: registry.names)
     }
 

@@ -82,7 +82,7 @@ public struct DefinitionReader {
             let written = try text(given.key, "definition.key")
             key = named?(written) ?? written
         }
-        let location = Place(
+        let location = Location(
             file: files.shared(try optionalText(given.file, "definition.file") ?? ""), line: given.line,
             column: given.column)
         func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: key, at: location) }
@@ -102,7 +102,7 @@ public struct DefinitionReader {
         }
         body.alias = try optionalText(given.alias, "definition.alias")
         body.parent = try optionalText(given.parent, "definition.parent")
-        body.place = location
+        body.location = location
         body.rank = given.rank
         body.startTimeout = nanoseconds(given.start_timeout_ms) ?? 0
         body.stopTimeout = nanoseconds(given.stop_timeout_ms) ?? 0

@@ -32,9 +32,9 @@ public final class LentDefinition {
         (lent.properties, lent.property_count) = injections(body.properties)
         lent.alias = text(body.alias)
         lent.parent = text(body.parent)
-        lent.file = text(body.place.file.isEmpty ? nil : body.place.file)
-        lent.line = body.place.line
-        lent.column = body.place.column
+        lent.file = text(body.location.file.isEmpty ? nil : body.location.file)
+        lent.line = body.location.line
+        lent.column = body.location.column
         if let signature = body.parameters {
             (lent.parameters, lent.parameter_count) = table(
                 signature.parameters.map { parameter in

@@ -59,7 +59,7 @@ public struct ManifestReader {
         var reader = ComponentReader(self, type ?? self.type(of: component), key, component.path, inlines)
         var body = Definition.Body()
         body.type = type
-        body.place = component.keyPlace
+        body.location = component.keyLocation
         body.scope = component.scope.map(Scope.init(manifest:))
         if let name = component.scopeName {
             do throws(Failure) {
@@ -68,7 +68,7 @@ public struct ManifestReader {
             } catch {
                 var failure = error
                 failure.path = component.path + ".scope"
-                failure.place = component.scopePlace
+                failure.location = component.scopeLocation
                 failures.append(failure)
             }
         }
@@ -119,7 +119,7 @@ public struct ManifestReader {
             name: decorator.name, key: key, type: decorator.type, priority: decorator.priority, process: nil,
             decorator: .component(
                 try registry.intern(decorator.component), name: decorator.component, method: decorator.method),
-            owner: Factory(nil, userData: nil, destroy: nil), place: decorator.place)
+            owner: Factory(nil, userData: nil, destroy: nil), location: decorator.location)
     }
 }
 
@@ -178,7 +178,7 @@ private struct ComponentReader {
         do throws(Failure) {
             let type = try component.type.map { name throws(Failure) in
                 do throws(Failure) { return try manifest.registry.type(named: name) } catch {
-                    throw Failure(error.code, error.message, path: component.path, at: component.typePlace)
+                    throw Failure(error.code, error.message, path: component.path, at: component.typeLocation)
                 }
             }
             let inlineKey = key(at: path)
@@ -208,8 +208,8 @@ private struct ComponentReader {
     private mutating func note(_ error: Failure, _ injection: ManifestInjection) {
         var failure = error
         failure.path = injection.path
-        if failure.place.line == 0 {
-            failure.place = failure.code == .property ? injection.namePlace : injection.place
+        if failure.location.line == 0 {
+            failure.location = failure.code == .property ? injection.nameLocation : injection.location
         }
         failures.append(failure)
     }
@@ -229,7 +229,7 @@ private struct ComponentReader {
                     Failure(
                         .spec,
                         "'\(parameter.kind ?? "")' is no kind\(suggestion(for: parameter.kind ?? "", among: names))",
-                        path: key, at: parameter.place))
+                        path: key, at: parameter.location))
                 continue
             }
             var value: Value?
@@ -246,7 +246,7 @@ private struct ComponentReader {
                 case .order:
                     failures.append(
                         Failure(
-                            .arity, SignatureBuilder.orderMessage(parameter.name), path: key, at: parameter.place))
+                            .arity, SignatureBuilder.orderMessage(parameter.name), path: key, at: parameter.location))
                 // Reported already, as an error in the form of the manifest.
                 case .repeatedName: break
                 }
@@ -257,8 +257,8 @@ private struct ComponentReader {
     }
 
     private mutating func noteDefault(_ parameter: ManifestParameter, _ error: Failure) {
-        let place = parameter.defaultValue?.place ?? parameter.place
-        failures.append(Failure(.spec, "the default: \(error.message)", path: key, at: place))
+        let location = parameter.defaultValue?.location ?? parameter.location
+        failures.append(Failure(.spec, "the default: \(error.message)", path: key, at: location))
     }
 
     mutating func initializer(_ given: [ManifestInjection]) -> [Injection] {

@@ -26,21 +26,21 @@ public final class AssemblyDescription: Sendable {
     public let collaborators: [Collaborator]
     /// The names of this assembly's kinds: its own, those of its base assemblies, and interfaces.
     public let kinds: [String]
-    public let place: Place
+    public let location: Location
     private let keys: KeyNames
     /// The ids of the keys, sorted.
     private let members: [UInt32]
 
     /// `keys` has the keys of the definitions. Must not be called with its lock held.
     public init(
-        name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], place: Place,
+        name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], location: Location,
         keys: KeyNames
     ) {
         self.name = name
         self.definitions = DefinitionList(definitions)
         self.collaborators = collaborators
         self.kinds = kinds
-        self.place = place
+        self.location = location
         self.keys = keys
         members = definitions.map(\.id).sorted()
     }
@@ -83,26 +83,26 @@ public final class AssemblyDescription: Sendable {
         return AssemblyDescription(
             name: name, definitions: definitions + added,
             collaborators: collaborators + more.collaborators.filter { !collaborators.contains($0) },
-            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, place: place, keys: keys)
+            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, location: location, keys: keys)
     }
 
     public func isKind(of name: String) -> Bool { kinds.contains(where: name.isSameName(as:)) }
 
     /// The error for two definitions of one key; it names both source locations.
     public static func twice(_ key: String, _ one: Definition, _ other: Definition) -> Failure {
-        func place(_ definition: Definition) -> String {
-            let at = definition.place.text
-            guard let assembly = definition.body.assembly else { return at.isEmpty ? "a place it does not say" : at }
+        func shown(_ definition: Definition) -> String {
+            let at = definition.location.text
+            guard let assembly = definition.body.assembly else { return at.isEmpty ? "an unknown source location" : at }
             return at.isEmpty ? "the assembly '\(assembly)'" : "\(at) (assembly '\(assembly)')"
         }
         return Failure(
             .exists,
-            "the key is defined twice, at \(place(one)) and at \(place(other)); give one of the two another name",
-            path: key, at: other.place)
+            "the key is defined twice, at \(shown(one)) and at \(shown(other)); give one of the two another name",
+            path: key, at: other.location)
     }
 }
 
-extension Place {
+extension Location {
     /// "file:line:column", as far as it is known.
     public var text: String {
         guard !file.isEmpty else { return "" }

@@ -10,13 +10,13 @@ public final class ConfigValue: @unchecked Sendable {
     /// The storage of the value; nil until it is created. Freed with this object, which the chunk that points to it
     /// retains.
     private let made: UnsafeMutablePointer<UnsafeMutableRawPointer?>
-    let isLate: Bool
+    let isLazy: Bool
 
     public init(_ node: ConfigNode) {
         self.node = node
-        isLate = if case .value = node.content { false } else { true }
+        isLazy = if case .value = node.content { false } else { true }
         made = .allocate(capacity: 1)
-        made.initialize(to: isLate ? nil : Self.value(of: node))
+        made.initialize(to: isLazy ? nil : Self.value(of: node))
     }
 
     private static func value(of node: ConfigNode) -> UnsafeMutableRawPointer {
@@ -32,7 +32,7 @@ public final class ConfigValue: @unchecked Sendable {
     }
 
     /// The block of the entry in the graph: a pointer to the value, or to the pointer to a deferred one.
-    var block: UnsafeRawPointer { isLate ? UnsafeRawPointer(made) : UnsafeRawPointer(made.pointee!) }
+    var block: UnsafeRawPointer { isLazy ? UnsafeRawPointer(made) : UnsafeRawPointer(made.pointee!) }
 
     /// The value, created by the first reader. Any thread; never waits.
     public var raw: UnsafePointer<invivo_value> {
@@ -73,13 +73,13 @@ extension KeyTable {
 /// Access to the configuration of the next generation, for the compiler of definitions.
 public struct ConfigLookup {
     public let tree: ConfigTree
-    let placeOfNull: (String) -> Place?
+    let placeOfNull: (String) -> Location?
     let intern: (String) -> UInt32
     let converter: (String) -> TextConverter?
     let converters: () -> [String]
 
     public init(
-        tree: ConfigTree, placeOfNull: @escaping (String) -> Place?, intern: @escaping (String) -> UInt32,
+        tree: ConfigTree, placeOfNull: @escaping (String) -> Location?, intern: @escaping (String) -> UInt32,
         converter: @escaping (String) -> TextConverter?,
         converters: @escaping () -> [String]
     ) {

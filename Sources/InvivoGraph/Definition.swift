@@ -127,10 +127,10 @@ public final class Factory: Sendable {
 
     /// Calls the factory. Returns the created instance, or the given memory.
     public func run(
-        _ what: @autoclosure () -> String, _ place: UnsafeMutableRawPointer?, _ build: UnsafePointer<invivo_build>,
+        _ what: @autoclosure () -> String, _ memory: UnsafeMutableRawPointer?, _ build: UnsafePointer<invivo_build>,
         _ arguments: [Value]
     ) throws(Failure) -> UnsafeMutableRawPointer? {
-        var instance = place
+        var instance = memory
         guard let function else { return instance }
         try CallbackResult.run(what()) { error in
             Value.withBorrowed(arguments) { function(&instance, build, $0, $1, userData, error) }
@@ -175,7 +175,7 @@ public final class Definition: Sendable {
         /// those that it receives.
         public var initializer: [Injection] = []
         public var properties: [Injection] = []
-        public var place = Place()
+        public var location = Location()
         /// The position among all definitions; kept when the key is defined again.
         public var order = DefinitionOrder()
         /// The assembly that it is of, as it is active.
@@ -201,14 +201,14 @@ public final class Definition: Sendable {
     public convenience init(
         id: UInt32, key: String, scope: Scope, type: ObjectType?, initializer: [Injection] = [],
         properties: [Injection] = [],
-        place: Place = Place()
+        location: Location = Location()
     ) {
         var body = Body()
         body.scope = scope
         body.type = type
         body.initializer = initializer
         body.properties = properties
-        body.place = place
+        body.location = location
         self.init(id: id, key: key, body)
     }
 
@@ -232,7 +232,7 @@ public final class Definition: Sendable {
     public var alias: String? { body.alias }
     /// Whether it is an alias and nothing more: it declares no runtime arguments, and passes them on unchanged.
     public var isPlainAlias: Bool { body.alias != nil && body.initializer.isEmpty && body.parameters == nil }
-    public var place: Place { body.place }
+    public var location: Location { body.location }
     public var base: [Int: Value] { body.base }
     public var scope: Scope { body.scope ?? .graph }
     /// For messages; of a scope of the host's its own name.

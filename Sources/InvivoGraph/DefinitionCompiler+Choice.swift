@@ -18,7 +18,7 @@ extension DefinitionCompiler {
         }
         // Options that are not selected now must be defined, too.
         for (other, option) in choice.options.enumerated() where other != index {
-            if let use = option.use { _ = self.use(use, .late, other) }
+            if let use = option.use { _ = self.use(use, .deferred, other) }
         }
         let chosen: Recipe.Source
         if let use = choice.options[index].use {
@@ -77,21 +77,21 @@ extension DefinitionCompiler {
 }
 
 /// The error for a name that no definition has.
-public func noDefinition(_ name: String, _ keys: [String], _ definition: Definition, at place: Place) -> Failure {
+public func noDefinition(_ name: String, _ keys: [String], _ definition: Definition, at location: Location) -> Failure {
     let assembly = definition.key.lastIndex(of: ".").map { definition.key[...$0] } ?? ""
     let known = keys.filter { $0.hasPrefix(assembly) }.map { String($0.dropFirst(assembly.count)) } + keys
     return Failure(
         .notFound,
         "the chooser names the definition '\(name)', which is not there\(suggestion(for: name, among: known))",
-        path: definition.key, at: place)
+        path: definition.key, at: location)
 }
 
 /// The error for a value that no option is for.
-public func noOption(_ value: Value, _ options: [DefinitionChoice.When], _ definition: Definition, at place: Place)
+public func noOption(_ value: Value, _ options: [DefinitionChoice.When], _ definition: Definition, at location: Location)
     -> Failure
 {
     let known = options.prefix(16).map(\.text).joined(separator: ", ") + (options.count > 16 ? ", ..." : "")
     return Failure(
         .range, "no option is for \(value); there are options for \(known.isEmpty ? "nothing" : known)",
-        path: definition.key, at: place)
+        path: definition.key, at: location)
 }

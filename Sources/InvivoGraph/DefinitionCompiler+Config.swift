@@ -28,62 +28,62 @@ extension DefinitionCompiler {
 
     /// A value of the configuration; constant until the configuration changes.
     mutating func setting(
-        _ path: String, _ other: Injection.Source?, _ isOptional: Bool, _ edge: Recipe.Edge, _ place: String,
+        _ path: String, _ other: Injection.Source?, _ isOptional: Bool, _ edge: Recipe.Edge, _ site: String,
         _ taker: Taker
     ) -> Recipe.Source {
-        guard let found = checkedFind(path, edge, place) else { return .arguments }
+        guard let found = checkedFind(path, edge, site) else { return .arguments }
         if let node = found.node {
             do throws(Failure) {
                 return .config(found.ids, .value(try node.value(for: taker, config.converter)))
-            } catch { return failed(error, found, place) }
+            } catch { return failed(error, found, site) }
         }
-        if let other { return .config(found.ids, source(other, edge, "\(place), the default", taker)) }
+        if let other { return .config(found.ids, source(other, edge, "\(site), the default", taker)) }
         if isOptional {
             if let value = taker.valueForNothing { return .config(found.ids, .value(value)) }
             fail(
                 .null,
-                "\(place) cannot be without a value, and '\(path)' is not configured; give a default: looked for "
+                "\(site) cannot be without a value, and '\(path)' is not configured; give a default: looked for "
                     + list(found.candidates))
             return .arguments
         }
-        missing(path, found, place)
+        missing(path, found, site)
         return .arguments
     }
 
     /// Converts a value of a document for the parameter or property.
-    mutating func document(_ node: ConfigNode, _ place: String, _ taker: Taker) -> Recipe.Source {
+    mutating func document(_ node: ConfigNode, _ site: String, _ taker: Taker) -> Recipe.Source {
         do throws(Failure) { return .value(try node.value(for: taker, config.converter)) } catch {
             for one in error.all {
-                let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : node.place
-                tell(Failure(one.code, "\(place): \(one.message)", path: definition.key, at: at))
+                let at = one.location.line > 0 || !one.location.file.isEmpty ? one.location : node.location
+                tell(Failure(one.code, "\(site): \(one.message)", path: definition.key, at: at))
             }
             return .arguments
         }
     }
 
-    private mutating func checkedFind(_ path: String, _ edge: Recipe.Edge, _ place: String) -> Found? {
+    private mutating func checkedFind(_ path: String, _ edge: Recipe.Edge, _ site: String) -> Found? {
         let names = ConfigPath.names(ConfigPath.whole(path))
         guard !names.isEmpty, !names.contains("") else {
-            fail(.argument, "\(place): '\(path)' is not a configuration path")
+            fail(.argument, "\(site): '\(path)' is not a configuration path")
             return nil
         }
         return find(path, edge)
     }
 
-    private mutating func missing(_ path: String, _ found: Found, _ place: String) {
+    private mutating func missing(_ path: String, _ found: Found, _ site: String) {
         let hint = hint(path, found.candidates)
         let whole = path.hasPrefix("/") ? String(path.dropFirst()) : path
         lack(
             "config.\(whole)", isKey: false, as: .notConfigured,
-            "\(place) needs the configuration '\(path)', which is not set: looked for \(list(found.candidates))\(hint)"
+            "\(site) needs the configuration '\(path)', which is not set: looked for \(list(found.candidates))\(hint)"
         )
     }
 
     /// The advice for a path at which there is nothing.
     private func hint(_ path: String, _ candidates: [String]) -> String {
         for candidate in candidates {
-            if let place = config.placeOfNull(candidate)?.text {
-                return "; null removes '\(candidate)'" + (place.isEmpty ? "" : " at \(place)")
+            if let site = config.placeOfNull(candidate)?.text {
+                return "; null removes '\(candidate)'" + (site.isEmpty ? "" : " at \(site)")
             }
         }
         let isAtTop = !path.hasPrefix("/") && config.tree.find(path) != nil
@@ -105,8 +105,8 @@ extension DefinitionCompiler {
     }
 
     /// The source location of a constant: of its configuration value, or else of the definition.
-    func placeOfValue(_ source: Injection.Source) -> Place {
-        node(of: source)?.place ?? definition.place
+    func placeOfValue(_ source: Injection.Source) -> Location {
+        node(of: source)?.location ?? definition.location
     }
 
     private func node(of source: Injection.Source) -> ConfigNode? {
@@ -126,12 +126,12 @@ extension DefinitionCompiler {
     }
 
     /// Reports a value of a document that does not match, with its source location and the dependent.
-    private mutating func failed(_ failure: Failure, _ found: Found, _ place: String) -> Recipe.Source {
+    private mutating func failed(_ failure: Failure, _ found: Found, _ site: String) -> Recipe.Source {
         let path = "config.\(found.candidates[found.ids.count - 1])"
         for one in failure.all {
-            let at = one.place.line > 0 || !one.place.file.isEmpty ? one.place : definition.place
+            let at = one.location.line > 0 || !one.location.file.isEmpty ? one.location : definition.location
             let failure = Failure(
-                one.code, "\(place) of '\(definition.key)': \(one.message)", path: path, at: at, cause: nil)
+                one.code, "\(site) of '\(definition.key)': \(one.message)", path: path, at: at, cause: nil)
             tell(failure, value: "\(path)\0\(at.text)\0\(one.message)")
         }
         return .arguments
@@ -139,25 +139,25 @@ extension DefinitionCompiler {
 
     /// A callable that returns the value at the time of the call.
     mutating func reader(
-        of path: String, _ other: Injection.Source?, _ isOptional: Bool, _ place: String
+        of path: String, _ other: Injection.Source?, _ isOptional: Bool, _ site: String
     ) -> Recipe.Source {
-        guard let found = checkedFind(path, .late, place) else { return .arguments }
+        guard let found = checkedFind(path, .deferred, site) else { return .arguments }
         var otherwise: Value?
         if let other {
             guard let value = other.constant else {
-                fail(.argument, "\(place): the default of a provider of configuration is a constant")
+                fail(.argument, "\(site): the default of a provider of configuration is a constant")
                 return .arguments
             }
             otherwise = value
         } else if isOptional {
             otherwise = .null
         } else if found.node == nil {
-            missing(path, found, place)
+            missing(path, found, site)
         }
         // All of them: who asks later may find it at an outer one.
         let ids = found.candidates.map { candidate in
             let id = config.intern(candidate)
-            references.add(id, .late)
+            references.add(id, .deferred)
             return id
         }
         return .setting(ConfigSetting(path: path, ids: ids, otherwise: otherwise))
@@ -165,48 +165,48 @@ extension DefinitionCompiler {
 
     /// A string, read by the named converter or by that of the receiver.
     mutating func text(
-        _ given: Injection.Source, _ name: String?, _ edge: Recipe.Edge, _ place: String, _ taker: Taker
+        _ given: Injection.Source, _ name: String?, _ edge: Recipe.Edge, _ site: String, _ taker: Taker
     ) -> Recipe.Source {
         var ids: [UInt32] = []
         let node: ConfigNode
         var configured: String?
         if let string = given.constantString {
-            node = ConfigNode(.string(string), at: definition.place)
+            node = ConfigNode(.string(string), at: definition.location)
         } else if case .config(let name, let isOptional, let kind) = given.kind {
             let path = name.text
-            guard let found = checkedFind(path, edge, place) else { return .arguments }
+            guard let found = checkedFind(path, edge, site) else { return .arguments }
             ids = found.ids
             configured = path
             if let there = found.node {
                 node = there
             } else if let string = given.parts.first?.constantString {
-                node = ConfigNode(.string(string), at: definition.place)
+                node = ConfigNode(.string(string), at: definition.location)
             } else {
                 // There is nothing to read.
-                return setting(path, given.parts.first, isOptional, edge, place, taker.orKind(kind))
+                return setting(path, given.parts.first, isOptional, edge, site, taker.orKind(kind))
             }
         } else {
-            fail(.argument, "\(place): a converter reads only a string, or one of the configuration")
+            fail(.argument, "\(site): a converter reads only a string, or one of the configuration")
             return .arguments
         }
         let isPlaces = name == nil
         guard let name = name ?? taker.converter else {
             if taker.kind == .string { return .config(ids, .value(node.value)) }
-            fail(.argument, "\(place): say which converter reads the text; the place does not tell")
+            fail(.argument, "\(site): say which converter reads the text; the site does not tell")
             return .arguments
         }
         guard let converter = config.converter(name) else {
             if isPlaces, taker.kind == .object {
                 fail(
                     .type,
-                    "\(place): expected an object of '\(name)', got \(node.value.withKind): no converter is named '\(name)', "
+                    "\(site): expected an object of '\(name)', got \(node.value.withKind): no converter is named '\(name)', "
                         + "and an object is given by its key")
                 return .arguments
             }
             let known = config.converters().filter { !$0.contains(":") }.sorted()
             fail(
                 .notFound,
-                "\(place): there is no converter '\(name)'\(suggestion(for: name, among: known)); there are "
+                "\(site): there is no converter '\(name)'\(suggestion(for: name, among: known)); there are "
                     + known.joined(separator: ", ") + keyHint(given))
             return .arguments
         }
@@ -219,9 +219,9 @@ extension DefinitionCompiler {
         } catch {
             if let configured, !ids.isEmpty {
                 return failed(
-                    error, Found(ids: ids, candidates: ConfigPath.candidates(configured, for: definition)), place)
+                    error, Found(ids: ids, candidates: ConfigPath.candidates(configured, for: definition)), site)
             }
-            for one in error.all { fail(one.code, "\(place): \(one.message)") }
+            for one in error.all { fail(one.code, "\(site): \(one.message)") }
             return .arguments
         }
     }

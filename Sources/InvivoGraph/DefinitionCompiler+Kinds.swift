@@ -13,7 +13,7 @@ extension DefinitionCompiler {
     /// Reports the default of a runtime argument that does not match the receiver of the argument. `check` throws the
     /// error.
     mutating func checkDefault(
-        _ source: Recipe.Source, _ place: String, _ check: (Value) throws(Failure) -> Value
+        _ source: Recipe.Source, _ site: String, _ check: (Value) throws(Failure) -> Value
     ) {
         guard case .argument(let index) = source, let parameters = definition.body.parameters?.parameters,
             index < parameters.count, let value = parameters[index].defaultValue
@@ -21,7 +21,7 @@ extension DefinitionCompiler {
         do throws(Failure) { _ = try check(value) } catch {
             fail(
                 error.code,
-                "\(place): the default of the runtime argument '\(parameters[index].name)': \(error.message)")
+                "\(site): the default of the runtime argument '\(parameters[index].name)': \(error.message)")
         }
     }
 
@@ -86,7 +86,7 @@ extension Recipe.Source {
         case .object: .object
         case .all, .arguments, .list, .set: .list
         case .map: .map
-        case .late, .resolver, .setting: .callable
+        case .deferred, .resolver, .setting: .callable
         case .value, .argument, .path, .asker, .config: nil
         }
     }

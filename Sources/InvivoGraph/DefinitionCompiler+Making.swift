@@ -126,7 +126,7 @@ extension DefinitionCompiler {
             if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
             let before = wrong
             var compiled = source(
-                injection.source, property.isInBlock ? .late : .injection, "the property '\(name)'", .property(property)
+                injection.source, property.isInBlock ? .deferred : .injection, "the property '\(name)'", .property(property)
             )
             guard wrong == before else { return nil }
             if let hears = injection.hears {
@@ -141,8 +141,8 @@ extension DefinitionCompiler {
             compiled = try compiled.constant { value throws(Failure) in
                 do throws(Failure) { return try property.check(value) } catch {
                     // A field of a nested struct has its own path.
-                    let place = error.path.isEmpty ? name : error.path
-                    throw Failure(error.code, "the property '\(place)': \(error.message)")
+                    let site = error.path.isEmpty ? name : error.path
+                    throw Failure(error.code, "the property '\(site)': \(error.message)")
                 }
             }
             if property.isInBlock {

@@ -4,7 +4,7 @@ internal import InvivoConfig
 /// Compiles the sources of injections.
 extension DefinitionCompiler {
     mutating func source(
-        _ given: Injection.Source, _ edge: Recipe.Edge, _ place: String, _ taker: Taker = .any,
+        _ given: Injection.Source, _ edge: Recipe.Edge, _ site: String, _ taker: Taker = .any,
         given argumentEdge: Recipe.Edge? = nil, orMore: Bool = false
     ) -> Recipe.Source {
         let parts = given.parts
@@ -16,28 +16,28 @@ extension DefinitionCompiler {
                 if isOptional {
                     references.undefinedKeys.insert(key)
                 } else {
-                    lack(key, isKey: true, "\(place) needs \(definitions.missing(key, besides: definition.key))")
+                    lack(key, isKey: true, "\(site) needs \(definitions.missing(key, besides: definition.key))")
                 }
                 return .value(.null)
             }
             references.add(id, edge)
             let target = definitions.whole(id)
-            if let target { checkMade(target, place) }
+            if let target { checkMade(target, site) }
             let wanted = target?.body.parameters
             let arguments = parts.enumerated().map { index, argument in
-                self.argument(argument, index, of: wanted, argumentEdge ?? edge, "\(place), argument \(index)")
+                self.argument(argument, index, of: wanted, argumentEdge ?? edge, "\(site), argument \(index)")
             }
-            if let target { check(arguments.count, target, place, orMore: orMore) }
+            if let target { check(arguments.count, target, site, orMore: orMore) }
             return .object(id, arguments: arguments, isOptional: isOptional)
-        case .type(let wish): return byType(wish, edge, place, orMore: orMore)
+        case .type(let wish): return byType(wish, edge, site, orMore: orMore)
         case .all(let wish):
             references.typeQueries.insert(wish.name)
             let ids = types.all(wish.name, isExact: wish.isExact).map(\.id)
             if ids.isEmpty && wish.orDefault { isLeftOut = true }
-            references.bindings[lookup(place)] = ids
+            references.bindings[lookup(site)] = ids
             for id in ids {
                 references.add(id, edge)
-                if let target = definitions.whole(id) { check(0, target, place) }
+                if let target = definitions.whole(id) { check(0, target, site) }
             }
             return .all(ids)
         case .argument(let index):
@@ -45,30 +45,30 @@ extension DefinitionCompiler {
             if index >= count {
                 fail(
                     .arity,
-                    "\(place) needs runtime argument \(index), and the definition declares \(count == 0 ? "none" : "\(count)")"
+                    "\(site) needs runtime argument \(index), and the definition declares \(count == 0 ? "none" : "\(count)")"
                 )
             }
             return .argument(index)
         case .arguments: return .arguments
         case .path(let names, let isOptional):
             let path = names.map(\.text)
-            let object = source(parts[0], edge, place)
-            checkPath(path, of: object, place)
+            let object = source(parts[0], edge, site)
+            checkPath(path, of: object, site)
             return .path(object, path, isOptional: isOptional)
-        case .list: return .list(parts.enumerated().map { source($1, edge, "\(place)[\($0)]") })
-        case .set: return .set(parts.enumerated().map { source($1, edge, "\(place)[\($0)]") })
+        case .list: return .list(parts.enumerated().map { source($1, edge, "\(site)[\($0)]") })
+        case .set: return .set(parts.enumerated().map { source($1, edge, "\(site)[\($0)]") })
         case .map(let names):
-            return .map(zip(names, parts).map { ($0.text, source($1, edge, "\(place).\($0.text)")) })
-        case .provider: return late(.provider, parts[0], edge, place)
-        case .lazy: return late(.lazy, parts[0], edge, place)
-        case .weak: return late(.weak, parts[0], edge, place)
+            return .map(zip(names, parts).map { ($0.text, source($1, edge, "\(site).\($0.text)")) })
+        case .provider: return deferred(.provider, parts[0], edge, site)
+        case .lazy: return deferred(.lazy, parts[0], edge, site)
+        case .weak: return deferred(.weak, parts[0], edge, site)
         case .config(let path, let isOptional, let kind):
-            return setting(path.text, parts.first, isOptional, edge, place, taker.orKind(kind))
-        case .text(let converter): return text(parts[0], converter?.text, edge, place, taker)
-        case .document(let value): return document(value.node, place, taker)
+            return setting(path.text, parts.first, isOptional, edge, site, taker.orKind(kind))
+        case .text(let converter): return text(parts[0], converter?.text, edge, site, taker)
+        case .document(let value): return document(value.node, site, taker)
         case .entry, .entryName:
             if !definition.isAbstract {
-                fail(.argument, "\(place) needs an entry, and '\(definition.key)' is not one for each of them")
+                fail(.argument, "\(site) needs an entry, and '\(definition.key)' is not one for each of them")
             }
             return .arguments
         case .resolver: return .resolver
@@ -79,19 +79,19 @@ extension DefinitionCompiler {
     }
 
     /// Compiles a deferred reference. It resolves when it is called, but its arguments are evaluated at the injection.
-    mutating func late(
-        _ kind: Recipe.Late, _ target: Injection.Source, _ edge: Recipe.Edge, _ place: String
+    mutating func deferred(
+        _ kind: Recipe.Deferred, _ target: Injection.Source, _ edge: Recipe.Edge, _ site: String
     ) -> Recipe.Source {
         if case .config(let path, let isOptional, _) = target.kind, kind != .weak {
-            return reader(of: path.text, target.parts.first, isOptional, place)
+            return reader(of: path.text, target.parts.first, isOptional, site)
         }
         // A lazy is called without arguments.
-        switch source(target, .late, place, given: edge, orMore: kind != .lazy) {
+        switch source(target, .deferred, site, given: edge, orMore: kind != .lazy) {
         case .object(let id, let arguments, _):
             if kind == .lazy { references.lazyKeys.insert(id) }
-            if kind == .weak { checkKept(id, place) }
-            return .late(id, arguments: arguments, kind)
-        case .value(.null): return .late(nil, arguments: [], kind)
+            if kind == .weak { checkKept(id, site) }
+            return .deferred(id, arguments: arguments, kind)
+        case .value(.null): return .deferred(nil, arguments: [], kind)
         default:
             let name =
                 switch kind {
@@ -101,33 +101,33 @@ extension DefinitionCompiler {
                 }
             fail(
                 .argument,
-                "\(place): a \(name) resolves a key or a type; a list of them is asked for by a resolver")
+                "\(site): a \(name) resolves a key or a type; a list of them is asked for by a resolver")
             return .value(.null)
         }
     }
 
     /// The argument for a runtime argument of another definition, checked as far as it is known now.
     mutating func argument(
-        _ given: Injection.Source, _ index: Int, of wanted: Signature?, _ edge: Recipe.Edge, _ place: String
+        _ given: Injection.Source, _ index: Int, of wanted: Signature?, _ edge: Recipe.Edge, _ site: String
     ) -> Recipe.Source {
         let before = wrong
-        let compiled = source(given, edge, place, wanted.taker(of: index))
+        let compiled = source(given, edge, site, wanted.taker(of: index))
         guard let wanted, index < wanted.parameters.count, wrong == before else { return compiled }
         let parameter = wanted.parameters[index]
         if let value = compiled.constant {
             do throws(Failure) { _ = try wanted.checked(value, parameter) } catch {
-                fail(error.code, "\(place): \(error.message)")
+                fail(error.code, "\(site): \(error.message)")
             }
         }
-        checkKind(compiled, parameter.kind, place)
-        checkType(compiled, parameter.typeName, place)
-        checkDefault(compiled, place) { value throws(Failure) in try wanted.checked(value, parameter) }
+        checkKind(compiled, parameter.kind, site)
+        checkType(compiled, parameter.typeName, site)
+        checkDefault(compiled, site) { value throws(Failure) in try wanted.checked(value, parameter) }
         return compiled
     }
 
     /// Checks that a definition receives as many runtime arguments as it declares. With `orMore`, a caller gives the
     /// rest. An alias that declares none passes on those that it receives.
-    mutating func check(_ count: Int, _ target: Definition, _ place: String, orMore: Bool = false) {
+    mutating func check(_ count: Int, _ target: Definition, _ site: String, orMore: Bool = false) {
         var (target, given) = (target, count)
         var seen: Set<UInt32> = [target.id]
         while target.body.parameters == nil, let alias = target.alias {
@@ -136,7 +136,7 @@ extension DefinitionCompiler {
             given += target.body.initializer.count
             target = next
         }
-        let gives = "\(place) gives \(count) argument\(count == 1 ? "" : "s") to"
+        let gives = "\(site) gives \(count) argument\(count == 1 ? "" : "s") to"
         guard let parameters = target.body.parameters else {
             if given > 0 && !target.isAbstract {
                 fail(.arity, "\(gives) '\(target.key)', which declares no runtime arguments (parameters)")
@@ -157,23 +157,23 @@ extension DefinitionCompiler {
     }
 
     /// The name under which the binding of a lookup is kept: its index in the definition.
-    mutating func lookup(_ place: String) -> String {
-        lookups[place, default: 0] += 1
-        let number = lookups[place] ?? 1
-        return number == 1 ? place : "\(place) (\(number))"
+    mutating func lookup(_ site: String) -> String {
+        lookups[site, default: 0] += 1
+        let number = lookups[site] ?? 1
+        return number == 1 ? site : "\(site) (\(number))"
     }
 
     mutating func byType(
-        _ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ place: String, orMore: Bool = false
+        _ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ site: String, orMore: Bool = false
     ) -> Recipe.Source {
         let name = types.plain(wish.name)
         references.typeQueries.formUnion([name, wish.name])
         // The former binding of a list at the same index is no selection of one definition.
-        let lookup = lookup("one of \(place)")
+        let lookup = lookup("one of \(site)")
         let all = types.all(wish.name, isExact: wish.isExact)
         // Itself only where that is asked for later and is the only one: a decorator of a type may look for the type.
         let others = all.filter { $0.id != definition.id }
-        let list = others.isEmpty && edge == .late ? all : others
+        let list = others.isEmpty && edge == .deferred ? all : others
         var chosen: UInt32?
         if !wish.isGreedy, let bound = former?.references.bindings[lookup]?.first,
             list.contains(where: { $0.id == bound })
@@ -189,21 +189,21 @@ extension DefinitionCompiler {
                 } else if !wish.isOptional {
                     lack(
                         name, isKey: false,
-                        "\(place) needs a '\(wish.name)', and nothing makes one\(suggestion(for: name, among: types.names))"
+                        "\(site) needs a '\(wish.name)', and nothing makes one\(suggestion(for: name, among: types.names))"
                     )
                 }
             case .several(let ids):
                 let names = ids.prefix(8).compactMap { definitions.described($0)?.key }.joined(separator: ", ")
                 fail(
                     .ambiguous,
-                    "\(place) needs a '\(wish.name)', and several make one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank"
+                    "\(site) needs a '\(wish.name)', and several make one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank"
                 )
             }
         }
         guard let chosen else { return .value(.null) }
         references.bindings[lookup] = [chosen]
         references.add(chosen, edge)
-        if let target = definitions.whole(chosen) { check(0, target, place, orMore: orMore) }
+        if let target = definitions.whole(chosen) { check(0, target, site, orMore: orMore) }
         return .object(chosen, arguments: [], isOptional: wish.isOptional)
     }
 }

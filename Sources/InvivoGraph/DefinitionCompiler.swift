@@ -38,7 +38,7 @@ struct DefinitionCompiler {
     }
 
     mutating func fail(_ code: Status, _ message: String) {
-        tell(Failure(code, message, path: definition.key, at: definition.place))
+        tell(Failure(code, message, path: definition.key, at: definition.location))
     }
 
     /// Reports an error. `value` identifies the value of a document that caused it.

@@ -156,7 +156,7 @@ public final class Chunk: @unchecked Sendable {
     func set(_ setting: ConfigValue?, at index: Int) {
         settings[index] = setting
         entries[index].block = setting?.block
-        entries[index].type = setting.map { UInt64($0.isLate ? INVIVO_ENTRY_CONFIG_LATE : INVIVO_ENTRY_CONFIG) } ?? 0
+        entries[index].type = setting.map { UInt64($0.isLazy ? INVIVO_ENTRY_CONFIG_LATE : INVIVO_ENTRY_CONFIG) } ?? 0
     }
 }
 
@@ -335,11 +335,11 @@ public struct GraphEditor {
             ownChunks.insert(chunkCount)
             chunkCount += 1
         }
-        let (page, place) = (index / Page.size, index % Page.size)
+        let (page, position) = (index / Page.size, index % Page.size)
         if ownChunks.insert(index).inserted {
-            pages[page].chunks[place] = Chunk(copying: pages[page].chunks[place])
+            pages[page].chunks[position] = Chunk(copying: pages[page].chunks[position])
         }
-        return pages[page].chunks[place]
+        return pages[page].chunks[position]
     }
 
     private func existing(_ id: UInt32) -> Chunk? {

@@ -5,7 +5,8 @@ extension Injection {
     /// The origin of an injected value, as described: a kind and the nested sources.
     ///
     /// Keys and types are names; they are looked up when the definition is compiled. A new kind of source is one case of `Kind`,
-    /// a function that builds it, and its meaning in `RecipeCompiler`. Comparing, renaming and searching need no change.
+    /// a function that builds it, and its meaning in `DefinitionCompiler`; CONTRIBUTING.md lists its spellings. Comparing, renaming and
+    /// searching need no change.
     public struct Source: Equatable, Sendable {
         /// The source's own data, without the nested sources. Indirect, because a runtime keeps the sources of every definition: most
         /// are much smaller than the largest kind.

@@ -9,7 +9,7 @@ public struct KeyFacts {
     public let scopeName: String?
     /// "initializer", "factory", "method", "constant", "choice", "block", "abstract" or "dormant".
     public let making: String
-    public let place: Place
+    public let location: Location
     public let parameters: [Signature.Parameter]
     /// The types of the objects that receive the runtime arguments; nil where something else may receive them.
     public let receivers: [ObjectType]?
@@ -23,7 +23,7 @@ public struct KeyFacts {
         making = last.maker.name
         scope = last.scope
         scopeName = last.definition.body.scopeName
-        place = recipe.definition.place
+        location = recipe.definition.location
         // An alias without declared parameters gives its own arguments first, then passes on those that it receives.
         var (declaring, given) = (recipe, 0)
         seen = []

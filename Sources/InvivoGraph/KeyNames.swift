@@ -21,10 +21,10 @@ public struct KeyNames: Sendable {
     public func name(_ id: UInt32) -> String { monitor.locked { table.name(id) } }
 
     /// Returns the offset of the name of an id, or nil for an unknown id. Names never move.
-    func offset(of id: UInt32) -> UInt32? { monitor.locked { table.place(of: id) } }
+    func offset(of id: UInt32) -> UInt32? { monitor.locked { table.offset(of: id) } }
 
     /// Returns the offset of a key's name, or nil if nothing has named it yet.
-    func offset(of key: String) -> UInt32? { monitor.locked { table.id(of: key).flatMap(table.place(of:)) } }
+    func offset(of key: String) -> UInt32? { monitor.locked { table.id(of: key).flatMap(table.offset(of:)) } }
 
     /// Returns the id of a key, which it adds if necessary.
     public func intern(_ key: String) throws(Failure) -> UInt32 {

@@ -17,7 +17,7 @@ public final class KeyTable: @unchecked Sendable {
     public let owner: UInt32
     public private(set) var count = 0
     /// The offset of each id's name, in pages that are never moved.
-    private var places: [UnsafeMutablePointer<UInt32>] = []
+    private var offsets: [UnsafeMutablePointer<UInt32>] = []
     /// The used size of the chunks, the chunks, and the kind of each allocation.
     private var used = 16
     private var chunkCount = 0
@@ -43,7 +43,7 @@ public final class KeyTable: @unchecked Sendable {
     deinit {
         for word in versions.values { VersionWords.giveBack(word) }
         if let table = iv_keys_names(raw) { Self.free(table) }
-        for page in places { page.deallocate() }
+        for page in offsets { page.deallocate() }
         for chunk in allocations { chunk.deallocate() }
         for texts in formerTexts { texts.deallocate() }
         raw.pointee.texts?.deallocate()
@@ -76,7 +76,7 @@ public final class KeyTable: @unchecked Sendable {
     /// The storage of an id's name and its header.
     private func entry(_ id: UInt32) -> UnsafePointer<CChar>? {
         guard Int(id) < count else { return nil }
-        return iv_keys_text(raw, places[Int(id) / Self.pageSize][Int(id) % Self.pageSize])
+        return iv_keys_text(raw, offsets[Int(id) / Self.pageSize][Int(id) % Self.pageSize])
     }
 
     public func name(_ id: UInt32) -> String {
@@ -89,8 +89,8 @@ public final class KeyTable: @unchecked Sendable {
     public func text(_ id: UInt32) -> UnsafePointer<CChar>? { entry(id).flatMap { iv_text_name($0) } }
 
     /// The offset of an id's name.
-    func place(of id: UInt32) -> UInt32? {
-        Int(id) < count ? places[Int(id) / Self.pageSize][Int(id) % Self.pageSize] : nil
+    func offset(of id: UInt32) -> UInt32? {
+        Int(id) < count ? offsets[Int(id) / Self.pageSize][Int(id) % Self.pageSize] : nil
     }
 
     /// The id of a name, made when new.
@@ -99,14 +99,14 @@ public final class KeyTable: @unchecked Sendable {
         var name = name.contains(byte: 0) ? String(decoding: name.utf8.prefix { $0 != 0 }, as: UTF8.self) : name
         if let id = id(of: name) { return id }
         let id = UInt32(truncatingIfNeeded: count)
-        let place = name.withUTF8 { bytes in append(bytes, id) }
-        guard count < Int(UInt32.max), let place else { throw Failure(.memory, "no memory for the key '\(name)'") }
-        if count % Self.pageSize == 0 { places.append(.allocate(capacity: Self.pageSize)) }
-        places[count / Self.pageSize][count % Self.pageSize] = place
+        let offset = name.withUTF8 { bytes in append(bytes, id) }
+        guard count < Int(UInt32.max), let offset else { throw Failure(.memory, "no memory for the key '\(name)'") }
+        if count % Self.pageSize == 0 { offsets.append(.allocate(capacity: Self.pageSize)) }
+        offsets[count / Self.pageSize][count % Self.pageSize] = offset
         count += 1
         grow()
         let hash = name.withUTF8 { bytes in bytes.baseAddress.map { Self.hash($0, bytes.count) } ?? Self.hash(raw, 0) }
-        if let table = iv_keys_names(raw) { Self.put(table, hash, place) }
+        if let table = iv_keys_names(raw) { Self.put(table, hash, offset) }
         return id
     }
 
@@ -161,7 +161,7 @@ public final class KeyTable: @unchecked Sendable {
             guard let entry = entry(id), let text = iv_text_name(entry) else { continue }
             Self.put(
                 larger, Self.hash(text, iv_text_length(entry)),
-                places[Int(id) / Self.pageSize][Int(id) % Self.pageSize])
+                offsets[Int(id) / Self.pageSize][Int(id) % Self.pageSize])
         }
         iv_keys_publish(raw, larger)
         outgrown.append(Outgrown(table))
@@ -173,11 +173,11 @@ public final class KeyTable: @unchecked Sendable {
         return outgrown
     }
 
-    private static func put(_ table: UnsafeMutablePointer<iv_names>, _ hash: UInt64, _ place: UInt32) {
+    private static func put(_ table: UnsafeMutablePointer<iv_names>, _ hash: UInt64, _ offset: UInt32) {
         guard let slots = table.pointee.slots else { return }
         var index = hash & table.pointee.mask
         while slots[Int(index)] != 0 { index = (index &+ 1) & table.pointee.mask }
-        iv_store_u64(slots + Int(index), (hash >> 32) << 32 | UInt64(place))
+        iv_store_u64(slots + Int(index), (hash >> 32) << 32 | UInt64(offset))
     }
 
     /// The version word of a key; made when first asked for.
@@ -198,15 +198,15 @@ public final class KeyTable: @unchecked Sendable {
 
     // MARK: wait-free
 
-    /// The key whose name has the offset that `place(of:)` returned. Any thread, while the table lives.
-    func entry(at place: UInt32) -> (id: UInt32, name: String) {
-        guard let entry = iv_keys_text(raw, place), let text = iv_text_name(entry) else { return (.max, "?") }
+    /// The key whose name has the offset that `offset(of:)` returned. Any thread, while the table lives.
+    func entry(at offset: UInt32) -> (id: UInt32, name: String) {
+        guard let entry = iv_keys_text(raw, offset), let text = iv_text_name(entry) else { return (.max, "?") }
         let bytes = UnsafeRawBufferPointer(start: text, count: iv_text_length(entry))
         return (iv_text_id(entry), String(decoding: bytes, as: UTF8.self))
     }
 
     /// The id alone.
-    func id(at place: UInt32) -> UInt32 { iv_keys_text(raw, place).map { iv_text_id($0) } ?? .max }
+    func id(at offset: UInt32) -> UInt32 { iv_keys_text(raw, offset).map { iv_text_id($0) } ?? .max }
 
     /// The name of a key, or nil. Searches every name: in a forked child the pages of offsets may be half-written.
     public static func text(_ keys: UnsafePointer<iv_keys>, _ id: UInt32) -> UnsafePointer<CChar>? {

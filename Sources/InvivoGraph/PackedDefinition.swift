@@ -45,7 +45,7 @@ struct PackedDefinition: @unchecked Sendable {
             operands |= UInt64(offset) << (UInt64(index) * 32)
             bits |= UInt64(position | (injection.name == nil ? 0 : 8)) << (15 + UInt64(index) * 4)
         }
-        if definition.body.properties.isEmpty && definition.body.place == Place() && definition.body.assembly == nil {
+        if definition.body.properties.isEmpty && definition.body.location == Location() && definition.body.assembly == nil {
             basis = type
         } else {
             guard let details = DefinitionDetails.of(definition, type) else { return nil }
@@ -127,7 +127,7 @@ struct PackedDefinition: @unchecked Sendable {
                 .reference(keys.entry(at: offset(operand)).name))
         }
         if let details {
-            body.place = details.header.place
+            body.location = details.header.location
             body.assembly = details.header.assembly
             body.properties = details.properties.map { property in
                 Injection(name: type.description.properties[property.index].name, .value(property.value))
@@ -170,7 +170,7 @@ final class DefinitionDetails: ManagedBuffer<DefinitionParts, PackedProperty> {
     static func of(_ definition: Definition, _ type: ObjectType) -> DefinitionDetails? {
         let properties = definition.body.properties.compactMap { PackedProperty($0, type.description) }
         guard properties.count == definition.body.properties.count else { return nil }
-        let parts = DefinitionParts(type: type, place: definition.body.place, assembly: definition.body.assembly, count: properties.count)
+        let parts = DefinitionParts(type: type, location: definition.body.location, assembly: definition.body.assembly, count: properties.count)
         if let known = definition.details, known.isSame(parts, properties) { return known }
         let made = unsafeDowncast(
             create(minimumCapacity: properties.count) { _ in parts }, to: DefinitionDetails.self)
@@ -189,14 +189,14 @@ final class DefinitionDetails: ManagedBuffer<DefinitionParts, PackedProperty> {
     func isSame(as other: DefinitionDetails) -> Bool { self === other || isSame(other.header, other.properties) }
 
     private func isSame(_ parts: DefinitionParts, _ others: [PackedProperty]) -> Bool {
-        header.type === parts.type && header.place == parts.place && header.assembly.isSameName(as: parts.assembly)
+        header.type === parts.type && header.location == parts.location && header.assembly.isSameName(as: parts.assembly)
             && properties.elementsEqual(others) { $0.index == $1.index && $0.value.isSame(as: $1.value) }
     }
 }
 
 struct DefinitionParts: Sendable {
     let type: ObjectType
-    let place: Place
+    let location: Location
     let assembly: String?
     /// The number of properties.
     let count: Int

@@ -27,15 +27,15 @@ public final class Processor: Sendable {
     public let process: Process?
     public let decorator: Decorator?
     /// The source location, for messages.
-    public let place: Place
+    public let location: Location
     /// Holds the host's data.
     private let owner: Factory
 
     public init(
         name: String, key: (id: UInt32, name: String)?, type: String?, priority: Int32, process: Process?,
-        decorator: Decorator?, owner: Factory, place: Place = Place()
+        decorator: Decorator?, owner: Factory, location: Location = Location()
     ) {
-        self.place = place
+        self.location = location
         self.name = name
         self.key = key
         self.type = type

@@ -43,7 +43,7 @@ extension Recipe {
         /// Returns the references of a blocked definition: nothing is resolved, bound or notified.
         func deferred() -> References {
             var deferred = self
-            deferred.edges = edges.map { ($0.id, .late) }
+            deferred.edges = edges.map { ($0.id, .deferred) }
             deferred.bindings = [:]
             deferred.includesRequester = false
             deferred.lazyKeys = []
@@ -62,13 +62,13 @@ extension Recipe {
         }
 
         /// The keys whose objects its own may hold, by injection or by lazies.
-        public var held: [UInt32] { edges.filter { $0.edge != .late || lazyKeys.contains($0.id) }.map(\.id) }
+        public var held: [UInt32] { edges.filter { $0.edge != .deferred || lazyKeys.contains($0.id) }.map(\.id) }
 
         /// The keys that its initializer takes.
         public var initializing: [UInt32] { edges.filter { $0.edge == .initializer }.map(\.id) }
 
         /// The keys that are resolved when the object is created.
-        public var dependencies: [UInt32] { edges.filter { $0.edge != .late }.map(\.id) }
+        public var dependencies: [UInt32] { edges.filter { $0.edge != .deferred }.map(\.id) }
 
         /// The lookups by type whose holder is not notified of changes.
         public var deafBindings: NameTable<[UInt32]> { bindings.filter { !notifiedLists.contains($0.key) } }

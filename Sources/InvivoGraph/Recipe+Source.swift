@@ -12,7 +12,7 @@ extension Recipe {
         case list([Source])
         case set([Source])
         case map([(name: String, source: Source)])
-        case late(UInt32?, arguments: [Source], Late)
+        case deferred(UInt32?, arguments: [Source], Deferred)
         case resolver
         case asker
         /// The configuration value found at the last of these paths when the definition was compiled, or the default.
@@ -22,7 +22,7 @@ extension Recipe {
     }
 
     /// The behavior of an injected callable.
-    public enum Late: Sendable {
+    public enum Deferred: Sendable {
         /// Resolves on each call.
         case provider
         /// Resolves on the first call.
@@ -40,7 +40,7 @@ extension Recipe.Source {
     /// The directly nested sources, in order.
     public var parts: [Recipe.Source] {
         switch self {
-        case .object(_, let arguments, _), .late(_, let arguments, _): arguments
+        case .object(_, let arguments, _), .deferred(_, let arguments, _): arguments
         case .list(let items), .set(let items): items
         case .map(let pairs): pairs.map(\.source)
         case .path(let inner, _, _), .config(_, let inner): [inner]
@@ -63,7 +63,7 @@ extension Recipe.Source {
         switch self {
         case .object(let id, _, _): .objects([id])
         case .all(let ids): .objects(ids)
-        case .late(let id, _, _): .deferred(id)
+        case .deferred(let id, _, _): .deferred(id)
         case .config(let ids, _): .paths(ids)
         case .value, .argument, .arguments, .path, .list, .set, .map, .resolver, .asker, .setting: .none
         }

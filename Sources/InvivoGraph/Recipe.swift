@@ -43,7 +43,7 @@ public final class Recipe: Sendable {
     /// How a dependent is updated when its dependency changes.
     public enum Edge: UInt8, Sendable, Comparable {
         /// The dependent resolves at each use and is not affected.
-        case late = 0
+        case deferred = 0
         /// The dependency is injected again into the same dependent.
         case injection = 1
         /// The dependent is rebuilt.
@@ -105,12 +105,12 @@ public final class Recipe: Sendable {
     /// The name under which an object records the result of a step, independent of its current definition. For a
     /// property it is the property's name; for a call the list of calls, the method, and the number of the call among
     /// the calls of this method.
-    public func name(of place: Int, in steps: [Step], _ list: String) -> String {
-        guard let description = type?.description else { return "\(list)\(place)" }
-        switch steps[place] {
+    public func name(of index: Int, in steps: [Step], _ list: String) -> String {
+        guard let description = type?.description else { return "\(list)\(index)" }
+        switch steps[index] {
         case .property(let index, _), .candidates(let index, _, _, _): return description.properties[index].name
         case .method(let index, _):
-            let calls = steps[..<place].count { if case .method(index, _) = $0 { true } else { false } }
+            let calls = steps[..<index].count { if case .method(index, _) = $0 { true } else { false } }
             return "\(list)\(description.methods[index].name)()\(calls == 0 ? "" : "\(calls)")"
         }
     }

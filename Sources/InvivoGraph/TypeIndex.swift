@@ -139,9 +139,9 @@ public struct TypeIndex: Sendable {
     }
 
     private static func insert(_ entry: Entry, in list: inout [Entry]) {
-        var place = list.count
-        while place > 0, entry.precedes(list[place - 1]) { place -= 1 }
-        list.insert(entry, at: place)
+        var position = list.count
+        while position > 0, entry.precedes(list[position - 1]) { position -= 1 }
+        list.insert(entry, at: position)
     }
 
     private static func entry(_ id: UInt32, _ facts: Facts, _ name: String) -> Entry {
@@ -296,18 +296,18 @@ extension TypeIndex {
             guard !leaves.isEmpty else { return leaves.append([entry]) }
             let index = leaf(of: entry)
             let full = leaves[index].count
-            var place = full
-            while place > 0, entry.precedes(leaves[index][place - 1]) { place -= 1 }
-            guard full >= Self.leafSize else { return leaves[index].insert(entry, at: place) }
-            if place == full && index == leaves.count - 1 { return leaves.append([entry]) }
+            var position = full
+            while position > 0, entry.precedes(leaves[index][position - 1]) { position -= 1 }
+            guard full >= Self.leafSize else { return leaves[index].insert(entry, at: position) }
+            if position == full && index == leaves.count - 1 { return leaves.append([entry]) }
             let half = full / 2
             let upper = ContiguousArray(leaves[index][half...])
             leaves[index].removeSubrange(half...)
             leaves.insert(upper, at: index + 1)
-            if place > half {
-                leaves[index + 1].insert(entry, at: place - half)
+            if position > half {
+                leaves[index + 1].insert(entry, at: position - half)
             } else {
-                leaves[index].insert(entry, at: place)
+                leaves[index].insert(entry, at: position)
             }
         }
 
@@ -315,10 +315,10 @@ extension TypeIndex {
             guard !leaves.isEmpty else { return }
             // Nearly always in its leaf; of several entries with the same order some may be in an earlier one.
             var index = leaf(of: entry)
-            func place(in index: Int) -> Int? { leaves[index].firstIndex { $0.id == entry.id } }
-            if place(in: index) == nil { index = leaves.indices.first { place(in: $0) != nil } ?? leaves.count }
-            guard index < leaves.count, let place = place(in: index) else { return }
-            leaves[index].remove(at: place)
+            func position(in leaf: Int) -> Int? { leaves[leaf].firstIndex { $0.id == entry.id } }
+            if position(in: index) == nil { index = leaves.indices.first { position(in: $0) != nil } ?? leaves.count }
+            guard index < leaves.count, let position = position(in: index) else { return }
+            leaves[index].remove(at: position)
             if leaves[index].isEmpty { leaves.remove(at: index) }
             count -= 1
         }

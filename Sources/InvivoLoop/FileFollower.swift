@@ -62,11 +62,11 @@ public final class FileFollower: Sendable {
     /// Follows a file from now on; it need not exist.
     public func follow(_ path: FilePath) throws(Failure) -> FollowID {
         guard home.isHere else {
-            throw Failure(.forked, "the files are followed by the parent process", at: Place(file: path.shown))
+            throw Failure(.forked, "the files are followed by the parent process", at: Location(file: path.shown))
         }
         let id = try state.locked { state throws(Failure) -> FollowID in
             guard !state.isStopped else {
-                throw Failure(.closed, "files are followed no more", at: Place(file: path.shown))
+                throw Failure(.closed, "files are followed no more", at: Location(file: path.shown))
             }
             return state.engine.follow(path.absolute, shown: path.shown)
         }

@@ -37,7 +37,7 @@ public struct FilePath: Sendable {
         guard let current = getcwd(nil, 0) else {
             throw Failure(
                 .system, "the working directory is unknown: \(systemText(errno)); give an absolute path",
-                at: Place(file: path))
+                at: Location(file: path))
         }
         defer { free(current) }
         return String(cString: current)

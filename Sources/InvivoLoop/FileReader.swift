@@ -73,7 +73,7 @@ public enum FileReader {
 
     private static func check(_ facts: stat, _ path: FilePath, _ limit: Int) throws(Failure) {
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.file, "expected a regular file, this is \(kind(facts.st_mode))", at: Place(file: path.shown))
+            throw Failure(.file, "expected a regular file, this is \(kind(facts.st_mode))", at: Location(file: path.shown))
         }
         guard facts.st_size <= limit else { throw tooLarge(path, Int(facts.st_size), limit) }
     }
@@ -81,23 +81,23 @@ public enum FileReader {
     private static func tooLarge(_ path: FilePath, _ size: Int, _ limit: Int) -> Failure {
         Failure(
             .tooLarge, "the file has \(size) bytes, at most \(limit) are allowed; max_document_bytes permits more",
-            at: Place(file: path.shown))
+            at: Location(file: path.shown))
     }
 
     private static func refusal(_ path: FilePath, _ error: Int32) -> Failure {
-        let place = Place(file: path.shown)
+        let location = Location(file: path.shown)
         switch error {
         case ENOENT, ENOTDIR:
             if linkTarget(path.absolute) != nil {
-                return Failure(.notFound, "the symbolic link leads nowhere", at: place)
+                return Failure(.notFound, "the symbolic link leads nowhere", at: location)
             }
-            return Failure(.notFound, "no such file", at: place)
-        case EACCES, EPERM: return Failure(.file, "the file cannot be read: permission denied", at: place)
-        case ENXIO: return Failure(.file, "expected a regular file, this is a socket", at: place)
-        case ELOOP: return Failure(.file, "the symbolic links form a cycle", at: place)
+            return Failure(.notFound, "no such file", at: location)
+        case EACCES, EPERM: return Failure(.file, "the file cannot be read: permission denied", at: location)
+        case ENXIO: return Failure(.file, "expected a regular file, this is a socket", at: location)
+        case ELOOP: return Failure(.file, "the symbolic links form a cycle", at: location)
         case EMFILE, ENFILE, ENOMEM:
-            return Failure(.system, "the file cannot be opened: \(systemText(error))", at: place)
-        default: return Failure(.file, "the file cannot be read: \(systemText(error))", at: place)
+            return Failure(.system, "the file cannot be opened: \(systemText(error))", at: location)
+        default: return Failure(.file, "the file cannot be read: \(systemText(error))", at: location)
         }
     }
 

@@ -45,7 +45,7 @@ public enum FileTrust {
             .file,
             "the \(what) can be changed by other users: \(weakness); a \(what) runs as code of this process. Change owner or mode, "
                 + "or permit it by INVIVO_RUNTIME_FOREIGN_FILES (foreign_files, --foreign-files)",
-            at: Place(file: path.shown))
+            at: Location(file: path.shown))
         if geteuid() == 0 { throw failure }
         return failure
     }

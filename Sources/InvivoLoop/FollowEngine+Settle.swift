@@ -88,7 +88,7 @@ extension FollowEngine {
                 Failure(
                     .busy,
                     "the file has been open for writing for \(cap / 1_000_000) ms; it is read as it is, and again "
-                        + "when it is closed", at: Place(file: file.shown)))
+                        + "when it is closed", at: Location(file: file.shown)))
         }
         // A dangling link is no removed file: its reader reports the error.
         let isGone = signature.kind == .missing && !signature.isLink
@@ -97,7 +97,7 @@ extension FollowEngine {
                 outcome.troubles.append(
                     Failure(
                         .notFound, "the file was removed; its last content stays in effect until it is back",
-                        at: Place(file: file.shown)))
+                        at: Location(file: file.shown)))
             }
         } else if change.isForced || !file.isUnchanged(signature) {
             outcome.bursts.append(

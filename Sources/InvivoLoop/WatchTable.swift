@@ -157,6 +157,6 @@ final class WatchTable {
                 .system,
                 "the directory cannot be watched: \(systemText(error)); files there are looked at every "
                     + "\(pollInterval / 1_000_000) ms instead\(advice(error))",
-                at: Place(file: directory)))
+                at: Location(file: directory)))
     }
 }

@@ -122,15 +122,15 @@ struct ELFImage {
             }
             if tag == Layout.neededTag { names.append(value) } else { values[tag] = value }
         }
-        guard ended, let symbols = values[Layout.symbolTableTag], place(of: symbols) != nil,
-            let stringsAddress = values[Layout.stringTableTag], let strings = place(of: stringsAddress),
+        guard ended, let symbols = values[Layout.symbolTableTag], offset(of: symbols) != nil,
+            let stringsAddress = values[Layout.stringTableTag], let strings = offset(of: stringsAddress),
             let size = values[Layout.stringSizeTag], bytes.holds(strings, size)
         else { throw Self.cut }
         needed = names.compactMap { $0 < size ? bytes.text(at: strings + $0) : nil }
     }
 
     /// The file offset of an address of the loaded image.
-    private func place(of address: Int) -> Int? {
+    private func offset(of address: Int) -> Int? {
         segments.first {
             $0.kind == Layout.load && address >= $0.address && address - $0.address < $0.fileSize
         }.map { $0.offset + (address - $0.address) }

@@ -11,24 +11,24 @@ enum ModuleFile {
         var before = stat()
         guard stat(path, &before) == 0 else {
             throw Failure(
-                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
+                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Location(file: path))
         }
         try checkKind(before, path)
         // O_NONBLOCK: should it have become a FIFO meanwhile, opening it must not wait for a writer.
         let descriptor = iv_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             throw Failure(
-                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
+                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Location(file: path))
         }
         defer { close(descriptor) }
         var opened = stat()
         guard fstat(descriptor, &opened) == 0 else {
             throw Failure(
-                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Place(file: path))
+                .file, "module \(path) cannot be read: \(String(cString: strerror(errno)))", at: Location(file: path))
         }
         try checkKind(opened, path)
         guard opened.st_size <= limit else {
-            throw Failure(.tooLarge, "module \(path) is larger than \(limit) bytes", at: Place(file: path))
+            throw Failure(.tooLarge, "module \(path) is larger than \(limit) bytes", at: Location(file: path))
         }
         let content = try readAll(descriptor, expecting: Int(opened.st_size), path)
         var after = stat()
@@ -36,7 +36,7 @@ enum ModuleFile {
             after.st_mtim.tv_sec == opened.st_mtim.tv_sec, after.st_mtim.tv_nsec == opened.st_mtim.tv_nsec
         else {
             throw Failure(
-                .module, "module \(path) changed while it was read; load it when it is written", at: Place(file: path))
+                .module, "module \(path) changed while it was read; load it when it is written", at: Location(file: path))
         }
         return content
     }
@@ -55,7 +55,7 @@ enum ModuleFile {
         }
         guard trouble == 0 else {
             throw Failure(
-                .file, "module \(path) cannot be read: \(String(cString: strerror(trouble)))", at: Place(file: path))
+                .file, "module \(path) cannot be read: \(String(cString: strerror(trouble)))", at: Location(file: path))
         }
         content.removeLast(size - filled)
         return content
@@ -72,7 +72,7 @@ enum ModuleFile {
             default: "no regular file"
             }
         guard kind.isEmpty else {
-            throw Failure(.file, "module \(path) is \(kind); a shared library is expected", at: Place(file: path))
+            throw Failure(.file, "module \(path) is \(kind); a shared library is expected", at: Location(file: path))
         }
     }
 }

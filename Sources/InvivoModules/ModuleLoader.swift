@@ -38,7 +38,7 @@ public final class ModuleLoader: Sendable {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
             unlink(copy)
             throw Failure(
-                .module, "module \(path) cannot be loaded: \(Self.inTermsOf(path, reason, copy))", at: Place(file: path)
+                .module, "module \(path) cannot be loaded: \(Self.inTermsOf(path, reason, copy))", at: Location(file: path)
             )
         }
         // The image stays from here on, found wanting or not: unloading a Swift image is never safe.
@@ -61,25 +61,25 @@ public final class ModuleLoader: Sendable {
         do {
             image = try ELFImage(content)
         } catch {
-            throw Failure(.module, "module \(path) \(error.text)", at: Place(file: path))
+            throw Failure(.module, "module \(path) \(error.text)", at: Location(file: path))
         }
         if let library = image.needed.first(where: { $0.hasPrefix("libinvivo.") || $0.hasPrefix("libInvivoC.") }) {
             throw Failure(
                 .module,
                 "module \(path) links \(library), a second copy of the runtime; link it with the stub library instead "
-                    + "(\(stubs))", at: Place(file: path))
+                    + "(\(stubs))", at: Location(file: path))
         }
         guard let version = image.abiVersion else {
             throw Failure(
                 .module,
                 "\(path) is a shared library, but no Invivo module: it carries no Invivo note. Link it with the stub library "
-                    + "(\(stubs))", at: Place(file: path))
+                    + "(\(stubs))", at: Location(file: path))
         }
         guard version == UInt32(INVIVO_ABI_VERSION) else {
             throw Failure(
                 .version,
                 "module \(path) is built for version \(version) of the module interface; this runtime has version "
-                    + "\(INVIVO_ABI_VERSION). Build it again with this runtime's headers", at: Place(file: path))
+                    + "\(INVIVO_ABI_VERSION). Build it again with this runtime's headers", at: Location(file: path))
         }
         if let exports = image.exports, !exports.contains(INVIVO_MODULE_ENTRY_NAME) { throw withoutEntry(path) }
     }
@@ -90,7 +90,7 @@ public final class ModuleLoader: Sendable {
         Failure(
             .module,
             "module \(path) exports no \(INVIVO_MODULE_ENTRY_NAME); write INVIVO_MODULE(runtime, error) { ... } in C, or a "
-                + "@c function of that name in Swift", at: Place(file: path))
+                + "@c function of that name in Swift", at: Location(file: path))
     }
 
     /// The linker speaks of the private copy; a person knows the original.

@@ -188,7 +188,7 @@ public final class DomainTable: Sendable {
     /// own domain.
     ///
     /// A body that can undo its work calls `deadline` last, and undoes its work when that throws. Without `failsLate`, the deadline
-    /// fails only when no thread waits any more: the caller itself reports lateness.
+    /// fails only when no thread waits any more: the caller itself reports overtaking.
     public func run(
         in domain: Domain, timeout: UInt64, overdue: Job.Overdue = .withdrawn(nil), failsLate: Bool = true,
         label: Job.Label = Job.Label(),

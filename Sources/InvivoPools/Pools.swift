@@ -99,7 +99,7 @@ public final class Pools: Sendable {
         let larger = memory.assumingMemoryBound(to: iv_pool_list.self)
         larger.pointee.count = UInt64(count)
         if let list {
-            for place in 0..<UInt32(index) { iv_pool_put(larger, place, iv_pool_at(list, place)) }
+            for entry in 0..<UInt32(index) { iv_pool_put(larger, entry, iv_pool_at(list, entry)) }
             larger.pointee.former = list
         }
         iv_core_set_pools(container.core, larger)

@@ -44,7 +44,7 @@ struct ActiveAssembly: Sendable {
             throw Failure(
                 .argument,
                 "the assembly '\(description.name)' cannot be mounted: the key '\(definition.key)' is not under its name",
-                path: name, at: definition.place)
+                path: name, at: definition.location)
         }
         return inside
     }

@@ -75,8 +75,8 @@ struct AssemblyChoice {
             failures.append(
                 Failure(
                     .exists,
-                    "another assembly is active as '\(name)', declared at \(former.description.place.text)",
-                    path: name, at: description.place))
+                    "another assembly is active as '\(name)', declared at \(former.description.location.text)",
+                    path: name, at: description.location))
             return
         }
         // Under one name an assembly replaces what it was before, not another one.
@@ -86,9 +86,9 @@ struct AssemblyChoice {
                 Failure(
                     .exists,
                     (own.isSameName(as: name) ? "the assembly '\(own)' is active" : "the assembly '\(own)' is mounted")
-                        + " under this name, declared at \(former.description.place.text): '\(description.name)' needs another "
+                        + " under this name, declared at \(former.description.location.text): '\(description.name)' needs another "
                         + "name, or to take that away first",
-                    path: name, at: description.place))
+                    path: name, at: description.location))
             return
         }
         active.bound = [:]
@@ -107,10 +107,10 @@ struct AssemblyChoice {
     mutating func bind() {
         let named = NameSet(given)
         order = given + next.collaborating.lazy.map(\.text).filter { !named.contains($0) }.sorted()
-        var place = 0
-        while place < order.count {
-            let name = order[place]
-            place += 1
+        var position = 0
+        while position < order.count {
+            let name = order[position]
+            position += 1
             guard var assembly = next[name] else { continue }
             var bound: NameTable<String> = [:]
             for collaborator in assembly.description.collaborators
@@ -132,7 +132,7 @@ struct AssemblyChoice {
             }
             return (all.filter(wish.wanted.isSameName(as:)), all.filter { !$0.isSameName(as: wish.wanted) })
         }
-        // A working binding stays, unless it is asked for again with what may take its place.
+        // A working binding stays, unless the set activates its assembly again with a possible replacement.
         let former = asking.bound[wish.prefix] ?? before.assemblies[asking.name]?.bound[wish.prefix]
         let kept = former.flatMap { fitting([$0].filter { next[$0] != nil }) }.flatMap {
             $0.exact.first ?? $0.derived.first
@@ -175,7 +175,7 @@ struct AssemblyChoice {
                 .ambiguous,
                 "the collaborator '\(wish.prefix)' is to be a '\(wish.wanted)', and several assemblies are: "
                     + "\(names.sorted().joined(separator: ", ")); name one",
-                path: asking.name, at: asking.description.place))
+                path: asking.name, at: asking.description.location))
         return nil
     }
 
@@ -187,6 +187,6 @@ struct AssemblyChoice {
                 "'\(asking.name)' needs the collaborator '\(wish.prefix)', an assembly that is '\(wish.wanted)', and none is "
                     + "given, active or described; there are: "
                     + (there.isEmpty ? "none" : there.joined(separator: ", ")),
-                path: asking.name, at: asking.description.place))
+                path: asking.name, at: asking.description.location))
     }
 }

@@ -40,7 +40,7 @@ final class PreparedReload {
     let set: ChangeSet
     var clock: PhaseClock
     var outcome = Outcome.nothing
-    var warnings: [(String, Place)] = []
+    var warnings: [(String, Location)] = []
     var files = FilesRead()
     /// Whether all events concerned documents that are not open.
     let isNobodys: Bool
@@ -69,7 +69,7 @@ final class PreparedReload {
 final class Attempt {
     let set: ChangeSet
     let report: Report
-    let warnings: [(String, Place)]
+    let warnings: [(String, Location)]
     let files: FilesRead
     /// The documents say what they said before: there is nothing to report.
     let isNothing: Bool

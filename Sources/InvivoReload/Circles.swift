@@ -57,10 +57,10 @@ enum Circles {
     static func path(from start: UInt32, within members: Set<UInt32>, _ targets: (UInt32) -> [UInt32]) -> [UInt32] {
         var former: [UInt32: UInt32] = [:]
         var queue = [start]
-        var place = 0
-        while place < queue.count {
-            let id = queue[place]
-            place += 1
+        var position = 0
+        while position < queue.count {
+            let id = queue[position]
+            position += 1
             for target in targets(id) where members.contains(target) {
                 if target == start {
                     var way = [start, id]

@@ -13,7 +13,7 @@ internal import InvivoWiring
 /// guarded.
 final class Commit {
     private struct State {
-        var notes: [(String, Place)] = []
+        var notes: [(String, Location)] = []
         /// Keys that they are about.
         var warned: NameSet = []
         var undos: [(domain: Domain?, undo: Undo)] = []
@@ -29,7 +29,7 @@ final class Commit {
 
     /// The findings of a commit that succeeded.
     struct Findings {
-        let warnings: [(String, Place)]
+        let warnings: [(String, Location)]
         /// Keys that the warnings are about.
         let warned: NameSet
         /// Keys of objects that still refuse what an earlier commit could not undo.
@@ -171,7 +171,7 @@ final class Commit {
     private func note(_ outcome: Tuning.Outcome, _ id: UInt32, _ key: String) {
         state.locked { state in
             if case .refused = outcome.what { state.refused.insert(id) }
-            state.notes.append(("\(key).\(outcome.text)", outcome.place))
+            state.notes.append(("\(key).\(outcome.text)", outcome.location))
             state.warned.insert(key)
         }
     }

@@ -8,14 +8,14 @@ extension ConfigNode {
         do throws(Failure) { _ = try value.converted(to: kind) } catch {
             throw Failure(
                 error.code, "the host reads it as \(kind.withArticle): \(error.message)", path: "config.\(path)",
-                at: place)
+                at: location)
         }
     }
 
     /// Reads the map under `config:` of a document. A key at the top may be a path. Parts that have not changed are shared with
     /// `former`.
     public init(document node: SpecNode, like former: ConfigNode? = nil) throws(Failure) {
-        let root = GrowingMap(at: node.place)
+        let root = GrowingMap(at: node.location)
         var steps = LoadSteps()
         for entry in node.entries ?? [] {
             let before = former?.find(entry.key)
@@ -31,7 +31,7 @@ extension ConfigNode {
         case .list(let items):
             var nodes: [ConfigNode] = []
             for item in items { nodes.append(try ConfigNode(spec: item, like: nil, &steps)) }
-            self.init(ConfigNode.Content.list(nodes), at: node.place)
+            self.init(ConfigNode.Content.list(nodes), at: node.location)
         case .map(let entries):
             var names: [String] = []
             var nodes: [ConfigNode] = []
@@ -43,8 +43,8 @@ extension ConfigNode {
                 let before = entry.value.entries == nil ? nil : former?[entry.key]
                 nodes.append(try ConfigNode(spec: entry.value, like: before, &steps))
             }
-            self.init(names: names, nodes: nodes, at: node.place, like: former)
-        default: self.init(ConfigNode.Content.value(try Value(spec: node)), at: node.place)
+            self.init(names: names, nodes: nodes, at: node.location, like: former)
+        default: self.init(ConfigNode.Content.value(try Value(spec: node)), at: node.location)
         }
     }
 }
@@ -57,11 +57,11 @@ private final class GrowingMap {
         case map(GrowingMap)
     }
 
-    private let place: Place
+    private let location: Location
     private var parts: [(name: String, part: Part)] = []
-    private var places: NameTable<Int> = [:]
+    private var indices: NameTable<Int> = [:]
 
-    init(at place: Place) { self.place = place }
+    init(at location: Location) { self.location = location }
 
     /// The map with what has been added.
     func node(like former: ConfigNode?) -> ConfigNode {
@@ -72,19 +72,19 @@ private final class GrowingMap {
                 case .node(let node): node
                 case .map(let map): map.node(like: former?[name])
                 }
-            }, at: place, like: former)
+            }, at: location, like: former)
     }
 
     /// Adds what an entry of the document says of a path below this map.
     func add(_ said: ConfigNode, at path: ArraySlice<String>, _ entry: SpecEntry) throws(Failure) {
         let name = path.first ?? ""
         let rest = path.dropFirst()
-        guard let index = places[name] else {
-            places[name] = parts.count
+        guard let index = indices[name] else {
+            indices[name] = parts.count
             if rest.isEmpty {
                 parts.append((name, .node(said)))
             } else {
-                let inner = GrowingMap(at: entry.keyPlace)
+                let inner = GrowingMap(at: entry.keyLocation)
                 parts.append((name, .map(inner)))
                 try inner.add(said, at: rest, entry)
             }
@@ -102,9 +102,9 @@ private final class GrowingMap {
         case .map(let map): return map
         case .node(let node):
             guard let pairs = node.map else { throw Self.twice(entry) }
-            let map = GrowingMap(at: node.place)
+            let map = GrowingMap(at: node.location)
             for (name, node) in pairs {
-                map.places[name] = map.parts.count
+                map.indices[name] = map.parts.count
                 map.parts.append((name, .node(node)))
             }
             parts[index].part = .map(map)
@@ -115,6 +115,6 @@ private final class GrowingMap {
     private static func twice(_ entry: SpecEntry) -> Failure {
         Failure(
             .spec, "it is set twice: as a key, and as part of another key", path: "config.\(entry.key)",
-            at: entry.keyPlace)
+            at: entry.keyLocation)
     }
 }

@@ -11,11 +11,11 @@ struct Dependents: Sendable {
 
     private struct Link: Sendable {
         var holder: UInt32
-        /// The place of the next one, counted from 1, and how the holder follows.
+        /// The position of the next link, counted from 1, and the edge of the holder.
         var next: UInt32
     }
 
-    /// By key: the place of its first link, counted from 1; `isTabled` for those in `many`.
+    /// By key: the position of its first link, counted from 1; `isTabled` for those in `many`.
     private var heads = PersistentVector<UInt32>()
     private var links = PersistentVector<Link>()
     private var firstFree: UInt32 = 0
@@ -24,7 +24,7 @@ struct Dependents: Sendable {
     private static let isTabled = UInt32.max
     private static let mostLinks = 24
     private static let edgeShift: UInt32 = 30
-    private static let placeMask: UInt32 = 1 << edgeShift - 1
+    private static let positionMask: UInt32 = 1 << edgeShift - 1
 
     /// The holders of a key, in no order.
     subscript(id: UInt32) -> Holders {
@@ -32,21 +32,21 @@ struct Dependents: Sendable {
         let head = heads[Int(id)]
         if head == Self.isTabled { return many[id].map { $0.map { ($0.key, $0.value) } } ?? [] }
         var found: Holders = []
-        var place = head
-        while place != 0 {
-            let link = links[Int(place) - 1]
-            found.append((link.holder, Recipe.Edge(rawValue: UInt8(link.next >> Self.edgeShift)) ?? .late))
-            place = link.next & Self.placeMask
+        var position = head
+        while position != 0 {
+            let link = links[Int(position) - 1]
+            found.append((link.holder, Recipe.Edge(rawValue: UInt8(link.next >> Self.edgeShift)) ?? .deferred))
+            position = link.next & Self.positionMask
         }
         return found
     }
 
     /// Whether the links of a key are as many as it may have.
     private func isFull(_ id: UInt32) -> Bool {
-        var place = heads[Int(id)]
+        var position = heads[Int(id)]
         var count = 0
-        while place != 0 && count < Self.mostLinks {
-            place = links[Int(place) - 1].next & Self.placeMask
+        while position != 0 && count < Self.mostLinks {
+            position = links[Int(position) - 1].next & Self.positionMask
             count += 1
         }
         return count == Self.mostLinks
@@ -93,22 +93,22 @@ struct Dependents: Sendable {
             return
         }
         var before: UInt32 = 0
-        var place = heads[Int(id)]
-        while place != 0 {
-            let link = links[Int(place) - 1]
+        var position = heads[Int(id)]
+        while position != 0 {
+            let link = links[Int(position) - 1]
             if link.holder == holder {
-                let next = link.next & Self.placeMask
+                let next = link.next & Self.positionMask
                 if before == 0 {
                     heads[Int(id)] = next
                 } else {
-                    links[Int(before) - 1].next = links[Int(before) - 1].next & ~Self.placeMask | next
+                    links[Int(before) - 1].next = links[Int(before) - 1].next & ~Self.positionMask | next
                 }
-                links[Int(place) - 1] = Link(holder: 0, next: firstFree)
-                firstFree = place
+                links[Int(position) - 1] = Link(holder: 0, next: firstFree)
+                firstFree = position
                 return
             }
-            before = place
-            place = link.next & Self.placeMask
+            before = position
+            position = link.next & Self.positionMask
         }
     }
 }

@@ -63,7 +63,7 @@ final class Documents: Sendable {
         throw Failure(
             .argument,
             "the source was closed before its change set was committed: close it after the commit, or discard the set and "
-                + "leave the file out of the next one", at: Place(file: closed.document.name))
+                + "leave the file out of the next one", at: Location(file: closed.document.name))
     }
 
     /// After a commit: the documents that the set opened are open. By the thread that has the turn.
@@ -165,7 +165,7 @@ final class Documents: Sendable {
     /// After a failure: files of the set that were not at fault are owed. After a success none of them is.
     func noteOwed(_ changes: DocumentChanges, _ failure: Failure?) {
         guard !changes.contents.isEmpty else { return }
-        let faulty = Set((failure?.all ?? []).map(\.place.file))
+        let faulty = Set((failure?.all ?? []).map(\.location.file))
         state.locked { state in
             state.owed.removeAll { document in changes.contents.contains { $0.document === document } }
             guard failure != nil, changes.contents.count > 1 else { return }
@@ -288,7 +288,7 @@ final class Documents: Sendable {
             return true
         }
         guard !set.documents.heard.isEmpty && isYoung(set.events) else { return false }
-        let names = Set(failure.all.map(\.place.file))
+        let names = Set(failure.all.map(\.location.file))
         let atFault = attempt.files.read.filter {
             names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "")
         }

@@ -117,9 +117,9 @@ extension Engine {
         var (objects, claims) = container.monitor.locked {
             (cells.values.flatMap { $0.heldObjects() }, cells.values.flatMap { $0.claims() })
         }
-        let (former, late) = reclaimer.takeAll()
+        let (former, overtaken) = reclaimer.takeAll()
         objects += Self.sequenced(
-            former.objects.map(\.object) + late.map(\.object) + container.retiredObjects.takeAll())
+            former.objects.map(\.object) + overtaken.map(\.object) + container.retiredObjects.takeAll())
         objects.sort { $0.sequence > $1.sequence }
         let leased = leases.reached()
         // Constants are stopped with the rest, and end with the last claim on them.
@@ -127,7 +127,7 @@ extension Engine {
         for failure in container.lifecycle.stopTogether(ending) { container.life.stopFailures.note(failure) }
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
-        container.lates.end()
+        container.deferred.end()
         withExtendedLifetime(former) {}
         // Jobs of this thread's domain run here; other domains run theirs before the loop ends.
         container.domains.finishJobs(timeout: Self.patienceWithDomains)
@@ -136,7 +136,7 @@ extension Engine {
         for object in ObjectTable.all(of: container.tag) { Disposal.keepType(of: object) }
     }
 
-    /// Objects that the graph holds, with their place in the order of creation.
+    /// Objects that the graph holds, with their position in the order of creation.
     private static func sequenced(_ objects: [UInt64]) -> [(sequence: UInt64, object: UInt64)] {
         objects.map { object in (ObjectTable.record(object).map { iv_record_order($0) } ?? 0, object) }
     }

@@ -44,7 +44,7 @@ extension Engine {
             case .new:
                 throw Failure(
                     .notReady, "the change set that opens the source is not committed yet",
-                    at: Place(file: document.name))
+                    at: Location(file: document.name))
             }
             set.cause = document.name
             set.documents.set(content, of: document)

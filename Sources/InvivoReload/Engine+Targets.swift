@@ -73,12 +73,12 @@ extension Engine {
 
     // MARK: overrides and pools
 
-    /// Puts another recipe in a key's place, as a reload; dependents follow.
+    /// Begins an override of a key, as a reload. Dependents are updated.
     public func override(_ definition: Definition) throws(Failure) -> UInt64 {
         let override = Override(definition, container)
         var set = ChangeSet(cause: "override \(definition.key)")
         set.overrides = [.begin(override)]
-        // Before it is in place: close ends the handles of those that are.
+        // Before the override is in force: close ends the handles of those that are.
         let handle = override.open()
         do throws(Failure) { try reloader.commit(set) } catch {
             override.closeHandle()

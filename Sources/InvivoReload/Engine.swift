@@ -107,9 +107,9 @@ public final class Engine: Sendable {
         container.domains.events.jobWaits = { [weak container] domain in
             container?.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must poll the runtime")
         }
-        container.builds.connect { [weak engine] late in
+        container.builds.connect { [weak engine] overtaken in
             var set = ChangeSet(cause: "a build that a reload overtook")
-            set.rebuilds = [.overtaken(late)]
+            set.rebuilds = [.overtaken(overtaken)]
             engine?.reloader.submitUnasked(set)
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()

@@ -61,9 +61,9 @@ final class GenerationStore: Sendable {
         let changesObjects =
             !touched.isEmpty || !wiring.definitions.changed.isEmpty || !wiring.definitions.overrides.isEmpty
             || !effects.replaced.isEmpty
-        var late: [UInt32: LateBuild] = [:]
+        var overtaken: [UInt32: OvertakenBuild] = [:]
         announcer.publishing(changesObjects) {
-            late = container.monitor.locked { () -> [UInt32: LateBuild] in
+            overtaken = container.monitor.locked { () -> [UInt32: OvertakenBuild] in
                 // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
                 // the old graph in between is not kept for the new version.
                 for id in touched { container.keys.bumpVersion(id) }
@@ -74,13 +74,13 @@ final class GenerationStore: Sendable {
                     cell.markRetired()
                     next.cell(cell.id)?.adoptTracked(of: cell)
                 }
-                reclaimer.retire(former, effects.replaced, remembered: container.lates.forget(touched))
+                reclaimer.retire(former, effects.replaced, remembered: container.deferred.forget(touched))
                 container.builds.forget(effects.replaced, in: next)
                 container.monitor.broadcast()
                 return container.builds.endNoting(former, next)
             }
         }
-        if !late.isEmpty { container.builds.report(late) }
+        if !overtaken.isEmpty { container.builds.report(overtaken) }
     }
 
     /// The keys of what is made again and again, and of what is made with it each time.
@@ -90,7 +90,7 @@ final class GenerationStore: Sendable {
         var queue = Array(ids)
         let graph = container.currentGraph()
         while let id = queue.popLast() {
-            for (holder, edge) in snapshot.links.dependents[id] where edge != .late {
+            for (holder, edge) in snapshot.links.dependents[id] where edge != .deferred {
                 guard graph.recipe(holder)?.scope.isShared == false, found.insert(holder).inserted else { continue }
                 queue.append(holder)
             }

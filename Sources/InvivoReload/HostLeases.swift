@@ -104,10 +104,10 @@ struct HostLeases {
         }
         let records = leases.compactMap { ObjectTable.record($0.bits) }
         let (leased, claims) = container.monitor.locked { () -> ([Record], [AnyObject]) in
-            let lates = container.lates.leases()
+            let claimed = container.deferred.leases()
             // One lease of each is that of this function.
             var accounted = ownLeases(and: replaced).merging(targets.leases(), uniquingKeysWith: +)
-            accounted.merge(lates.counts, uniquingKeysWith: +)
+            accounted.merge(claimed.counts, uniquingKeysWith: +)
             for lease in reclaimer.remembered { accounted[lease.bits, default: 0] += 1 }
             // The undo steps of several domains may keep the same lease.
             var kept: Set<ObjectIdentifier> = []
@@ -128,7 +128,7 @@ struct HostLeases {
                 let object = ObjectTable.handle(record)
                 return ObjectTable.leases(object) > accounted[object] ?? 0
             }
-            return (leased, lates.claims)
+            return (leased, claimed.claims)
         }
         withExtendedLifetime(claims) {}
         return (leased, leases)

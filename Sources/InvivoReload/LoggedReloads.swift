@@ -17,15 +17,15 @@ struct LoggedReloads {
     private var warnings: [String: Set<String>] = [:]
 
     /// The warnings that are new, and whether the edit was refused before as it is now.
-    mutating func news(of attempt: Attempt) -> (warnings: [(String, Place)], isRepeated: Bool) {
+    mutating func news(of attempt: Attempt) -> (warnings: [(String, Location)], isRepeated: Bool) {
         var held = warnings
         // A warning about no document, or about one that was read, holds only if this reload has it, too.
         held[""] = nil
         for (document, _) in attempt.set.documents.contents { held[document.name] = nil }
-        var news: [(String, Place)] = []
-        for (message, place) in attempt.warnings {
-            held[place.file, default: []].insert(message)
-            if warnings[place.file]?.contains(message) != true { news.append((message, place)) }
+        var news: [(String, Location)] = []
+        for (message, location) in attempt.warnings {
+            held[location.file, default: []].insert(message)
+            if warnings[location.file]?.contains(message) != true { news.append((message, location)) }
         }
         warnings = held
         guard let failure = attempt.report.failure else {

@@ -3,7 +3,7 @@ internal import InvivoBase
 public import InvivoGraph
 public import InvivoWiring
 
-/// Another definition for a key while it is in place: for a test or a trial. The key keeps its scope, visibility, rank
+/// Another definition for a key while it is in force: for a test or a trial. The key keeps its scope, visibility, rank
 /// and timeouts, and is exclusive or tracked as before.
 /// Overrides of one key lie on each other; the last one counts, and each can go in any order.
 public final class Override: Sendable {

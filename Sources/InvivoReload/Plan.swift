@@ -160,17 +160,17 @@ struct Plan {
         let builds = steps.builds
         guard builds.contains(where: { $0.cell.recipe.isExclusive }) else { return builds }
         let ids = Set(builds.map(\.id))
-        var late: [UInt32: Bool] = [:]
-        func isLate(_ id: UInt32) -> Bool {
-            if let known = late[id] { return known }
-            late[id] = false
+        var last: [UInt32: Bool] = [:]
+        func isLast(_ id: UInt32) -> Bool {
+            if let known = last[id] { return known }
+            last[id] = false
             guard let recipe = editor.recipe(id) else { return false }
             let found =
                 recipe.isExclusive && ids.contains(id)
-                || recipe.references.edges.contains { $0.edge != .late && isLate($0.id) }
-            late[id] = found
+                || recipe.references.edges.contains { $0.edge != .deferred && isLast($0.id) }
+            last[id] = found
             return found
         }
-        return builds.filter { !isLate($0.id) } + builds.filter { isLate($0.id) }
+        return builds.filter { !isLast($0.id) } + builds.filter { isLast($0.id) }
     }
 }

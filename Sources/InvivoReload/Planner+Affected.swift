@@ -43,7 +43,7 @@ extension Planner {
             if !wiring.config.changedIDs.contains(id) { remade.append(id) }
             let aliases = before.links.aliases[id]
             if !aliases.isEmpty { for alias in aliases.sorted() where seen.insert(alias).inserted { queue.append(alias) } }
-            for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where edge != .late {
+            for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where edge != .deferred {
                 let isHeld = isHeld(holder)
                 if edge == .injection && isHeld && isChangedInPlace(holder, [id]) {
                     reinjected.insert(holder)

@@ -67,13 +67,13 @@ extension Planner {
                     } else if (before.originals[definition.id] ?? live).isSame(as: typed(definition)) {
                         definition.join(before.originals[definition.id] ?? live)
                         assembled.same.insert(definition.id)
-                        if live.body.assembly != definition.body.assembly || live.place != definition.place
+                        if live.body.assembly != definition.body.assembly || live.location != definition.location
                             || self.order(of: live, definitions) != order
                         {
                             definitions.moved[live.id] = live.with { body in
                                 body.order = order
                                 body.assembly = definition.body.assembly
-                                body.place = definition.place
+                                body.location = definition.location
                             }
                         }
                     } else {
@@ -90,7 +90,7 @@ extension Planner {
                             + (outer.isEmpty
                                 ? ", nor to anything outside"
                                 : "; what it refers to outside: \(outer.prefix(8).joined(separator: ", "))"),
-                        path: name, at: next.description.place))
+                        path: name, at: next.description.location))
             }
         }
         // An unchanged member still conflicts with a definition of the same set.
@@ -212,7 +212,7 @@ extension Planner {
             let type = try registrations.type(named: name)
             return definition.with { $0.type = type }
         } catch {
-            failures.append(Failure(error.code, error.message, path: definition.key, at: definition.place))
+            failures.append(Failure(error.code, error.message, path: definition.key, at: definition.location))
             return nil
         }
     }

@@ -28,7 +28,7 @@ extension Planner {
         var queue = Array(seen)
         while let id = queue.popLast() {
             for alias in before.links.aliases[id] where seen.insert(alias).inserted { queue.append(alias) }
-            for (holder, edge) in before.links.dependents[id] where edge != .late && seen.insert(holder).inserted {
+            for (holder, edge) in before.links.dependents[id] where edge != .deferred && seen.insert(holder).inserted {
                 holders.insert(holder)
                 // The holders of a definition that is not shared hold its dependencies, too.
                 if recipe(holder)?.scope.isShared == false { queue.append(holder) }
@@ -45,7 +45,7 @@ extension Planner {
                 Failure(
                     .captive,
                     "\(why(holder, captive)): \(path); inject a provider, or give them scopes and types that fit",
-                    path: holder.key, at: holder.definition.place))
+                    path: holder.key, at: holder.definition.location))
         }
     }
 
@@ -76,7 +76,7 @@ extension Planner {
         guard !holder.references.edges.isEmpty else { return nil }
         var seen: Set<UInt32> = [holder.id]
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
-            for (target, edge) in from.references.edges where edge != .late && seen.insert(target).inserted {
+            for (target, edge) in from.references.edges where edge != .deferred && seen.insert(target).inserted {
                 guard let held = recipe(target) else { continue }
                 if held.type != nil, Self.isCaptive(held, of: holder) { return way + [held] }
                 // Also the target of an alias with arguments or of a choice.

@@ -48,7 +48,7 @@ extension Planner {
                 guard parent.flatMap({ definitions.changed[$0] ?? before.definitions[$0] }) == nil else { return nil }
                 return Failure(
                     .notFound, "the parent '\(name)' of what is under the override of '\(base.key)' is not defined",
-                    path: base.key, at: layer.place)
+                    path: base.key, at: layer.location)
             }
         }
     }
@@ -236,7 +236,7 @@ extension Planner {
                     failures.append(
                         Failure(
                             .notFound, "'\(names.name(id))' cannot be removed: '\(definition.key)' needs it",
-                            path: definition.key, at: definition.place))
+                            path: definition.key, at: definition.location))
                 }
             }
             for child in before.links.children[id].sorted() where changed[child] == nil {
@@ -260,7 +260,7 @@ extension Planner {
                 Failure(
                     .notFound,
                     "'\(key.name)' cannot be removed: the processor '\(processor.name)' is for it; remove the processor too (unprocess)",
-                    path: key.name, at: processor.place))
+                    path: key.name, at: processor.location))
         }
         // Dependents of a definition that becomes blocked are compiled again.
         for id in changed.keys where compiler.context.definitions.isBlocked(id) {
@@ -347,7 +347,7 @@ extension Planner {
             let members = Set(circle)
             let start = circle.filter { recipes[$0] != nil }.min() ?? circle[0]
             let path = Circles.path(from: start, within: members) { targets($0, \.initializing) }.map(names.name)
-            let place = recipe(start)?.definition.place ?? Place()
+            let location = recipe(start)?.definition.location ?? Location()
             let isMade = circle.contains { alias($0) == nil }
             failures.append(
                 Failure(
@@ -355,7 +355,7 @@ extension Planner {
                     "cyclic dependency: \(path.joined(separator: " -> "))"
                         + (isMade
                             ? ", all through initializers; inject one of them as a property, or by a provider" : ""),
-                    path: names.name(start), at: place))
+                    path: names.name(start), at: location))
         }
     }
 }

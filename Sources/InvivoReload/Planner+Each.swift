@@ -28,7 +28,7 @@ extension Planner {
                 try Loading.check()
                 failures += error.all.map { one in
                     var failure = one
-                    if failure.place.file.isEmpty { failure.place = pattern.place }
+                    if failure.location.file.isEmpty { failure.location = pattern.location }
                     if failure.path.isEmpty { failure.path = pattern.key }
                     return failure
                 }
@@ -148,7 +148,7 @@ extension Planner {
                 throw Failure(
                     .type,
                     "'\(pattern.key)' is for each entry of a map or list, and here is \(node.value.kind.withArticle)",
-                    path: "config.\(path)", at: node.place)
+                    path: "config.\(path)", at: node.location)
             }
         }
         return []
@@ -166,7 +166,7 @@ extension Planner {
         throw Failure(
             .spec,
             "an entry of a list is known by its text or number, or as a map by its 'name', and this one has none; or write a map",
-            path: "config.\(path)", at: item.place)
+            path: "config.\(path)", at: item.location)
     }
 
     private func checked(_ entries: [ConfigEntry], _ path: String) throws(Failure) -> [ConfigEntry] {
@@ -175,7 +175,7 @@ extension Planner {
                 .tooLarge,
                 "there are \(entries.count) entries, at most \(limits.maxEachEntries) are allowed where a definition is "
                     + "for each; max_each_entries permits more",
-                path: "config.\(path)", at: entries[limits.maxEachEntries].node.place)
+                path: "config.\(path)", at: entries[limits.maxEachEntries].node.location)
         }
         var seen: NameSet = []
         var steps = LoadSteps()
@@ -185,11 +185,11 @@ extension Planner {
                 throw Failure(
                     .spec,
                     "\(quoted(entry.name)) is no name for an entry: it is part of a key, without dots and brackets",
-                    path: "config.\(path)", at: entry.node.place)
+                    path: "config.\(path)", at: entry.node.location)
             }
             guard seen.insert(entry.name).inserted else {
                 throw Failure(
-                    .exists, "two entries are \(quoted(entry.name))", path: "config.\(path)", at: entry.node.place)
+                    .exists, "two entries are \(quoted(entry.name))", path: "config.\(path)", at: entry.node.location)
             }
         }
         return entries

@@ -8,7 +8,7 @@ internal import InvivoWiring
 extension Planner {
     /// Plans the layers of each affected key from all documents. Returns the keys that it has planned, and those with warnings.
     func planLayers(
-        _ wiring: NextWiring, _ effects: inout Effects, _ warnings: inout [(String, Place)],
+        _ wiring: NextWiring, _ effects: inout Effects, _ warnings: inout [(String, Location)],
         _ failures: inout [Failure]
     ) throws(Failure) -> LayerFindings {
         let set = wiring.set
@@ -67,7 +67,7 @@ extension Planner {
                     &known)
             }
         }
-        found.sort { ($0.place.file, $0.place.line, $0.place.column) < ($1.place.file, $1.place.line, $1.place.column) }
+        found.sort { ($0.location.file, $0.location.line, $0.location.column) < ($1.location.file, $1.location.line, $1.location.column) }
         if let failure = Failure.gathered(found, omitted: omitted) { failures.append(failure) }
         return findings
     }
@@ -76,7 +76,7 @@ extension Planner {
     private struct Said {
         var specs: [TraitSpec]
         /// The location of the key in the first document that names it.
-        var place: Place
+        var location: Location
     }
 
     /// The documents after a plan.
@@ -116,7 +116,7 @@ extension Planner {
             var said: Said?
             for state in states {
                 guard let entry = try state.traits[key] else { continue }
-                if said == nil { said = Said(specs: [], place: entry.targetPlace) }
+                if said == nil { said = Said(specs: [], location: entry.targetLocation) }
                 said?.specs += entry.traits
             }
             return said
@@ -129,7 +129,7 @@ extension Planner {
         let documents = DocumentsNext(wiring.staged, documents)
         // If definitions change too, a key may be missing because of their errors.
         let knowsKeys = set.keys.definitions.isEmpty && set.assemblies.isEmpty && before.links.patterns.isEmpty
-        var warnings: [(String, Place)] = []
+        var warnings: [(String, Location)] = []
         var known: Set<String>?
         for key in documents.changed.sorted() {
             guard let said = try documents.said(key) else { continue }
@@ -155,7 +155,7 @@ extension Planner {
     /// Plans traits for a key that is not defined, attached or declared.
     private func planUntargeted(
         _ key: String, _ said: Said, waits: Bool, _ definitions: DefinitionPlan, _ changes: inout [Report.Change],
-        _ warnings: inout [(String, Place)], _ known: inout Set<String>?
+        _ warnings: inout [(String, Location)], _ known: inout Set<String>?
     ) throws(Failure) {
         try traits.checkNames(said.specs, key: key)
         guard waits else {
@@ -171,10 +171,10 @@ extension Planner {
                 "no target has the key '\(key)'\(Self.targetHint(key, keys.sorted())) "
                     + "(pending_targets, or --wait, permits keys that come later)",
                 path: "traits.\(key)",
-                at: said.place)
+                at: said.location)
         }
         guard !said.specs.isEmpty else { return }
-        warnings.append(("no target has the key '\(key)' yet; its traits wait for one", said.place))
+        warnings.append(("no target has the key '\(key)' yet; its traits wait for one", said.location))
         changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
     }
 
@@ -190,7 +190,7 @@ extension Planner {
 
     private func planLayers(
         _ wiring: NextWiring, _ effects: inout Effects, _ id: UInt32, _ key: String, _ said: Said?,
-        _ warnings: inout [(String, Place)]
+        _ warnings: inout [(String, Location)]
     ) throws(Failure) {
         let specs = said?.specs ?? []
         let set = wiring.set
@@ -202,7 +202,7 @@ extension Planner {
         let former = graph.configuration(id) as? TargetLayers
         var layers: TargetLayers?
         if let type = definition?.type ?? staying.first?.type ?? before.targetTypes[id] {
-            var notes: [(String, Place)] = []
+            var notes: [(String, Location)] = []
             layers = specs.isEmpty ? nil : try traits.layers(for: key, type: type, specs) { notes.append(($0, $1)) }
             warnings += notes
         } else if let said {

@@ -32,7 +32,7 @@ extension Planner {
         for processor in changes.added {
             guard let key = processor.key, self.next(key.id, definitions) == nil else { continue }
             var failure = unknownKey(key.name, definitions)
-            failure.place = processor.place
+            failure.location = processor.location
             failure.message = "the processor '\(processor.name)': \(failure.message)"
             failures.append(failure)
         }
@@ -89,7 +89,7 @@ extension Planner {
                     do throws(Failure) { result = try process(result) } catch {
                         throw Failure(
                             error.code, "the processor '\(processor.name)': \(error.message)", path: described.key,
-                            at: described.place)
+                            at: described.location)
                     }
                 }
             } catch { failures.append(error) }
@@ -167,7 +167,7 @@ extension Planner {
     ) {
         guard case .component(_, let name, let method)? = processor.decorator else { return }
         func fail(_ code: Status, _ message: String) {
-            var failure = Failure(code, "the processor '\(processor.name)' \(message)", path: name, at: processor.place)
+            var failure = Failure(code, "the processor '\(processor.name)' \(message)", path: name, at: processor.location)
             // The processor is the dependent.
             failure.isChained = true
             failures.append(failure)

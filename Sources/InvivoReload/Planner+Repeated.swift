@@ -32,8 +32,8 @@ extension Planner {
                 guard definition.reads(config: path) || flat.reads(config: path), candidates.contains(repeated),
                     candidates.allSatisfy({ tree.find($0) == nil })
                 else { continue }
-                let place = node?.place ?? definition.place
-                found.append(UnreadEntry(path: path, place: place, near: repeated, reader: definition.key))
+                let location = node?.location ?? definition.location
+                found.append(UnreadEntry(path: path, location: location, near: repeated, reader: definition.key))
                 break
             }
         }

@@ -28,7 +28,7 @@ extension Planner {
                 Failure(
                     .exists,
                     "the object is attached to '\(target.key)', by which documents tune it, and cannot be that of "
-                        + "'\(recipe.key)' too: detach it first", path: recipe.key, at: recipe.definition.place))
+                        + "'\(recipe.key)' too: detach it first", path: recipe.key, at: recipe.definition.location))
         }
     }
 

@@ -6,7 +6,7 @@ internal import InvivoWiring
 /// An entry of the configuration that nothing reads.
 public struct UnreadEntry: Sendable {
     public let path: String
-    public let place: Place
+    public let location: Location
     /// The path that is read and spelled nearly so; nil when there is none.
     public let near: String?
     /// The definition that reads `near` because its path repeats the name of its assembly; nil for a misspelled entry.
@@ -22,7 +22,7 @@ public struct UnreadEntry: Sendable {
 
     /// The warning as an error of a check.
     var failure: Failure {
-        var failure = Failure(.notConfigured, text, path: "config.\(path)", at: place)
+        var failure = Failure(.notConfigured, text, path: "config.\(path)", at: location)
         failure.finding = .unread
         return failure
     }
@@ -108,7 +108,7 @@ extension Planner {
                 let near = misspelled < Failure.most ? readers.nearest(to: entry.path, &budget) : nil
                 if near != nil { misspelled += 1 }
                 if near != nil || isValue {
-                    found.append(UnreadEntry(path: entry.path, place: node.place, near: near))
+                    found.append(UnreadEntry(path: entry.path, location: node.location, near: near))
                     isDone = true
                 }
             }

@@ -28,7 +28,7 @@ struct Planner {
     }
 
     /// Returns the plan of a staged change set, or all errors at once.
-    func plan(_ staged: Staged, _ warnings: inout [(String, Place)]) throws(Failure) -> Plan {
+    func plan(_ staged: Staged, _ warnings: inout [(String, Location)]) throws(Failure) -> Plan {
         let set = staged.set
         var failures: [Failure] = []
         var definitions = DefinitionPlan(lastNumber: before.lastNumber)
@@ -47,7 +47,7 @@ struct Planner {
         if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
         let misspelled = try misspelled(wiring)
-        warnings += misspelled.map { ($0.text, $0.place) }
+        warnings += misspelled.map { ($0.text, $0.location) }
         noteChanges(of: config, &effects.changes)
         try planCells(wiring, rebased, &effects)
         let findings = try planLayers(wiring, &effects, &warnings, &failures)

@@ -10,7 +10,7 @@ enum Rebuild: Sendable {
     /// The entries of a pool are removed.
     case pool(PoolClearing)
     /// Shared objects that a commit overtook while they were built, by key.
-    case overtaken([UInt32: LateBuild])
+    case overtaken([UInt32: OvertakenBuild])
     /// Definitions that are blocked on types are planned again, because a type was registered.
     case blockedOnTypes
 
@@ -29,9 +29,9 @@ extension [Rebuild] {
 
     var pools: [PoolClearing] { compactMap { if case .pool(let clearing) = $0 { clearing } else { nil } } }
 
-    var overtaken: [UInt32: LateBuild] {
+    var overtaken: [UInt32: OvertakenBuild] {
         reduce(into: [:]) { all, rebuild in
-            if case .overtaken(let late) = rebuild { all.merge(late) { $0.joined($1) } }
+            if case .overtaken(let overtaken) = rebuild { all.merge(overtaken) { $0.joined($1) } }
         }
     }
 

@@ -166,7 +166,7 @@ final class Reclaimer: Sendable {
     }
 
     /// For callers that hold the monitor: `former` was replaced, and no later graph has these slots.
-    func retire(_ former: Graph, _ replaced: [Cell], remembered: LateTable.Forgotten) {
+    func retire(_ former: Graph, _ replaced: [Cell], remembered: DeferredTable.Forgotten) {
         let objects = replaced.flatMap { slot in
             slot.heldObjects().map { object in
                 ReplacedObject(
@@ -184,7 +184,7 @@ final class Reclaimer: Sendable {
 
     /// For callers that hold the monitor: objects that were built for a graph that was replaced meanwhile. Views of that graph or an
     /// older one may have borrowed them.
-    private func takeLate() -> [ReplacedObject] {
+    private func takeOvertaken() -> [ReplacedObject] {
         container.builds.takeOutdated().map { outdated in
             let sequence = ObjectTable.record(outdated.object).map { iv_record_order($0) } ?? 0
             return ReplacedObject(sequence: sequence, object: outdated.object, birth: outdated.birth)
@@ -201,7 +201,7 @@ final class Reclaimer: Sendable {
                 // Generations that only need a further barrier end together with the others, in one order.
                 let last = state.retired.mayEnd(readers)
                 if attempt < Self.mostBarriers, last > newest { return (last, RetiredGenerations.Ended()) }
-                return (nil, state.retired.end(readers, upTo: newest, late: takeLate()))
+                return (nil, state.retired.end(readers, upTo: newest, overtaken: takeOvertaken()))
             }
             ended = all
             guard let later else { break }
@@ -221,7 +221,7 @@ final class Reclaimer: Sendable {
     var needsLoop: Bool { state.held { $0.isScheduled || $0.nextLook != .max || $0.handedOver != 0 } }
 
     /// Looks again later at retired objects to which their language refers: soon at first, then at longer intervals, and when
-    /// the grace time of one ends. An earlier look takes the place of the one that was planned; the timer of that is not
+    /// the grace time of one ends. An earlier look replaces the planned one; the timer of that is not
     /// cancelled but finds that it is not the last, so it does not matter in which order threads come to set theirs.
     func scheduleLook() {
         let planned = state.locked { state -> (number: UInt64, delay: UInt64)? in
@@ -298,7 +298,7 @@ final class Reclaimer: Sendable {
     var remembered: [ObjectLease] { state.held { $0.retired.remembered } }
 
     /// For close: all former generations, and the objects that were built for them.
-    func takeAll() -> (former: RetiredGenerations.Ended, late: [BuildRecords.Outdated]) {
+    func takeAll() -> (former: RetiredGenerations.Ended, overtaken: [BuildRecords.Outdated]) {
         state.locked { ($0.retired.takeAll(), container.builds.takeOutdated()) }
     }
 }

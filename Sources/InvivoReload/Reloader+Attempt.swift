@@ -62,7 +62,7 @@ extension Reloader {
             guard let recipe = plan.editor.recipe(id) else { continue }
             var node = reader.facts(of: id, recipe)
             // A plain alias has the compiled definition of its target.
-            if recipe.id != id, let place = definition?.place { node.place = place }
+            if recipe.id != id, let location = definition?.location { node.location = location }
             nodes.append(node)
         }
         guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
@@ -158,11 +158,11 @@ extension Reloader {
                     prepared.outcome = .planned(plan)
                     prepared.clock.end(INVIVO_PHASE_PLAN)
                 } catch {
-                    guard error.code == .timeout && error.place.file.isEmpty else {
+                    guard error.code == .timeout && error.location.file.isEmpty else {
                         return prepared.outcome = .failed(error)
                     }
                     let names = set.documents.contents.map(\.document.name).joined(separator: ", ")
-                    prepared.outcome = .failed(Failure(.timeout, error.message, at: Place(file: names)))
+                    prepared.outcome = .failed(Failure(.timeout, error.message, at: Location(file: names)))
                 }
             }
         }

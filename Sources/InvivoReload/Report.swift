@@ -33,7 +33,7 @@ public final class Report: Sendable {
 
     init(
         generation: UInt64, cause: String, failure: Failure?, stopFailure: Failure?, changes: [Change],
-        phases: [UInt64], warnings: [(String, Place)] = [], settings: NameTable<ConfigNode?> = [:],
+        phases: [UInt64], warnings: [(String, Location)] = [], settings: NameTable<ConfigNode?> = [:],
         formerly: Formerly? = nil, referred: [String] = [], stopGrace: UInt64 = .max
     ) {
         self.referred = referred

@@ -32,7 +32,7 @@ public struct RetiredGenerations {
         let since: UInt64
         public fileprivate(set) var objects: [ReplacedObject]
         /// Objects that lazy references had resolved. Released with the generation, without the monitor.
-        let remembered: LateTable.Forgotten
+        let remembered: DeferredTable.Forgotten
         /// The age at which a warning says that it is still read. It doubles with each warning.
         var warnsAfter = firstWarning
         static let firstWarning: UInt64 = 2_000_000_000
@@ -68,7 +68,7 @@ public struct RetiredGenerations {
     /// Adds the generation that was just replaced.
     public mutating func append(
         _ number: UInt64, _ graph: AnyObject, at address: UnsafeRawPointer, objects: [ReplacedObject],
-        remembered: LateTable.Forgotten = LateTable.Forgotten(), names: [KeyTable.Outgrown] = []
+        remembered: DeferredTable.Forgotten = DeferredTable.Forgotten(), names: [KeyTable.Outgrown] = []
     ) {
         generations.append(
             Generation(
@@ -85,7 +85,7 @@ public struct RetiredGenerations {
 
     /// Removes the generations up to the epoch `newest` that nobody reads, and the objects that end with them. `late` are objects
     /// of slots that were replaced while they were built.
-    public mutating func end(_ readers: Readers.Inside, upTo newest: UInt64, late: [ReplacedObject] = []) -> Ended {
+    public mutating func end(_ readers: Readers.Inside, upTo newest: UInt64, overtaken: [ReplacedObject] = []) -> Ended {
         var ended = Ended()
         let over = generations.filter { $0.epoch <= newest && !readers.mayRead($0.address, $0.epoch) }
         if !over.isEmpty {
@@ -97,7 +97,7 @@ public struct RetiredGenerations {
             for object in generation.objects { pass(object, before: generation.number, &ended) }
             ended.generations.append((generation, ended.objects.count - before))
         }
-        for object in late { pass(object, before: .max, &ended) }
+        for object in overtaken { pass(object, before: .max, &ended) }
         let free = names.prefix { $0.epoch <= newest && $0.epoch < readers.oldest }.count
         ended.names = names.prefix(free).map(\.table)
         names.removeFirst(free)

@@ -38,7 +38,7 @@ struct Stage {
                             .tooLarge,
                             "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed; "
                                 + "max_document_bytes permits more",
-                            at: Place(file: document.name))
+                            at: Location(file: document.name))
                     }
                     next.hash = ContentHash.of(bytes)
                 case .file:
@@ -59,7 +59,7 @@ struct Stage {
                             files.unchanged.append(document)
                             continue
                         }
-                        throw Failure(.busy, "the file is open for writing", at: Place(file: document.name))
+                        throw Failure(.busy, "the file is open for writing", at: Location(file: document.name))
                     }
                     files.read[files.read.count - 1].hash = read.hash
                     bytes = read.bytes

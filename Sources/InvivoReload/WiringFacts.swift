@@ -16,7 +16,9 @@ public struct WiringFacts: Sendable {
 
     /// How a dependency reaches its dependent.
     public enum How: String, Sendable {
-        case initializer, injection, late, asked, alias
+        case initializer, injection
+        case deferred = "late"
+        case asked, alias
     }
 
     /// How code resolves a key.
@@ -60,7 +62,7 @@ public struct WiringFacts: Sendable {
         public var alias: String?
         public var isAbstract = false
         public var rank: Int32 = 0
-        public var place = Place()
+        public var location = Location()
         public var dependencies: [Dependency] = []
         /// Whether it is defined inline, inside another definition.
         public var isInline = false

@@ -60,7 +60,7 @@ struct WiringFactsReader {
         node.alias = definition.alias
         node.isAbstract = recipe.isAbstract
         node.rank = definition.body.rank
-        node.place = definition.place
+        node.location = definition.location
         node.dependencies = recipe.references.edges.map { .init(key: container.keyName($0.id), how: .init($0.edge)) }
         if let alias = definition.alias, !node.dependencies.contains(where: { $0.key == alias }) {
             node.dependencies.append(.init(key: alias, how: .alias))
@@ -74,7 +74,7 @@ extension WiringFacts.How {
         switch edge {
         case .initializer: self = .initializer
         case .injection: self = .injection
-        case .late: self = .late
+        case .deferred: self = .deferred
         }
     }
 }

@@ -16,7 +16,7 @@ public struct AppManifest: Sendable {
     /// The assemblies to activate, of those that the modules describe.
     public let assemblies: [ManifestAssembly]
     public let components: [ManifestComponent]
-    /// Components that take the place of others' objects, in their order.
+    /// Components that replace the objects of others, in their order.
     public let decorators: [ManifestDecorator]
     public let specs: [ManifestSpec]
     public let file: String
@@ -42,16 +42,16 @@ public struct AppManifest: Sendable {
 
 public struct ManifestModule: Sendable {
     public let name: String
-    public let namePlace: Place
+    public let nameLocation: Location
     /// As written; relative paths mean relative to the manifest.
     public let modulePath: String
-    public let place: Place
+    public let location: Location
 }
 
 public struct ManifestSpec: Sendable {
     /// As written; relative paths mean relative to the manifest.
     public let specPath: String
-    public let place: Place
+    public let location: Location
 }
 
 public enum ManifestScope: String, Sendable, CaseIterable {
@@ -66,23 +66,23 @@ public enum ManifestScope: String, Sendable, CaseIterable {
 
 public struct ManifestComponent: Sendable {
     public let key: String
-    public let keyPlace: Place
+    public let keyLocation: Location
     /// Nil if the type is that of its parent, of the target of its alias, or of its options.
     public let type: String?
-    public let typePlace: Place
-    /// Lazy singleton by default. Nil if another component determines it; then `scopePlace` is the location of this
+    public let typeLocation: Location
+    /// Lazy singleton by default. Nil if another component determines it; then `scopeLocation` is the location of this
     /// component.
     public let scope: ManifestScope?
-    /// A scope of the host's, in the place of `scope`.
+    /// The name of a host scope, instead of `scope`.
     public let scopeName: String?
-    public let scopePlace: Place
+    public let scopeLocation: Location
     /// The properties that are set after the object is created, in this order. Each has a name.
     public let properties: [ManifestInjection]
     /// Arguments of the initializer: all by name, or all by position.
     public let initializer: [ManifestInjection]
     public let making: ManifestMaking
     public let life: ManifestLife
-    public let place: Place
+    public let location: Location
     /// Its key path in the manifest, "components.synth.lead", for errors found later.
     public let path: String
 }
@@ -93,8 +93,8 @@ public struct ManifestInjection: Sendable {
     public let name: String?
     public let value: ManifestValue
     /// The source location of the name if there is one, else of the value.
-    public let namePlace: Place
-    public let place: Place
+    public let nameLocation: Location
+    public let location: Location
     /// Its key path in the manifest, "components.synth.lead.init.input", for errors found later.
     public let path: String
 }

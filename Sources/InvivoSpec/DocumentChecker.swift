@@ -6,8 +6,8 @@ internal import InvivoBase
 struct DocumentChecker {
     private(set) var failures = FailureList()
 
-    mutating func fail(_ message: @autoclosure () -> String, path: SpecPath, at place: Place) {
-        failures.append(Failure(.spec, message(), path: path.text, at: place))
+    mutating func fail(_ message: @autoclosure () -> String, path: SpecPath, at location: Location) {
+        failures.append(Failure(.spec, message(), path: path.text, at: location))
     }
 
     /// `hint` is for a missing value, which a half-written or commented-out line leaves.
@@ -32,13 +32,13 @@ struct DocumentChecker {
 
     mutating func expected(_ what: String, _ node: SpecNode, path: SpecPath, hint: String = "") {
         let note = node.isNull && !hint.isEmpty ? "; \(hint)" : ""
-        fail("expected \(what), found \(node.described)\(note)", path: path, at: node.place)
+        fail("expected \(what), found \(node.described)\(note)", path: path, at: node.location)
     }
 
     /// Notes each key that is not among the known ones, with the nearest of them.
     mutating func refuseUnknownKeys(_ entries: [SpecEntry], known: [String], path: SpecPath) {
         for entry in entries where !known.contains(entry.key) {
-            fail(Self.unknownKey(entry.key, known), path: path, at: entry.keyPlace)
+            fail(Self.unknownKey(entry.key, known), path: path, at: entry.keyLocation)
         }
     }
 
@@ -50,7 +50,7 @@ struct DocumentChecker {
     /// Notes a name that is empty. True if it is good.
     mutating func checkName(_ entry: SpecEntry, _ what: String, path: SpecPath) -> Bool {
         if !entry.key.isEmpty { return true }
-        fail("\(what) is empty", path: path, at: entry.keyPlace)
+        fail("\(what) is empty", path: path, at: entry.keyLocation)
         return false
     }
 

@@ -17,7 +17,7 @@ struct FailureList {
 
     /// Throws the failures in the document's order. Does nothing if there are none.
     func throwIfAny() throws(Failure) {
-        let sorted = failures.sorted { ($0.place.line, $0.place.column) < ($1.place.line, $1.place.column) }
+        let sorted = failures.sorted { ($0.location.line, $0.location.column) < ($1.location.line, $1.location.column) }
         if let failure = Failure.gathered(sorted, omitted: left) { throw failure }
     }
 }

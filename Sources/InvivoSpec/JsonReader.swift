@@ -1,6 +1,6 @@
 internal import InvivoBase
 
-/// Strict RFC 8259, with the place of every value. Why not a library: docs/decisions.md.
+/// Strict RFC 8259, with the source location of every value. Why not a library: docs/decisions.md.
 ///
 /// One pass over the bytes, which are known to be UTF-8. The recursion is bounded by the limit of depth, which the
 /// builder holds.
@@ -191,7 +191,7 @@ extension JsonReader {
         case let scalar?: message += quoted(String(scalar))
         }
         return Failure(
-            .syntax, message, path: opening == nil ? tree.path : tree.containerPath, at: position.place(in: text.file))
+            .syntax, message, path: opening == nil ? tree.path : tree.containerPath, at: position.location(in: text.file))
     }
 
     private var lastByte: UInt8? {

@@ -11,7 +11,7 @@ public struct ManifestAssembly: Sendable {
     public let prefix: String?
     /// The keys that replace its outer references.
     public let remaps: [(from: String, to: String)]
-    public let place: Place
+    public let location: Location
     /// Its key path in the manifest, "assemblies[0]", for errors found later.
     public let path: String
 }
@@ -28,14 +28,14 @@ extension ManifestChecker {
         let what = "the name of an assembly, or a mount such as '{ mount: voice, as: left }'"
         guard case .map = node.content else {
             return checker.text(node, what, path: path).map {
-                ManifestAssembly(name: $0, prefix: nil, remaps: [], place: node.place, path: path.text)
+                ManifestAssembly(name: $0, prefix: nil, remaps: [], location: node.location, path: path.text)
             }
         }
         guard let map = checker.map(node, what, path: path) else { return nil }
         checker.refuseUnknownKeys(map, known: ["mount", "as", "remap"], path: path)
         let remaps = map["remap"].map { self.remaps($0, path: path.key("remap")) } ?? []
         guard let mounted = map["mount"], let prefix = map["as"] else {
-            checker.fail("a mount needs 'mount', an assembly, and 'as', a prefix", path: path, at: node.place)
+            checker.fail("a mount needs 'mount', an assembly, and 'as', a prefix", path: path, at: node.location)
             return nil
         }
         guard let name = checker.text(mounted, "the name of an assembly", path: path.key("mount")),
@@ -43,10 +43,10 @@ extension ManifestChecker {
         else { return nil }
         guard !prefix.hasPrefix("."), !prefix.hasSuffix(".") else {
             checker.fail(
-                "the prefix \(quoted(prefix)) begins or ends with a dot", path: path.key("as"), at: node.place)
+                "the prefix \(quoted(prefix)) begins or ends with a dot", path: path.key("as"), at: node.location)
             return nil
         }
-        return ManifestAssembly(name: name, prefix: prefix, remaps: remaps, place: node.place, path: path.text)
+        return ManifestAssembly(name: name, prefix: prefix, remaps: remaps, location: node.location, path: path.text)
     }
 
     private mutating func remaps(_ node: SpecNode, path: SpecPath) -> [(from: String, to: String)] {

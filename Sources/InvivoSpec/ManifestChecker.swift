@@ -30,7 +30,7 @@ struct ManifestChecker {
                 let file = checker.text(entry.value, "the path of a module", path: path.key(entry.key))
             else { return nil }
             return ManifestModule(
-                name: entry.key, namePlace: entry.keyPlace, modulePath: file, place: entry.value.place)
+                name: entry.key, nameLocation: entry.keyLocation, modulePath: file, location: entry.value.location)
         }
     }
 
@@ -38,7 +38,7 @@ struct ManifestChecker {
         let items = checker.list(node, "of paths", path: path, hint: "write [] if there are none") ?? []
         return items.enumerated().compactMap { index, item in
             checker.text(item, "the path of a spec", path: path.item(index)).map {
-                ManifestSpec(specPath: $0, place: item.place)
+                ManifestSpec(specPath: $0, location: item.location)
             }
         }
     }
@@ -53,20 +53,20 @@ struct ManifestChecker {
         if entry.key.hasPrefix("config.") {
             checker.fail(
                 "the assembly name 'config' is taken: '$\(entry.key)' is a value of the configuration",
-                path: path.key(entry.key), at: entry.keyPlace)
+                path: path.key(entry.key), at: entry.keyLocation)
         }
         return content(entry, path: path.key(entry.key))
     }
 
     /// A component that stands where it is used.
-    mutating func standing(_ node: SpecNode, path: SpecPath, at place: Place) -> [ManifestComponent] {
+    mutating func standing(_ node: SpecNode, path: SpecPath, at location: Location) -> [ManifestComponent] {
         depth += 1
         defer { depth -= 1 }
         guard depth <= 32 else {
-            checker.fail("components stand in each other too deeply", path: path, at: place)
+            checker.fail("components stand in each other too deeply", path: path, at: location)
             return []
         }
-        return content(SpecEntry(key: "", keyPlace: place, value: node), path: path).map { [$0] } ?? []
+        return content(SpecEntry(key: "", keyLocation: location, value: node), path: path).map { [$0] } ?? []
     }
 
     /// The content of a component, without its key.
@@ -84,22 +84,22 @@ struct ManifestChecker {
         guard let typeNode = map["type"] else {
             if making.saysWhat {
                 return ManifestComponent(
-                    key: entry.key, keyPlace: entry.keyPlace, type: nil, typePlace: entry.keyPlace, scope: scope,
+                    key: entry.key, keyLocation: entry.keyLocation, type: nil, typeLocation: entry.keyLocation, scope: scope,
                     scopeName: scopeName,
-                    scopePlace: map["scope"]?.place ?? entry.keyPlace, properties: properties, initializer: initializer,
-                    making: making, life: ManifestLife(map, &checker, path), place: entry.value.place, path: path.text)
+                    scopeLocation: map["scope"]?.location ?? entry.keyLocation, properties: properties, initializer: initializer,
+                    making: making, life: ManifestLife(map, &checker, path), location: entry.value.location, path: path.text)
             }
             if !map.contains(where: { nearestName(to: $0.key, among: ["type"]) != nil }) {
-                checker.fail("the key 'type' is missing; it names the component's type", path: path, at: entry.keyPlace)
+                checker.fail("the key 'type' is missing; it names the component's type", path: path, at: entry.keyLocation)
             }
             return nil
         }
         guard let type = checker.text(typeNode, "the name of a type", path: path.key("type")) else { return nil }
         return ManifestComponent(
-            key: entry.key, keyPlace: entry.keyPlace, type: type, typePlace: typeNode.place, scope: scope,
+            key: entry.key, keyLocation: entry.keyLocation, type: type, typeLocation: typeNode.location, scope: scope,
             scopeName: scopeName,
-            scopePlace: map["scope"]?.place ?? entry.keyPlace, properties: properties, initializer: initializer,
-            making: making, life: ManifestLife(map, &checker, path), place: entry.value.place, path: path.text)
+            scopeLocation: map["scope"]?.location ?? entry.keyLocation, properties: properties, initializer: initializer,
+            making: making, life: ManifestLife(map, &checker, path), location: entry.value.location, path: path.text)
     }
 
     /// A standard scope, or the name of a scope of the host. Starting the manifest checks whether the latter is
@@ -112,7 +112,7 @@ struct ManifestChecker {
         let near = suggestion(for: name.lowercased(), among: known)
         if near.isEmpty && !name.isEmpty { return (.lazySingleton, name) }
         let message = "unknown scope \(quoted(name))" + (near.isEmpty ? "; expected \(expected)" : near)
-        checker.fail(message, path: path, at: node.place)
+        checker.fail(message, path: path, at: node.location)
         return (.lazySingleton, nil)
     }
 
@@ -137,25 +137,25 @@ struct ManifestChecker {
         _ = checker.checkName(entry, "a name", path: path)
         let path = path.key(entry.key)
         return ManifestInjection(
-            name: entry.key, value: value(entry.value, path: path), namePlace: entry.keyPlace,
-            place: entry.value.place, path: path.text)
+            name: entry.key, value: value(entry.value, path: path), nameLocation: entry.keyLocation,
+            location: entry.value.location, path: path.text)
     }
 
     mutating func injections(_ items: [SpecNode], path: SpecPath) -> [ManifestInjection] {
         items.enumerated().map { index, item in
             let path = path.item(index)
             return ManifestInjection(
-                name: nil, value: value(item, path: path), namePlace: item.place, place: item.place, path: path.text)
+                name: nil, value: value(item, path: path), nameLocation: item.location, location: item.location, path: path.text)
         }
     }
 
     mutating func value(_ node: SpecNode, path: SpecPath) -> ManifestValue {
         switch node.content {
         case .text(let text) where text.hasPrefix("$$"):
-            return .value(SpecNode(.text(String(text.dropFirst())), at: node.place))
+            return .value(SpecNode(.text(String(text.dropFirst())), at: node.location))
         case .text(let text) where text.hasPrefix("$"):
             if text.utf8.count == 1 {
-                checker.fail("expected a key after '$'; write '$$' for a dollar sign", path: path, at: node.place)
+                checker.fail("expected a key after '$'; write '$$' for a dollar sign", path: path, at: node.location)
             }
             if text.hasPrefix("$config.") {
                 return .form(ManifestForm(kind: .config, name: String(text.dropFirst("$config.".utf8.count))))
@@ -168,17 +168,17 @@ struct ManifestChecker {
             return .reference(String(text.dropFirst()))
         case .list(let items):
             let values = injections(items, path: path)
-            return plain(values).map { .value(SpecNode(.list($0), at: node.place)) } ?? .list(values)
+            return plain(values).map { .value(SpecNode(.list($0), at: node.location)) } ?? .list(values)
         case .map(let written):
-            if let form = form(written, path: path, at: node.place) { return .form(form) }
+            if let form = form(written, path: path, at: node.location) { return .form(form) }
             let entries = written.map { entry in
                 guard entry.key.hasPrefix("$$") else { return entry }
-                return SpecEntry(key: String(entry.key.dropFirst()), keyPlace: entry.keyPlace, value: entry.value)
+                return SpecEntry(key: String(entry.key.dropFirst()), keyLocation: entry.keyLocation, value: entry.value)
             }
             let values = entries.map { injection($0, path: path) }
             guard let nodes = plain(values) else { return .map(values) }
-            let unescaped = zip(entries, nodes).map { SpecEntry(key: $0.key, keyPlace: $0.keyPlace, value: $1) }
-            return .value(SpecNode(.map(unescaped), at: node.place))
+            let unescaped = zip(entries, nodes).map { SpecEntry(key: $0.key, keyLocation: $0.keyLocation, value: $1) }
+            return .value(SpecNode(.map(unescaped), at: node.location))
         default: return .value(node)
         }
     }

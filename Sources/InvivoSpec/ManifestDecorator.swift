@@ -17,7 +17,7 @@ public struct ManifestDecorator: Sendable {
     public let type: String?
     /// The order: the lowest first; equal ones in the order of the manifest.
     public let priority: Int32
-    public let place: Place
+    public let location: Location
     /// Its key path in the manifest, "decorators.logging", for errors found later.
     public let path: String
 }
@@ -52,12 +52,12 @@ extension ManifestChecker {
         let type = text("type", "the name of a type")
         guard map["component"] != nil else {
             checker.fail(
-                "the key 'component' is missing; it names the component that decorates", path: path, at: entry.keyPlace)
+                "the key 'component' is missing; it names the component that decorates", path: path, at: entry.keyLocation)
             return nil
         }
         guard let component = text("component", "the key of a component") else { return nil }
         return ManifestDecorator(
             name: entry.key, component: component, method: method, key: key, type: type, priority: priority,
-            place: entry.keyPlace, path: path.text)
+            location: entry.keyLocation, path: path.text)
     }
 }

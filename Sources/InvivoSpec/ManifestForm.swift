@@ -60,20 +60,20 @@ extension ManifestChecker {
     mutating func config(of root: SpecNode) -> SpecNode? { TraitDocument.config(of: root, &checker) }
 
     /// The form that a map is; nil when it is data.
-    mutating func form(_ entries: [SpecEntry], path: SpecPath, at place: Place) -> ManifestForm? {
+    mutating func form(_ entries: [SpecEntry], path: SpecPath, at location: Location) -> ManifestForm? {
         guard let head = entries.first(where: { $0.key.hasPrefix("$") && !$0.key.hasPrefix("$$") }) else { return nil }
         let names = ManifestForm.Kind.allCases.map { "$" + $0.rawValue }
         guard let kind = ManifestForm.Kind(rawValue: String(head.key.dropFirst())) else {
             let near = suggestion(for: head.key, among: names)
             checker.fail(
                 "unknown form \(quoted(head.key))\(near); write '$\(head.key)' for a key that begins with a dollar sign",
-                path: path, at: head.keyPlace)
+                path: path, at: head.keyLocation)
             return ManifestForm(kind: .asker)
         }
         for entry in entries where entry.key != head.key && !kind.others.contains(entry.key) {
             let near = suggestion(for: entry.key, among: kind.others)
             checker.fail(
-                "unknown key \(quoted(entry.key)) beside \(quoted(head.key))\(near)", path: path, at: entry.keyPlace)
+                "unknown key \(quoted(entry.key)) beside \(quoted(head.key))\(near)", path: path, at: entry.keyLocation)
         }
         var form = ManifestForm(kind: kind)
         form.isOptional = flag("optional", entries, path)
@@ -84,7 +84,7 @@ extension ManifestChecker {
         case .config: form.name = checker.text(head.value, "a path of the configuration", path: inner) ?? ""
         case .entry: form.name = checker.text(head.value, "a path below the entry", path: inner) ?? ""
         case .key: form.name = checker.text(head.value, "a key", path: inner) ?? ""
-        case .new: form.components = standing(head.value, path: inner, at: head.keyPlace)
+        case .new: form.components = standing(head.value, path: inner, at: head.keyLocation)
         case .type, .all: form.name = checker.text(head.value, "the name of a type", path: inner) ?? ""
         case .path: form.name = checker.text(head.value, "a path of properties", path: inner) ?? ""
         case .argument:
@@ -107,9 +107,9 @@ extension ManifestChecker {
         if let added = heard[0], let removed = heard[1] {
             form.hears = (added, removed)
         } else if entries["added"] == nil, heard[1] != nil {
-            checker.fail("'removed' needs 'added' beside it", path: path, at: place)
+            checker.fail("'removed' needs 'added' beside it", path: path, at: location)
         } else if entries["removed"] == nil, heard[0] != nil {
-            checker.fail("'added' needs 'removed' beside it", path: path, at: place)
+            checker.fail("'added' needs 'removed' beside it", path: path, at: location)
         }
         if let other = entries["default"] { form.items = [injection(other, path.key("default"))] }
         if let arguments = entries["arguments"] {
@@ -120,7 +120,7 @@ extension ManifestChecker {
             if let of = entries["of"] {
                 form.items = [injection(of, path.key("of"))]
             } else {
-                checker.fail("the key 'of' is missing; it says whose property it is", path: path, at: place)
+                checker.fail("the key 'of' is missing; it says whose property it is", path: path, at: location)
             }
         }
         return form
@@ -128,7 +128,7 @@ extension ManifestChecker {
 
     private mutating func injection(_ node: SpecNode, _ path: SpecPath) -> ManifestInjection {
         ManifestInjection(
-            name: nil, value: value(node, path: path), namePlace: node.place, place: node.place, path: path.text)
+            name: nil, value: value(node, path: path), nameLocation: node.location, location: node.location, path: path.text)
     }
 
     mutating func flag(_ name: String, _ entries: [SpecEntry], _ path: SpecPath) -> Bool {

@@ -4,7 +4,7 @@ public import InvivoBase
 public struct ManifestCall: Sendable {
     public let method: String
     public let arguments: [ManifestInjection]
-    public let place: Place
+    public let location: Location
 }
 
 /// A runtime argument that a component takes: `note`, or `{ name: note, kind: int32, optional: true }`.
@@ -16,7 +16,7 @@ public struct ManifestParameter: Sendable {
     public let type: String?
     /// The value of an argument that is left out.
     public let defaultValue: SpecNode?
-    public let place: Place
+    public let location: Location
 }
 
 /// One option of a choice: `{ when: saw, use: $synth.saw }`, `{ kind: Source, use: … }`, `{ exactly: Wave, use: … }`,
@@ -98,10 +98,10 @@ extension ManifestChecker {
             let items = checker.list(node, "of options", path: path) ?? []
             making.options = items.enumerated().compactMap { option($1, path: path.item($0)) }
             if making.chooser == nil {
-                checker.fail("options need 'choose', a value such as $config.wave", path: path, at: node.place)
+                checker.fail("options need 'choose', a value such as $config.wave", path: path, at: node.location)
             }
         } else if let node = map["choose"] {
-            checker.fail("a choice needs 'options'", path: path.key("choose"), at: node.place)
+            checker.fail("a choice needs 'options'", path: path.key("choose"), at: node.location)
         }
         return making
     }
@@ -114,7 +114,7 @@ extension ManifestChecker {
 
     private mutating func one(_ node: SpecNode, path: SpecPath) -> ManifestInjection {
         ManifestInjection(
-            name: nil, value: value(node, path: path), namePlace: node.place, place: node.place, path: path.text)
+            name: nil, value: value(node, path: path), nameLocation: node.location, location: node.location, path: path.text)
     }
 
     private mutating func calls(_ node: SpecNode?, path: SpecPath) -> [ManifestCall] {
@@ -124,7 +124,7 @@ extension ManifestChecker {
     }
 
     private mutating func call(_ node: SpecNode, path: SpecPath) -> ManifestCall? {
-        if let name = node.text, !name.isEmpty { return ManifestCall(method: name, arguments: [], place: node.place) }
+        if let name = node.text, !name.isEmpty { return ManifestCall(method: name, arguments: [], location: node.location) }
         guard let entries = node.entries, let first = entries.first, entries.count == 1,
             checker.checkName(first, "the name of a method", path: path)
         else {
@@ -133,40 +133,40 @@ extension ManifestChecker {
         }
         let path = path.key(first.key)
         let items = checker.list(first.value, "of arguments", path: path, hint: "write [] if there are none") ?? []
-        return ManifestCall(method: first.key, arguments: injections(items, path: path), place: node.place)
+        return ManifestCall(method: first.key, arguments: injections(items, path: path), location: node.location)
     }
 
     private mutating func parameters(_ node: SpecNode?, path: SpecPath) -> [ManifestParameter] {
         guard let node else { return [] }
         let items = checker.list(node, "of runtime arguments", path: path) ?? []
         var names: Set<String> = []
-        func noteName(_ name: String, _ place: Place, _ path: SpecPath) {
+        func noteName(_ name: String, _ location: Location, _ path: SpecPath) {
             if !names.insert(name).inserted {
-                checker.fail("two runtime arguments are named '\(name)'", path: path, at: place)
+                checker.fail("two runtime arguments are named '\(name)'", path: path, at: location)
             }
         }
         return items.enumerated().compactMap { index, item in
             let path = path.item(index)
             if let name = item.text, !name.isEmpty {
-                noteName(name, item.place, path)
+                noteName(name, item.location, path)
                 return ManifestParameter(
-                    name: name, kind: nil, isOptional: false, type: nil, defaultValue: nil, place: item.place)
+                    name: name, kind: nil, isOptional: false, type: nil, defaultValue: nil, location: item.location)
             }
             let what = "a name, or a map such as '{ name: note, kind: int32 }'"
             guard let map = checker.map(item, what, path: path) else { return nil }
             checker.refuseUnknownKeys(map, known: ["name", "kind", "optional", "type", "default"], path: path)
             guard let node = map["name"], let name = checker.text(node, "a name", path: path.key("name")) else {
-                if map["name"] == nil { checker.fail("the key 'name' is missing", path: path, at: item.place) }
+                if map["name"] == nil { checker.fail("the key 'name' is missing", path: path, at: item.location) }
                 return nil
             }
-            noteName(name, node.place, path.key("name"))
+            noteName(name, node.location, path.key("name"))
             return ManifestParameter(
                 name: name,
                 kind: map["kind"].flatMap { checker.text($0, "the name of a kind", path: path.key("kind")) },
                 isOptional: flag("optional", map, path),
                 type: map["type"].flatMap { checker.text($0, "the name of a type", path: path.key("type")) },
                 defaultValue: map["default"],
-                place: item.place)
+                location: item.location)
         }
     }
 
@@ -181,7 +181,7 @@ extension ManifestChecker {
             let name = checker.text(method, "the name of a method", path: path.key("method"))
         else {
             if map["of"] == nil || map["method"] == nil {
-                checker.fail("a maker needs 'of', an object, and 'method'", path: path, at: node.place)
+                checker.fail("a maker needs 'of', an object, and 'method'", path: path, at: node.location)
             }
             return nil
         }
@@ -189,7 +189,7 @@ extension ManifestChecker {
         let items = map["arguments"].flatMap { checker.list($0, "of arguments", path: inner) } ?? []
         return (
             one(owner, path: path.key("of")),
-            ManifestCall(method: name, arguments: injections(items, path: inner), place: method.place)
+            ManifestCall(method: name, arguments: injections(items, path: inner), location: method.location)
         )
     }
 
@@ -202,7 +202,7 @@ extension ManifestChecker {
             return ManifestOption(when: .otherwise, use: one(use, path: path.key("otherwise")))
         }
         guard let use = map["use"] else {
-            checker.fail("the key 'use' is missing; it says what the choice then is", path: path, at: node.place)
+            checker.fail("the key 'use' is missing; it says what the choice then is", path: path, at: node.location)
             return nil
         }
         let chosen = one(use, path: path.key("use"))

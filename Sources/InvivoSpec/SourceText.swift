@@ -20,7 +20,7 @@ struct SourceText {
         } catch {
             var cursor = TextCursor()
             cursor.advance(to: error.byteOffsets.lowerBound, in: all)
-            throw Failure(.encoding, Self.notUTF8(all, cursor.offset), at: cursor.position.place(in: file))
+            throw Failure(.encoding, Self.notUTF8(all, cursor.offset), at: cursor.position.location(in: file))
         }
     }
 
@@ -32,8 +32,8 @@ struct SourceText {
         return "the text is not UTF-8 (the byte 0x\(byte) cannot stand here); save the file as UTF-8"
     }
 
-    /// The place of a byte. Walks from the beginning: for errors only.
-    func place(ofByte offset: Int) -> Place { position(ofByte: offset).place(in: file) }
+    /// Returns the source location of a byte. Walks from the beginning: for errors only.
+    func location(ofByte offset: Int) -> Location { position(ofByte: offset).location(in: file) }
 
     func position(ofByte offset: Int) -> Position {
         var cursor = TextCursor()

@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// One value of a document, with its place. Immutable; may be used from any thread.
+/// One value of a document, with its source location. Immutable; may be used from any thread.
 public struct SpecNode: Sendable {
     public enum Content: Sendable {
         case null
@@ -24,14 +24,14 @@ public struct SpecNode: Sendable {
     }
 
     /// Creates a value without a document. Its parts are copied.
-    public init(_ content: Content, at place: Place = Place()) {
+    public init(_ content: Content, at location: Location = Location()) {
         var parts = SpecTree.Parts()
-        parts.append(content, at: Position(place))
-        self.init(SpecTree(parts, file: place.file), 0)
+        parts.append(content, at: Position(location))
+        self.init(SpecTree(parts, file: location.file), 0)
     }
 
     /// The source location at which the value begins.
-    public var place: Place { tree.place(index) }
+    public var location: Location { tree.location(index) }
 
     /// The value with its parts. Each use creates its strings and arrays.
     public var content: Content {
@@ -52,18 +52,18 @@ public struct SpecNode: Sendable {
 /// One key of a map and its value.
 public struct SpecEntry: Sendable {
     public let key: String
-    public let keyPlace: Place
+    public let keyLocation: Location
     public let value: SpecNode
 
-    public init(key: String, keyPlace: Place = Place(), value: SpecNode) {
+    public init(key: String, keyLocation: Location = Location(), value: SpecNode) {
         self.key = key
-        self.keyPlace = keyPlace
+        self.keyLocation = keyLocation
         self.value = value
     }
 
     /// The entry whose key has that index.
     init(_ tree: SpecTree, _ index: Int) {
-        self.init(key: tree.string(index), keyPlace: tree.place(index), value: SpecNode(tree, index + 1))
+        self.init(key: tree.string(index), keyLocation: tree.location(index), value: SpecNode(tree, index + 1))
     }
 }
 

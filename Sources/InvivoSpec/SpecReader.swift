@@ -20,7 +20,7 @@ public enum SpecFormat: Sendable {
 }
 
 /// Text in, tree out. Pure: no I/O, no state, any thread. Input is taken as hostile: whatever it is, the answer is a
-/// tree within the limits or a failure with a place.
+/// tree within the limits or a failure with a source location.
 public enum SpecReader {
     /// Reads one document. The bytes are borrowed for the call.
     ///
@@ -34,7 +34,7 @@ public enum SpecReader {
                 .tooLarge,
                 "the document has \(bytes.count) bytes, more than the \(limits.bytes) allowed; "
                     + "max_document_bytes permits more",
-                at: Place(file: file))
+                at: Location(file: file))
         }
         let text = try SourceText(bytes, file: file)
         let root: SpecNode?
@@ -54,11 +54,11 @@ public enum SpecReader {
             let comments = format == .yaml ? " or comments" : ""
             throw Failure(
                 .empty, "the document is empty (no text, or only blanks\(comments)); write {} if nothing is to hold",
-                at: Place(file: file))
+                at: Location(file: file))
         }
         let hint = SpecFormat.hint(fileName: file)
         guard hint.isEmpty || root.entries != nil else {
-            throw Failure(.syntax, "the document is no map\(hint)", at: Place(file: file))
+            throw Failure(.syntax, "the document is no map\(hint)", at: Location(file: file))
         }
         return SpecDocument(root: root, file: file)
     }

@@ -44,7 +44,7 @@ final class SpecTree: Sendable {
 
     func value(_ index: Int) -> Value { parts.values[index] }
 
-    func place(_ index: Int) -> Place { parts.positions[index].place(in: file) }
+    func location(_ index: Int) -> Location { parts.positions[index].location(in: file) }
 
     func string(_ index: Int) -> String { parts.string(index) }
 
@@ -108,15 +108,15 @@ extension SpecTree.Parts {
         case .list(let items):
             let list = values.count
             appendValue(.list, at: position)
-            for item in items { append(item.content, at: Position(item.place)) }
+            for item in items { append(item.content, at: Position(item.location)) }
             close(list, count: items.count)
         case .map(let entries):
             let map = values.count
             appendValue(.map, at: position)
             for (number, entry) in entries.enumerated() {
-                append(entry.key, at: Position(entry.keyPlace))
+                append(entry.key, at: Position(entry.keyLocation))
                 _ = noteKey(number: number, of: map)
-                append(entry.value.content, at: Position(entry.value.place))
+                append(entry.value.content, at: Position(entry.value.location))
             }
             close(map, count: entries.count)
         }
@@ -272,7 +272,7 @@ struct Position: Sendable {
         self.column = column
     }
 
-    init(_ place: Place) { self.init(line: place.line, column: place.column) }
+    init(_ location: Location) { self.init(line: location.line, column: location.column) }
 
-    func place(in file: String) -> Place { Place(file: file, line: line, column: column) }
+    func location(in file: String) -> Location { Location(file: file, line: line, column: column) }
 }

@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// Tree in, text out. What the reader makes of the text is the same tree again, places apart.
+/// Writes a tree as text. Reading the text returns an equal tree, except for source locations.
 public enum SpecWriter {
     /// Block style, two blanks a level, a line break at the end.
     public static func yaml(_ node: SpecNode) -> String {
@@ -24,7 +24,7 @@ public enum SpecWriter {
         case .unsigned(let value): out += String(value)
         case .number(let value):
             guard value.isFinite else {
-                throw Failure(.range, "JSON cannot say the number \(value)", path: path.text, at: node.place)
+                throw Failure(.range, "JSON cannot say the number \(value)", path: path.text, at: node.location)
             }
             out += value.description
         case .text(let text): out += doubleQuoted(text)

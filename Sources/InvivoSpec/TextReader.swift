@@ -52,7 +52,7 @@ public enum TextReader {
         let converter: String? =
             (try? duration(text)) != nil ? "duration" : (try? bytes(text)) != nil ? "bytes" : nil
         let help = converter.map { "; the converter '\($0)' reads this" } ?? "; write the number alone"
-        return ": the place has no unit\(help)"
+        return ": no unit is expected here\(help)"
     }
 
     public static func bool(_ text: String) throws(Failure) -> Bool {
@@ -75,11 +75,11 @@ public enum TextReader {
                 throw wrong(text, "a duration such as '250 ms' or '1 h 30 min'", at: start)
             }
             rest.skipBlanks()
-            let place = rest.offset
+            let offset = rest.offset
             guard let size = seconds(in: rest.letters()) else {
-                throw wrong(text, "a unit of time: ns, us, ms, s, min, h or d", at: place)
+                throw wrong(text, "a unit of time: ns, us, ms, s, min, h or d", at: offset)
             }
-            guard size < last else { throw wrong(text, "units that get smaller, each once", at: place) }
+            guard size < last else { throw wrong(text, "units that get smaller, each once", at: offset) }
             guard number >= 0 || last == .infinity else { throw wrong(text, "one sign, at the beginning", at: start) }
             last = size
             // Rounded once for each part: 0.3 ms is 0.0003.
@@ -112,14 +112,14 @@ public enum TextReader {
             throw wrong(text, "a number of bytes such as '4096' or '64 KiB'", at: start)
         }
         rest.skipBlanks()
-        let place = rest.offset
+        let offset = rest.offset
         let unit = rest.letters()
         let units: [String: Double] = [
             "": 1, "B": 1, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 1024, "MiB": 1_048_576,
             "GiB": 1_073_741_824, "TiB": 1_099_511_627_776,
         ]
         guard let size = units[unit] else {
-            throw wrong(text, "a unit: B, kB, MB, GB, TB, KiB, MiB, GiB or TiB", at: place)
+            throw wrong(text, "a unit: B, kB, MB, GB, TB, KiB, MiB, GiB or TiB", at: offset)
         }
         rest.skipBlanks()
         guard rest.isAtEnd else { throw wrong(text, "nothing after the unit", at: rest.offset) }

@@ -142,7 +142,7 @@ private struct TargetPairs: Sequence, IteratorProtocol {
 /// The traits of one target.
 public struct TraitEntry: Sendable {
     public let target: String
-    public let targetPlace: Place
+    public let targetLocation: Location
     public let traits: [TraitSpec]
 }
 
@@ -155,9 +155,9 @@ public final class TraitOrigin: Sendable {
 
     func move(to tree: SpecTree, _ key: Int) { current.withLock { $0 = (tree, key) } }
 
-    func place(_ offset: Int) -> Place {
+    func location(_ offset: Int) -> Location {
         let (tree, key) = current.withLock { $0 }
-        return tree.place(key + offset)
+        return tree.location(key + offset)
     }
 }
 
@@ -174,15 +174,15 @@ public struct TraitLocation: Sendable {
         self.offset = offset
     }
 
-    public var place: Place { origin?.place(offset) ?? Place() }
+    public var location: Location { origin?.location(offset) ?? Location() }
 }
 
 /// One trait: its type and its parameters, the same for the short and the long form.
 public struct TraitSpec: Sendable {
     public let type: String
-    public let typePlace: Place
+    public let typeLocation: Location
     public let parameters: [SpecEntry]
-    public let place: Place
+    public let location: Location
     /// Its key path in the document, "traits.synth.lead[0]", and that of the map of its parameters, which the short form
     /// has under the trait's name, for errors found later.
     public let path: String
@@ -209,7 +209,7 @@ extension TraitDocument {
         guard let traits = map["traits"] else {
             // An unknown key is most likely a misspelt one, and then already noted.
             if !map.isEmpty && map["config"] == nil && checker.failures.isEmpty {
-                checker.fail("the key 'traits' is missing", path: path, at: root.place)
+                checker.fail("the key 'traits' is missing", path: path, at: root.location)
             }
             return nil
         }
@@ -259,11 +259,11 @@ extension TraitDocument {
             let names = entry.key.split(separator: ".", omittingEmptySubsequences: false)
             if names.contains("") {
                 checker.fail(
-                    "expected names joined by dots, found \(quoted(entry.key))", path: path, at: entry.keyPlace)
+                    "expected names joined by dots, found \(quoted(entry.key))", path: path, at: entry.keyLocation)
             } else if names.count > mostNames {
                 checker.fail(
                     "a path leads through at most \(mostNames) names, not \(names.count)", path: path,
-                    at: entry.keyPlace)
+                    at: entry.keyLocation)
             }
         }
         return node
@@ -280,7 +280,7 @@ extension TraitDocument {
         if let value = entry.value.entries {
             let first = value.first.map { ", as in '- \(SpecPath().key($0.key).text): ...'" } ?? ""
             let message = "expected a list of traits, found a map; begin each trait with '- '\(first)"
-            checker.fail(message, path: path, at: entry.value.place)
+            checker.fail(message, path: path, at: entry.value.location)
             return nil
         }
         guard let items = checker.list(entry.value, "of traits", path: path, hint: hint) else { return nil }
@@ -289,7 +289,7 @@ extension TraitDocument {
             try Loading.check()
             if let trait = trait(item, path: path.item(index), (origin, key), &checker) { traits.append(trait) }
         }
-        return TraitEntry(target: entry.key, targetPlace: entry.keyPlace, traits: traits)
+        return TraitEntry(target: entry.key, targetLocation: entry.keyLocation, traits: traits)
     }
 
     private static func trait(
@@ -303,8 +303,8 @@ extension TraitDocument {
         if let type = entries.first(where: { $0.key == "type" }) {
             guard let name = checker.text(type.value, "the name of a trait", path: path.key("type")) else { return nil }
             return TraitSpec(
-                type: name, typePlace: type.value.place, parameters: entries.filter { $0.key != "type" },
-                place: item.place, path: path.text, parametersPath: path.text,
+                type: name, typeLocation: type.value.location, parameters: entries.filter { $0.key != "type" },
+                location: item.location, path: path.text, parametersPath: path.text,
                 origin: target.origin, key: target.key)
         }
         guard entries.count == 1 else {
@@ -313,7 +313,7 @@ extension TraitDocument {
                 first.value.isNull
                 ? "; indent the parameters deeper than the trait's name"
                 : "; begin each trait with '- ', or give its name by 'type:'"
-            checker.fail(message, path: path, at: entries[1].keyPlace)
+            checker.fail(message, path: path, at: entries[1].keyLocation)
             return nil
         }
         guard checker.checkName(first, "the name of the trait", path: path) else { return nil }
@@ -322,7 +322,7 @@ extension TraitDocument {
             return nil
         }
         return TraitSpec(
-            type: first.key, typePlace: first.keyPlace, parameters: first.value.entries ?? [], place: item.place,
+            type: first.key, typeLocation: first.keyLocation, parameters: first.value.entries ?? [], location: item.location,
             path: path.text, parametersPath: path.key(first.key).text, origin: target.origin, key: target.key)
     }
 

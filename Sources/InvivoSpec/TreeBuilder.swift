@@ -109,7 +109,7 @@ struct TreeBuilder {
     }
 
     func failure(_ code: Status, _ message: String, at position: Position) -> Failure {
-        Failure(code, message, path: path, at: position.place(in: file))
+        Failure(code, message, path: path, at: position.location(in: file))
     }
 
     func checkLength(_ length: Int, at position: Position) throws(Failure) {

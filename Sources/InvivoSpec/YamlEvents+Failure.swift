@@ -8,19 +8,19 @@ extension YamlEvents {
         let problem = parser.problem.map { String(cString: $0) } ?? "not well-formed"
         switch parser.error {
         case YAML_MEMORY_ERROR:
-            return Failure(.memory, "out of memory", at: Place(file: text.file))
+            return Failure(.memory, "out of memory", at: Location(file: text.file))
         case YAML_READER_ERROR:
             let code = hexadecimal(UInt32(clamping: parser.problem_value), digits: 4)
             return Failure(
                 .syntax, "the control character U+\(code) is not allowed; in double quotes it can be an escape",
-                at: text.place(ofByte: parser.problem_offset))
+                at: text.location(ofByte: parser.problem_offset))
         default:
-            // Marks at the end of the text lie one line too far, so places of errors are found by the scalar's number.
+            // Marks at the end of the text lie one line too far, so the locations of errors are found by the scalar's number.
             let isKey = problem == "could not find expected ':'"
             let mark = isKey ? parser.context_mark : parser.problem_mark
             let offset = text.byte(ofScalar: mark.index)
             let message = Self.message(problem, found: text.scalar(atByte: offset)) + opened(parser)
-            return Failure(.syntax, message, at: text.place(ofByte: offset))
+            return Failure(.syntax, message, at: text.location(ofByte: offset))
         }
     }
 

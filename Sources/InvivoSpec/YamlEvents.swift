@@ -21,7 +21,7 @@ struct YamlEvents {
         guard yaml_parser_initialize(parser) == 1 else {
             parser.deallocate()
             event.deallocate()
-            throw Failure(.memory, "out of memory", at: Place(file: text.file))
+            throw Failure(.memory, "out of memory", at: Location(file: text.file))
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         yaml_parser_set_input_string(parser, text.bytes.baseAddress, text.bytes.count)

@@ -163,7 +163,7 @@ extension YamlReader {
         for (bytes, name, escape) in breaks {
             guard let offset = text.firstOffset(of: bytes) else { continue }
             let message = "the line separator \(name) is not allowed here; write it as \"\(escape)\" in double quotes"
-            throw Failure(.syntax, message, at: text.place(ofByte: offset))
+            throw Failure(.syntax, message, at: text.location(ofByte: offset))
         }
     }
 
@@ -172,7 +172,7 @@ extension YamlReader {
         var offset = 0
         while let found = text.firstOffset(of: Array("%TAG".utf8), from: offset) {
             if found == 0 || text.bytes[found - 1] == 0x0A || text.bytes[found - 1] == 0x0D {
-                throw Failure(.syntax, "the directive %TAG is refused; remove it", at: text.place(ofByte: found))
+                throw Failure(.syntax, "the directive %TAG is refused; remove it", at: text.location(ofByte: found))
             }
             offset = found + 4
         }

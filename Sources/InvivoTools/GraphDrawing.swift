@@ -17,9 +17,9 @@ extension WiringFacts {
                 pairs.append(("generation", .int64(Int64(clamping: node.instances.generation))))
                 pairs.append(("live", .int64(Int64(clamping: node.instances.live))))
                 if let time = node.instances.buildTime { pairs.append(("built_ns", .int64(Int64(clamping: time)))) }
-                if !node.place.file.isEmpty { pairs.append(("file", .string(node.place.file))) }
-                if node.place.line > 0 { pairs.append(("line", .int64(Int64(node.place.line)))) }
-                if node.place.column > 0 { pairs.append(("column", .int64(Int64(node.place.column)))) }
+                if !node.location.file.isEmpty { pairs.append(("file", .string(node.location.file))) }
+                if node.location.line > 0 { pairs.append(("line", .int64(Int64(node.location.line)))) }
+                if node.location.column > 0 { pairs.append(("column", .int64(Int64(node.location.column)))) }
                 let needs = node.dependencies.map { dependency in
                     Value.map([("key", .string(dependency.key)), ("how", .string(dependency.how.rawValue))])
                 }
@@ -68,7 +68,7 @@ extension WiringFacts {
                 switch arrow.how {
                 case .initializer: "solid"
                 case .injection: "dashed"
-                case .late, .asked: "dotted"
+                case .deferred, .asked: "dotted"
                 case .alias: "bold"
                 }
             let tooltip = Self.dotQuoted([arrow.how.rawValue])
@@ -98,7 +98,7 @@ extension WiringFacts {
                 switch arrow.how {
                 case .initializer: "-->"
                 case .injection: "-->|injected|"
-                case .late, .asked, .alias: "-.->|\(arrow.how.rawValue)|"
+                case .deferred, .asked, .alias: "-.->|\(arrow.how.rawValue)|"
                 }
             out += "    n\(arrow.from) \(line) n\(arrow.to)\n"
         }
@@ -170,7 +170,7 @@ extension WiringFacts.Node {
         if instances.live > 0 { third.append("\(instances.live) live") }
         if let buildTime = instances.buildTime { third.append(Self.duration(buildTime)) }
         if !third.isEmpty { lines.append(third.joined(separator: ", ")) }
-        if !place.file.isEmpty { lines.append(place.file + (place.line > 0 ? ":\(place.line)" : "")) }
+        if !location.file.isEmpty { lines.append(location.file + (location.line > 0 ? ":\(location.line)" : "")) }
         return lines
     }
 

@@ -26,6 +26,6 @@ extension WiringFacts {
             throw Failure(
                 .unsupported, "only the check of an application reports unused values of the configuration")
         }
-        return unread.map { "\($0.place.text): \($0.path)\n" }.joined()
+        return unread.map { "\($0.location.text): \($0.path)\n" }.joined()
     }
 }

@@ -193,19 +193,19 @@ final class PropertyChange {
     private func refuse(_ failure: Failure, _ key: String) throws(Failure) {
         guard isLeftover else { throw located(failure, key) }
         isRefused = true
-        notes = [Tuning.Outcome(path: property.name, place: location.place, what: .refused(failure))]
+        notes = [Tuning.Outcome(path: property.name, location: location.location, what: .refused(failure))]
         end = nil
     }
 
     /// A failure with the property's path and the layer's source location. The message of host code is kept.
     private func located(_ failure: Failure, _ key: String) -> Failure {
-        Self.located(failure, property, key, location.place)
+        Self.located(failure, property, key, location.location)
     }
 
-    static func located(_ failure: Failure, _ property: Property, _ key: String, _ place: Place) -> Failure {
+    static func located(_ failure: Failure, _ property: Property, _ key: String, _ location: Location) -> Failure {
         var located = failure
         located.path = key.isEmpty ? property.name : "\(key).\(property.name)"
-        if place.line > 0 { located.place = place }
+        if location.line > 0 { located.location = location }
         return located
     }
 
@@ -222,7 +222,7 @@ final class PropertyChange {
             // An unchanged value was reported when it was set.
             if goal != nil || before?.seen.picked(like: end).isSame(as: found) != true {
                 let what = Tuning.Outcome.What.adjusted(wanted: property.shown(end), seen: found)
-                outcomes.append(Tuning.Outcome(path: property.name, place: location.place, what: what))
+                outcomes.append(Tuning.Outcome(path: property.name, location: location.location, what: what))
             }
         }
         // An external change is still detected by the value that was seen before.
@@ -329,7 +329,7 @@ final class PropertyChange {
         guard isOurs else {
             notes.append(
                 Tuning.Outcome(
-                    path: path(), place: location.place, what: .left(expected: part.seen ?? base, found: shown)))
+                    path: path(), location: location.location, what: .left(expected: part.seen ?? base, found: shown)))
             return (nil, nil, nil)
         }
         let goal = part.newBase ?? base

@@ -24,19 +24,21 @@ public struct Layer: Sendable {
 public protocol Trait: Sendable {
     var name: String { get }
     /// The properties that the trait overrides on objects of `type`. Touches no object. Throws all errors at once.
-    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void)
+    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Location) -> Void)
         throws(Failure) -> [Layer]
 }
 
 /// The traits that a runtime knows, by name.
 public struct TraitTable: Sendable {
-    private var traits: [String: any Trait]
+    private static let all: [any Trait] = [SetTrait()]
 
-    public init() { traits = ["Set": SetTrait()] }
+    private let traits = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    public init() {}
 
     /// All layers of one key: every trait of every document, in order. All errors at once.
     public func layers(
-        for key: String, type: ObjectType, _ specs: [TraitSpec], warn: (String, Place) -> Void
+        for key: String, type: ObjectType, _ specs: [TraitSpec], warn: (String, Location) -> Void
     ) throws(Failure) -> TargetLayers {
         var stack: [Layer] = []
         var failures: [Failure] = []
@@ -45,7 +47,7 @@ public struct TraitTable: Sendable {
                 guard let trait = traits[spec.type] else {
                     throw Failure(
                         .spec,
-                        unknown(spec.type), path: spec.path, at: spec.typePlace)
+                        unknown(spec.type), path: spec.path, at: spec.typeLocation)
                 }
                 stack += try trait.overrides(spec, for: type, target: key, warn: warn)
             } catch { failures.append(error) }
@@ -64,7 +66,7 @@ public struct TraitTable: Sendable {
     /// Checks the names of traits for a key whose target is not there yet.
     public func checkNames(_ specs: [TraitSpec], key: String) throws(Failure) {
         let failures = specs.filter { traits[$0.type] == nil }.map {
-            Failure(.spec, unknown($0.type), path: $0.path, at: $0.typePlace)
+            Failure(.spec, unknown($0.type), path: $0.path, at: $0.typeLocation)
         }
         if let failure = Failure.gathered(failures) { throw failure }
     }
@@ -75,7 +77,7 @@ struct SetTrait: Trait {
     let name = "Set"
 
     func overrides(
-        _ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Place) -> Void
+        _ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Location) -> Void
     ) throws(Failure) -> [Layer] {
         var found: [Layer] = []
         var given: [Int: String] = [:]
@@ -88,7 +90,7 @@ struct SetTrait: Trait {
                     throw Failure(
                         .argument,
                         "'\(other)' and '\(parameter.key)' are the same property of \(type.name): give one of them",
-                        at: parameter.keyPlace)
+                        at: parameter.keyLocation)
                 }
                 found.append(override)
             } catch {
@@ -112,19 +114,19 @@ struct SetTrait: Trait {
             entry = field
         }
         located.path = spec.path(of: path)
-        if located.place.line == 0 {
-            located.place =
-                failure.code == .property || failure.code == .readOnly ? entry.keyPlace : entry.value.place
+        if located.location.line == 0 {
+            located.location =
+                failure.code == .property || failure.code == .readOnly ? entry.keyLocation : entry.value.location
         }
         return located
     }
 
     private func override(
-        _ parameter: SpecEntry, _ spec: TraitSpec, _ type: ObjectType, _ warn: (String, Place) -> Void
+        _ parameter: SpecEntry, _ spec: TraitSpec, _ type: ObjectType, _ warn: (String, Location) -> Void
     ) throws(Failure) -> Layer {
         let found = try type.description.property(named: parameter.key)
         if found.formerName {
-            warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyPlace)
+            warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyLocation)
         }
         guard !found.property.isReadOnly else {
             throw Failure(.readOnly, "\(type.name).\(found.property.name) cannot be set: it is read only")
@@ -194,14 +196,14 @@ extension Value {
             if let property, property.kind.isNumber, property.choices.isEmpty {
                 guard let number = property.unit.flatMap({ TextReader.quantity(text, unit: $0) }) else {
                     let wanted = TextReader.wantedNumber(unit: property.unit)
-                    throw Failure(.type, "expected \(wanted), got the text \(quoted(text))", at: node.place)
+                    throw Failure(.type, "expected \(wanted), got the text \(quoted(text))", at: node.location)
                 }
                 self = .double(number)
             } else if (property?.kind ?? kind) == .bool {
-                throw Failure(.type, "expected true or false, got the text \(quoted(text))", at: node.place)
+                throw Failure(.type, "expected true or false, got the text \(quoted(text))", at: node.location)
             } else if (property?.kind ?? kind) == .bytes {
                 do throws(Base64.Fault) { self = .bytes(try Base64.bytes(of: text)) } catch {
-                    throw Failure(.type, "expected bytes in base64, as in 'AQID': \(error.text)", at: node.place)
+                    throw Failure(.type, "expected bytes in base64, as in 'AQID': \(error.text)", at: node.location)
                 }
             } else {
                 self = .string(text)

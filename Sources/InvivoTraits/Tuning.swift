@@ -31,7 +31,7 @@ public final class Tuning: PropertyCover {
         /// The property's name; of a field of a nested struct, the way to it.
         public let path: String
         /// The source location of the layer.
-        public let place: Place
+        public let location: Location
         public let what: What
 
         /// One line for the log, without the key.
@@ -157,8 +157,8 @@ public final class Tuning: PropertyCover {
             if layer.pointee.value.isSame(as: answer) { return [] }
             change.answered(answer)
             let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
-            return [Outcome(path: property.name, place: layer.pointee.location.place, what: what)]
-        } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location.place) }
+            return [Outcome(path: property.name, location: layer.pointee.location.location, what: what)]
+        } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location.location) }
     }
 
     /// The change of the one remembered property.
@@ -178,15 +178,15 @@ public final class Tuning: PropertyCover {
             guard isOurs else {
                 let what = Outcome.What.left(expected: former.seen, found: shown)
                 first = nil
-                return [Outcome(path: property.name, place: Place(), what: what)]
+                return [Outcome(path: property.name, location: Location(), what: what)]
             }
             try property.set(instance, base)
             let answer = try property.get(instance)
             first = nil
             let asked = property.shown(base)
             if asked.isSame(as: answer) { return [] }
-            return [Outcome(path: property.name, place: Place(), what: .adjusted(wanted: asked, seen: answer))]
-        } catch { throw PropertyChange.located(error, property, key, Place()) }
+            return [Outcome(path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer))]
+        } catch { throw PropertyChange.located(error, property, key, Location()) }
     }
 
     /// The layers are borrowed from their array, not copied. The properties' type outlives the commit, and holds them.
@@ -219,7 +219,7 @@ public final class Tuning: PropertyCover {
                     change.answered(answer)
                     let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
                     outcomes.append(
-                        Outcome(path: change.property.name, place: layer.pointee.location.place, what: what))
+                        Outcome(path: change.property.name, location: layer.pointee.location.location, what: what))
                 }
                 layer += 1
             }
@@ -227,7 +227,7 @@ public final class Tuning: PropertyCover {
             return outcomes
         } catch {
             let property = properties[layer.pointee.property]
-            throw PropertyChange.located(error, property, copy key, layer.pointee.location.place)
+            throw PropertyChange.located(error, property, copy key, layer.pointee.location.location)
         }
     }
 
@@ -264,7 +264,7 @@ public final class Tuning: PropertyCover {
             }
             first = nil
             return outcomes
-        } catch { throw PropertyChange.located(error, property, key, Place()) }
+        } catch { throw PropertyChange.located(error, property, key, Location()) }
     }
 
     /// Sets the base value of a plain property that shows `present`, unless other code has changed it.
@@ -276,14 +276,14 @@ public final class Tuning: PropertyCover {
         let shown = property.shown(present)
         guard change.isSeen(shown) else {
             let what = Outcome.What.left(expected: change.seen, found: shown)
-            return Outcome(path: property.name, place: Place(), what: what)
+            return Outcome(path: property.name, location: Location(), what: what)
         }
         guard let base = change.base else { return nil }
         try property.set(instance, base)
         let answer = try property.get(instance)
         let asked = property.shown(base)
         if asked.isSame(as: answer) { return nil }
-        return Outcome(path: property.name, place: Place(), what: .adjusted(wanted: asked, seen: answer))
+        return Outcome(path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer))
     }
 
     /// The changes in the order of their application: first restores of base values, then layers. Nil without a change.

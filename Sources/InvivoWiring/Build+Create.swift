@@ -89,13 +89,13 @@ extension Build {
     func located(_ failure: Failure, _ definition: Definition) -> Failure {
         var located = failure
         if located.path.isEmpty { located.path = definition.key }
-        if located.place.file.isEmpty { located.place = definition.place }
+        if located.location.file.isEmpty { located.location = definition.location }
         if !located.isChained && located.code != .cycle && !frames.isEmpty {
             located.isChained = true
             let needs = frames.suffix(Self.mostNeeds).reversed().map { frame in
-                let place = frame.recipe.definition.place
-                let line = place.line > 0 ? ":\(place.line)" : ""
-                return "'\(frame.recipe.key)'" + (place.file.isEmpty ? "" : " (\(place.file)\(line))")
+                let location = frame.recipe.definition.location
+                let line = location.line > 0 ? ":\(location.line)" : ""
+                return "'\(frame.recipe.key)'" + (location.file.isEmpty ? "" : " (\(location.file)\(line))")
             }
             located.message +=
                 "; needed by " + needs.joined(separator: ", by ")
@@ -118,18 +118,18 @@ extension Build {
             throw Failure(
                 .abstract,
                 "it has one instance for each entry of the configuration '\(entries)': resolve '\(recipe.key)[name]'",
-                path: recipe.key, at: definition.place)
+                path: recipe.key, at: definition.location)
         }
         if case .abstract = recipe.maker {
             throw Failure(
                 .abstract,
                 "the definition is abstract: type '\(recipe.type?.name ?? "none")', key '\(recipe.key)', scope \(recipe.scope.name); "
-                    + "define a child of it", path: recipe.key, at: definition.place)
+                    + "define a child of it", path: recipe.key, at: definition.location)
         }
         if recipe.isAbstract {
             throw Failure(
                 .abstract, "the definition is abstract: key '\(recipe.key)', scope \(recipe.scope.name)",
-                path: recipe.key, at: definition.place)
+                path: recipe.key, at: definition.location)
         }
         guard let type = recipe.type else {
             throw Failure(.internalFault, "the definition has no type and no factory", path: recipe.key)
@@ -170,8 +170,8 @@ extension Build {
             case .config(let ids, _):
                 guard let id = ids.last, let value = graph.setting(id) else { return }
                 let path = container.monitor.locked { container.keys.configPath(id).map { String(cString: $0) } } ?? ""
-                let place = value.node.place.text
-                found.append("config.\(path)" + (place.isEmpty ? "" : " (\(place))"))
+                let location = value.node.location.text
+                found.append("config.\(path)" + (location.isEmpty ? "" : " (\(location))"))
             case .list, .set, .map: source.parts.forEach(look)
             default: break
             }
@@ -196,7 +196,7 @@ extension Build {
         else {
             throw Failure(
                 .null, "the object of the factory method '\(name)' is null", path: recipe.key,
-                at: recipe.definition.place)
+                at: recipe.definition.location)
         }
         var values: [Value] = []
         for slot in recipe.slots { values.append(try value(of: slot.source, recipe, arguments)) }
@@ -279,7 +279,7 @@ extension Build {
         guard kinds.contains(where: { given.description.isKind(of: $0) }) else {
             throw Failure(
                 .type,
-                "the decorator '\(decorator.name)' returned a '\(given.name)' in the place of a '\(type.name)', expected one of: "
+                "the decorator '\(decorator.name)' returned a '\(given.name)' instead of a '\(type.name)', expected one of: "
                     + kinds.joined(separator: ", "))
         }
         // The frame has a lease of its own. The former object's lease goes to its replacement, if that was created for it.
@@ -328,7 +328,7 @@ extension Build {
             "'\(asker.key)' takes '\(recipe.key)', which is under construction and not yet decorated by \(names): "
                 + frames[index...].map(\.recipe.key).joined(separator: " -> ") + " -> \(recipe.key)"
                 + "; let '\(asker.key)' take it as a property, or by a provider", path: asker.key,
-            at: asker.definition.place)
+            at: asker.definition.location)
     }
 
     /// Whether an object was created after the sequence number was `begun`.
@@ -383,7 +383,7 @@ extension Build {
             }
             let entry = StartPhase.Entry(
                 lease: ObjectLease(owning: object), record: record, key: recipient.recipe.key,
-                place: recipient.recipe.definition.place,
+                location: recipient.recipe.definition.location,
                 needs: needs)
             needs = [ensuredStartPhase.add(entry)]
         }

@@ -50,7 +50,7 @@ extension Build {
         Failure(
             .null,
             "\(use) of '\(recipe.key)' needs '\(container.keyName(id))', whose factory returned null; declare it optional",
-            path: recipe.key, at: recipe.definition.place)
+            path: recipe.key, at: recipe.definition.location)
     }
 
     func value(of source: Recipe.Source, _ recipe: Recipe, _ arguments: [Value]) throws(Failure) -> Value {
@@ -81,9 +81,9 @@ extension Build {
             var values: [(name: String, value: Value)] = []
             for pair in pairs { values.append((pair.name, try value(of: pair.source, recipe, arguments))) }
             return .map(values)
-        case .late(let id, let sources, let kind):
+        case .deferred(let id, let sources, let kind):
             guard let id else { return .null }
-            return .callable(Callable.late(kind, id, try values(of: sources, recipe, arguments), in: container))
+            return .callable(Callable.deferred(kind, id, try values(of: sources, recipe, arguments), in: container))
         case .config(_, let source): return try value(of: source, recipe, arguments)
         case .setting(let setting): return .callable(Callable.setting(setting, in: container))
         case .resolver: return .callable(Callable.resolver(in: container))
@@ -105,24 +105,24 @@ extension Build {
         let (recipe, record) = (recipient.recipe, recipient.record)
         guard let type = recipe.type, let instance = record.pointee.instance else { return }
         try type.description.willInject(instance)
-        for place in recipe.before.indices {
-            try run(recipe.named(place, in: recipe.before, "before "), recipient, index)
+        for position in recipe.before.indices {
+            try run(recipe.named(position, in: recipe.before, "before "), recipient, index)
         }
         var hasCalledMethods = false
-        for (place, step) in recipe.steps.enumerated().dropFirst(recipe.skippedNeeds(of: record)) {
+        for (position, step) in recipe.steps.enumerated().dropFirst(recipe.skippedNeeds(of: record)) {
             if case .method = step, !hasCalledMethods {
                 hasCalledMethods = true
                 try setBaseValues(recipe, record)
             }
-            try run(recipe.named(place, in: recipe.steps, ""), recipient, index)
+            try run(recipe.named(position, in: recipe.steps, ""), recipient, index)
         }
         if !hasCalledMethods { try setBaseValues(recipe, record) }
         if let injector = recipe.definition.body.inject {
             var description = description(of: recipe, type, at: index)
             try injector.run(recipe.key, instance, &description, recipient.arguments)
         }
-        for place in recipe.after.indices {
-            try run(recipe.named(place, in: recipe.after, "after "), recipient, index)
+        for position in recipe.after.indices {
+            try run(recipe.named(position, in: recipe.after, "after "), recipient, index)
         }
     }
 
@@ -210,10 +210,10 @@ extension Build {
         case .method(let index, let sources):
             let method = type.method(index, for: record)
             let values = try values(of: sources, recipe, recipient.arguments)
-            for (place, value) in values.enumerated() where value.isNull {
-                if case .object(let id, _, false) = sources[place], !method.signature.parameters[place].isOptional {
+            for (position, value) in values.enumerated() where value.isNull {
+                if case .object(let id, _, false) = sources[position], !method.signature.parameters[position].isOptional {
                     throw missing(
-                        id, for: "the argument '\(method.signature.parameters[place].name)' of '\(method.name)'", recipe
+                        id, for: "the argument '\(method.signature.parameters[position].name)' of '\(method.name)'", recipe
                     )
                 }
             }
@@ -302,10 +302,10 @@ extension Build {
             caller: Caller(parent: self, isReload: isReload, askedBy: completion.askedBy))
         do throws(Failure) {
             try container.building(hooks) { () throws(Failure) in
-                for place in recipe.afterAll.indices {
+                for position in recipe.afterAll.indices {
                     // The objects that its arguments resolve form a graph of their own.
                     try container.whole { (build) throws(Failure) in
-                        try build.apply(recipe.named(place, in: recipe.afterAll, "afterAll "), to: recipient)
+                        try build.apply(recipe.named(position, in: recipe.afterAll, "afterAll "), to: recipient)
                     }
                 }
                 try type.description.takeRuntime(instance, container.handle)

@@ -26,7 +26,7 @@ extension Build {
         if case .dormant(let needs) = recipe.maker {
             throw Failure(
                 .dormant, "'\(recipe.key)' is blocked on missing dependencies: \(Recipe.list(needs))", path: recipe.key,
-                at: recipe.definition.place)
+                at: recipe.definition.location)
         }
         let arguments = try recipe.checked(arguments)
         if case .choice(let chooser, let options) = recipe.maker {
@@ -64,7 +64,7 @@ extension Build {
             }
             throw Failure(
                 .stale, "its scope instances end before they can be used", path: recipe.key,
-                at: recipe.definition.place)
+                at: recipe.definition.location)
         case .lazySingleton, .singleton, .weakSingleton:
             return try shared(cell, recipe, arguments)
         }
@@ -92,7 +92,7 @@ extension Build {
         return Failure(
             .cycle, "\(why): \(depth) objects need each other: ... \(end)",
             path: recipe.key,
-            at: recipe.definition.place)
+            at: recipe.definition.location)
     }
 
     /// A lease on an object that is under construction further up in the same build.
@@ -105,7 +105,7 @@ extension Build {
             let circle = frames[index...].map(\.recipe.key) + [recipe.key]
             throw Failure(
                 .cycle, "cyclic dependency through initializers: \(circle.joined(separator: " -> "))",
-                path: recipe.key, at: recipe.definition.place)
+                path: recipe.key, at: recipe.definition.location)
         }
         hold(to: index)
         for frame in frames[index...] where frame.object != 0 {
@@ -158,7 +158,7 @@ extension Build {
     ) throws(Failure) -> UInt64 {
         guard iv_stack_left() > Self.leastStack else {
             throw Failure(
-                .cycle, "the choice refers to itself without end", path: recipe.key, at: recipe.definition.place)
+                .cycle, "the choice refers to itself without end", path: recipe.key, at: recipe.definition.location)
         }
         let value = try value(of: chooser, recipe, arguments)
         guard let chosen = try chosen(value, options, recipe) else { return 0 }
@@ -173,7 +173,7 @@ extension Build {
         _ value: Value, _ options: [(when: DefinitionChoice.When, use: Recipe.Source?)], _ recipe: Recipe
     ) throws(Failure) -> Chosen? {
         guard let option = options.first(where: { $0.when.fits(value) }) else {
-            throw noOption(value, options.map(\.when), recipe.definition, at: recipe.definition.place)
+            throw noOption(value, options.map(\.when), recipe.definition, at: recipe.definition.location)
         }
         guard let use = option.use else {
             return Chosen(id: try id(named: value, for: recipe), sources: [], isNamed: true)
@@ -188,6 +188,6 @@ extension Build {
             if let id = container.monitor.locked({ container.keys.id(of: key) }), graph.isDefined(id) { return id }
         }
         let known = container.registry.keys(definedIn: graph)
-        throw noDefinition(name, known, recipe.definition, at: recipe.definition.place)
+        throw noDefinition(name, known, recipe.definition, at: recipe.definition.location)
     }
 }

@@ -142,7 +142,7 @@ extension Build {
         }
         throw Failure(
             .cycle, "cyclic dependency: \(path(to: recipe.key))", path: recipe.key,
-            at: recipe.definition.place)
+            at: recipe.definition.location)
     }
 
     // MARK: the end of a frame
@@ -165,7 +165,7 @@ extension Build {
             if index > 0 { frames[index - 1].low = min(frames[index - 1].low, frame.low) }
             return
         }
-        for place in frame.mark..<made.count where made[place].low >= index { made[place].low = .max }
+        for position in frame.mark..<made.count where made[position].low >= index { made[position].low = .max }
         if index > 0 { settleShared(from: frame.mark) }
     }
 
@@ -228,7 +228,7 @@ extension Build {
                 ? "deadlock: the build of '\(cell.definition.key)' waits below a job on the same thread (\(path)); "
                     + "resolve it asynchronously"
                 : "cyclic dependency: \(path)",
-            path: cell.definition.key, at: cell.definition.place)
+            path: cell.definition.key, at: cell.definition.location)
     }
 
     /// Fails if objects of a definition may not be touched here. The failure names the holder, if there is one.
@@ -240,7 +240,7 @@ extension Build {
             (holder == nil ? "" : "it needs '\(definition.key)', and ")
                 + "an object of the confined type '\(definition.type?.name ?? "?")' belongs to the domain '\(domain.name)' and "
                 + "cannot be resolved on this thread; resolve it there or asynchronously, or register the type as shared",
-            path: (holder ?? definition).key, at: (holder ?? definition).place)
+            path: (holder ?? definition).key, at: (holder ?? definition).location)
     }
 
     // MARK: the end of an outermost resolve

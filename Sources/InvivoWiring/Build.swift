@@ -235,7 +235,7 @@ public final class Build: @unchecked Sendable {
     func note(_ instance: ScopeInstance) {
         guard !frames.isEmpty || caller.parent != nil else { return }
         let root = root
-        let isKnown = root.foundInstances.contains { $0.scope === instance.scope && $0.place == instance.place }
+        let isKnown = root.foundInstances.contains { $0.scope === instance.scope && $0.instance == instance.instance }
         if !isKnown { root.foundInstances.append(instance) }
     }
 

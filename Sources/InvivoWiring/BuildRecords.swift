@@ -11,11 +11,11 @@ public final class BuildRecords: Sendable {
         /// The keys of shared objects that became visible since the change set that has the turn was planned; nil without one.
         var sincePlan: Set<UInt32>?
         /// Objects that a further commit could not tune or replace: the next commit is followed by another try.
-        var again: [UInt32: LateBuild] = [:]
+        var again: [UInt32: OvertakenBuild] = [:]
         /// Objects that were built for a graph that was replaced meanwhile.
         var outdated: [Outdated] = []
         /// Set once, before the runtime is open.
-        var onLate: (@Sendable ([UInt32: LateBuild]) -> Void)?
+        var onOvertaken: (@Sendable ([UInt32: OvertakenBuild]) -> Void)?
     }
 
     /// An object that was built for a graph that was replaced meanwhile. The graph's hold on it is dropped by the next reclaim.
@@ -71,31 +71,31 @@ public final class BuildRecords: Sendable {
     func noteVisible(_ id: UInt32) { state.held { _ = $0.sincePlan?.insert(id) } }
 
     /// Objects could not be tuned or replaced: that is tried again after the next commit.
-    public func tryAgain(_ late: [UInt32: LateBuild]) { state.held { $0.again.merge(late) { $0.joined($1) } } }
+    public func tryAgain(_ overtaken: [UInt32: OvertakenBuild]) { state.held { $0.again.merge(overtaken) { $0.joined($1) } } }
 
     /// With the store of the next graph: the keys that it concerns, and those to try again.
-    public func endNoting(_ former: Graph, _ next: Graph) -> [UInt32: LateBuild] {
+    public func endNoting(_ former: Graph, _ next: Graph) -> [UInt32: OvertakenBuild] {
         state.held { state in
             var all = state.again
             for id in state.sincePlan ?? [] where former.cell(id) === next.cell(id) {
-                guard let late = next.lateness(of: id, state.dependencies.dependencies(of: id), since: former) else {
+                guard let overtaken = next.overtaking(of: id, state.dependencies.dependencies(of: id), since: former) else {
                     continue
                 }
-                all[id] = all[id]?.joined(late) ?? late
+                all[id] = all[id]?.joined(overtaken) ?? overtaken
             }
             (state.sincePlan, state.again) = (nil, [:])
             return all
         }
     }
 
-    /// `onLate` is called, without the monitor, when a commit concerns objects that its plan did not know.
-    public func connect(_ onLate: @escaping @Sendable ([UInt32: LateBuild]) -> Void) {
-        state.locked { $0.onLate = onLate }
+    /// `onOvertaken` is called, without the monitor, when a commit concerns objects that its plan did not know.
+    public func connect(_ onOvertaken: @escaping @Sendable ([UInt32: OvertakenBuild]) -> Void) {
+        state.locked { $0.onOvertaken = onOvertaken }
     }
 
-    public func report(_ late: [UInt32: LateBuild]) {
-        let onLate = state.locked { $0.onLate }
-        onLate?(late)
+    public func report(_ overtaken: [UInt32: OvertakenBuild]) {
+        let onOvertaken = state.locked { $0.onOvertaken }
+        onOvertaken?(overtaken)
     }
 
     // MARK: objects of replaced graphs
@@ -112,7 +112,7 @@ public final class BuildRecords: Sendable {
     }
 
     /// For close: removes all records. The caller drops the result without the monitor.
-    func removeAll() -> [LateBuild] {
+    func removeAll() -> [OvertakenBuild] {
         state.held { state in
             defer { (state.dependencies, state.built, state.again) = (RecordedDependencies(), BuiltKeys(), [:]) }
             return Array(state.again.values)

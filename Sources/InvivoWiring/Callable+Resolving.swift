@@ -4,10 +4,10 @@ internal import InvivoGraph
 /// Callables that resolve when they are called.
 extension Callable {
     /// A callable that resolves a key when it is called, or looks for an existing object, in the generation of that moment.
-    static func late(_ kind: Recipe.Late, _ id: UInt32, _ bound: [Value], in container: Container) -> Callable {
+    static func deferred(_ kind: Recipe.Deferred, _ id: UInt32, _ bound: [Value], in container: Container) -> Callable {
         let name = container.keyName(id)
         let holds = kind == .lazy || bound.contains(where: \.holdsReference)
-        let claims = holds ? LateClaims(id, bound: bound, container.lates) : nil
+        let claims = holds ? DeferredClaims(id, bound: bound, container.deferred) : nil
         return Callable(description(of: kind, name), claims: claims) {
             [weak container] (arguments) throws(Failure) -> Value in
             guard let container else { throw Failure(.closed, "the runtime is closed", path: name) }
@@ -23,7 +23,7 @@ extension Callable {
         }
     }
 
-    private static func description(of kind: Recipe.Late, _ name: String) -> String {
+    private static func description(of kind: Recipe.Deferred, _ name: String) -> String {
         switch kind {
         case .provider: "provider of '\(name)'"
         case .lazy: "lazy '\(name)'"
@@ -58,17 +58,17 @@ extension Callable {
 
     /// The object that a lazy has resolved for the current version of its key; the result of `resolve` if there is none.
     private static func lazily(
-        _ claims: LateClaims, in container: Container, _ resolve: () throws(Failure) -> Value
+        _ claims: DeferredClaims, in container: Container, _ resolve: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let (known, version) = try container.lates.known(to: claims)
+        let (known, version) = try container.deferred.known(to: claims)
         if let known { return known }
-        // A key with one instance for each place is resolved where the caller is.
+        // A key with one object for each scope instance is resolved in the caller's scope instance.
         if container.visibleGraph.recipe(claims.id)?.scope.isPlaced == true { return try resolve() }
-        return try container.lates.keep(try resolve(), in: claims, for: version)
+        return try container.deferred.keep(try resolve(), in: claims, for: version)
     }
 
     private static func value(
-        in container: Container, of id: UInt32, _ arguments: [Value], _ kind: Recipe.Late = .provider
+        in container: Container, of id: UInt32, _ arguments: [Value], _ kind: Recipe.Deferred = .provider
     ) throws(Failure) -> Value {
         let object =
             kind == .weak ? try container.existing(id, arguments) : try container.resolve(id, arguments: arguments)

@@ -33,7 +33,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         var isReviving = false
         /// The runtime arguments of a cell that is one of another's.
         var arguments: [Value] = []
-        var place: ScopeInstance?
+        var scopeInstance: ScopeInstance?
         var isOver = false
         let variants = Variants()
         /// For a tracked definition: the created objects.
@@ -197,9 +197,9 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
     }
     private var arguments: [Value] { knownRest?.arguments ?? [] }
     /// The scope instance that the object belongs to; nil without one.
-    var place: ScopeInstance? {
-        get { knownRest?.place }
-        set { rest.place = newValue }
+    var scopeInstance: ScopeInstance? {
+        get { knownRest?.scopeInstance }
+        set { rest.scopeInstance = newValue }
     }
     /// Whether its scope instance has ended.
     var isOver: Bool {
@@ -262,7 +262,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
     public func inOrder() -> [(object: UInt64, arguments: [Value], of: ScopeInstance?)] {
         withVariants().compactMap { cell in cell.ownObject.map { (cell: cell, object: $0) } }
             .sorted { $0.cell.sequence < $1.cell.sequence }
-            .map { ($0.object, $0.cell.arguments, $0.cell.place) }
+            .map { ($0.object, $0.cell.arguments, $0.cell.scopeInstance) }
     }
 
     /// Under the monitor: the object that the definition created, before any decorator.
@@ -283,7 +283,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
     public func markRetired() {
         isRetired = true
         weakExtra?.retirement.retire()
-        if let place { place.scope.forget(self, at: place.place) }
+        if let scopeInstance { scopeInstance.scope.forget(self, at: scopeInstance.instance) }
         for cell in variants { cell.markRetired() }
     }
 
@@ -335,7 +335,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
     var isBuilt: Bool { knownRaw?.isBuilt ?? false }
 
     /// Under the monitor: whether it is a cell of another one, for some runtime arguments or a scope instance.
-    var isVariant: Bool { knownRest.map { !$0.arguments.isEmpty || $0.place != nil } ?? false }
+    var isVariant: Bool { knownRest.map { !$0.arguments.isEmpty || $0.scopeInstance != nil } ?? false }
 
     /// Under the monitor: the cell of a scope instance, and whether it is new.
     func placed(_ key: ArgumentsKey) -> (cell: Cell, isNew: Bool) {

@@ -26,7 +26,7 @@ public final class Container: @unchecked Sendable {
     public let current: CurrentGraph
     public let builds: BuildRecords
     /// The claims of providers, lazies and weak references.
-    public let lates: LateTable
+    public let deferred: DeferredTable
     public let retiredObjects: RetiredObjects
     public let pendingDisposals: PendingDisposals
     let ownRecipes: OwnRecipes
@@ -44,7 +44,7 @@ public final class Container: @unchecked Sendable {
         let keys = KeyTable(owner: RuntimeHandle(tag: tag).keyOwner)
         current = CurrentGraph(Graph(generation: 0, keys: keys), monitor)
         builds = BuildRecords(monitor)
-        lates = LateTable(monitor, keys)
+        deferred = DeferredTable(monitor, keys)
         registry = Registry(monitor, keys, home, fillsNeeds: fillsNeeds)
         ownRecipes = OwnRecipes(monitor, registry)
         life = LifeServices(domains, name: name, limits: limits, log: log)

@@ -218,7 +218,7 @@ public enum Disposal {
         type.container.apart { end(record, extra, type) }
         thread.pointee.ending = outer
         // Injected objects are released last: their user has ended.
-        if let extra { type.container.lates.end(extra.takeUnretainedValue()) }
+        if let extra { type.container.deferred.end(extra.takeUnretainedValue()) }
         letGo(of: extra, record)
     }
 

@@ -11,13 +11,13 @@ public enum InjectedReferences {
         }
         guard let extra = ObjectExtra.known(of: record) else { return }
         extra.forEachInjectedValue { value in value.forEachLease { body($0.bits) } }
-        guard extra.hasLate else { return }
+        guard extra.hasDeferred else { return }
         // One callable may be among the values several times.
-        var lates: [ObjectIdentifier: LateClaims] = [:]
+        var claimed: [ObjectIdentifier: DeferredClaims] = [:]
         extra.forEachInjectedValue { value in
-            value.forEachLate { if $0.isHeld(by: extra) { lates[ObjectIdentifier($0)] = $0 } }
+            value.forEachDeferred { if $0.isHeld(by: extra) { claimed[ObjectIdentifier($0)] = $0 } }
         }
-        for claims in lates.values { claims.forEachLease { body($0.bits) } }
+        for claims in claimed.values { claims.forEachLease { body($0.bits) } }
     }
 
     /// The objects that end when the graph releases them, because only objects that end at the same time hold leases on

@@ -9,12 +9,12 @@ extension InjectedReferences {
         guard ObjectType.plainLeases(injected) > 0,
             let edges = iv_record_edges(record, record.pointee.type.pointee.size)
         else { return keep(injected, record) }
-        for (place, value) in injected.enumerated() {
+        for (position, value) in injected.enumerated() {
             guard case .object(let lease) = value, ObjectTable.retain(lease.bits) else {
-                for former in 0..<place { _ = ObjectTable.release(edges[former]) }
+                for former in 0..<position { _ = ObjectTable.release(edges[former]) }
                 return keep(injected, record)
             }
-            edges[place] = lease.bits
+            edges[position] = lease.bits
         }
         iv_record_set_edge_count(record, UInt32(injected.count))
     }
@@ -22,8 +22,8 @@ extension InjectedReferences {
     private static func keep(_ injected: [Value], _ record: Record) {
         let extra = ObjectExtra.of(record)
         extra.injected = injected
-        guard injected.contains(where: \.holdsLate) else { return }
-        monitor(of: record).locked { for value in injected { LateTable.exchange(nil, for: value, of: extra) } }
+        guard injected.contains(where: \.holdsDeferred) else { return }
+        monitor(of: record).locked { for value in injected { DeferredTable.exchange(nil, for: value, of: extra) } }
     }
 
     /// Keeps the value that a step injected; a failed reload that injected another one puts it back.
@@ -34,7 +34,7 @@ extension InjectedReferences {
             defer { extra.injectedProperties[name] = value }
             // The former value may be a list whose holder is notified of candidates.
             if extra.candidates[name] != nil { extra.candidates[name] = nil }
-            LateTable.exchange(extra.injectedProperties[name], for: value, of: extra)
+            DeferredTable.exchange(extra.injectedProperties[name], for: value, of: extra)
             return extra.injectedProperties[name]
         }
         // Released only now that nothing points to it.
@@ -47,7 +47,7 @@ extension InjectedReferences {
         let former = monitor(of: record).locked { () -> Value? in
             let former = extra.injectedProperties.removeValue(forKey: name)
             if extra.candidates[name] != nil { extra.candidates[name] = nil }
-            LateTable.exchange(former, for: nil, of: extra)
+            DeferredTable.exchange(former, for: nil, of: extra)
             return former
         }
         withExtendedLifetime(former) {}

@@ -70,7 +70,7 @@ public struct Lifecycle: Sendable {
             }
         } catch {
             set(.failed, record)
-            throw error.named(name, place(of: record, build))
+            throw error.named(name, location(of: record, build))
         }
         set(.started, record)
         let took = monotonicNow() - begun
@@ -78,7 +78,7 @@ public struct Lifecycle: Sendable {
         var failure = Failure(
             .timeout,
             "the start of \(ObjectType.of(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
-            path: name, at: place(of: record, build))
+            path: name, at: location(of: record, build))
         if let other = stop(record, name, build) { failure.others.append(other) }
         set(.failed, record)
         throw failure
@@ -100,7 +100,7 @@ public struct Lifecycle: Sendable {
         do throws(Failure) {
             let call = Call(record, .stop, build, limit, inRun: inRun)
             try run(call) { (description, instance, _) throws(Failure) in try description.stop(instance) }
-        } catch { failure = error.named(name, place(of: record, build)) }
+        } catch { failure = error.named(name, location(of: record, build)) }
         set(.stopped, record)
         return failure ?? overrun(of: record, monotonicNow() - begun, limit)
     }
@@ -117,7 +117,7 @@ public struct Lifecycle: Sendable {
         return Failure(
             .timeout,
             "the stop of \(ObjectType.of(record).name) took \(milliseconds(took)), and may take \(milliseconds(limit))",
-            path: container.name(of: record), at: place(of: record, nil))
+            path: container.name(of: record), at: location(of: record, nil))
     }
 
     /// Stops objects before their disposal: dependents before their dependencies, independent objects at the same time.
@@ -126,12 +126,12 @@ public struct Lifecycle: Sendable {
         let records = records.filter { state(of: $0) == .started }
             .sorted { iv_record_order($0) > iv_record_order($1) }
         guard !records.isEmpty else { return [] }
-        let places = Dictionary(
+        let indices = Dictionary(
             records.enumerated().map { (ObjectTable.handle($1), $0) }, uniquingKeysWith: { a, _ in a })
         var steps = records.map { Run.Step(domain: ObjectType.of($0).domain, needs: []) }
         monitor.locked {
             for (user, record) in records.enumerated() {
-                for used in used(by: record, places) where used != user { steps[used].needs.insert(user) }
+                for used in used(by: record, indices) where used != user { steps[used].needs.insert(user) }
             }
         }
         let objects = records.map { (ObjectTable.handle($0), container.name(of: $0)) }
@@ -144,9 +144,9 @@ public struct Lifecycle: Sendable {
         return run.run().failures
     }
 
-    /// Under the monitor: the objects of `places` that an object uses, through injections and through resolves during
+    /// Under the monitor: the objects of `indices` that an object uses, through injections and through resolves during
     /// its construction.
-    private func used(by record: Record, _ places: [UInt64: Int]) -> Set<Int> {
+    private func used(by record: Record, _ indices: [UInt64: Int]) -> Set<Int> {
         var found: Set<Int> = []
         var seen: Set<UInt64> = []
         var queue = [record]
@@ -159,8 +159,8 @@ public struct Lifecycle: Sendable {
                 }
             }
             for object in objects where seen.insert(object).inserted {
-                if let place = places[object] {
-                    found.insert(place)
+                if let index = indices[object] {
+                    found.insert(index)
                 } else if let record = ObjectTable.record(object) {
                     queue.append(record)
                 }
@@ -245,7 +245,7 @@ public struct Lifecycle: Sendable {
         guard isStarted, let instance = record.pointee.instance else { return }
         let begun = monotonicNow()
         do throws(Failure) { try ObjectType.of(record).description.stop(instance) } catch {
-            return services.stopFailures.note(error.named(container.name(of: record), place(of: record, nil)))
+            return services.stopFailures.note(error.named(container.name(of: record), location(of: record, nil)))
         }
         if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) {
             services.stopFailures.note(failure)
@@ -265,9 +265,9 @@ public struct Lifecycle: Sendable {
     }
 
     /// The source location of the definition of an object's key, in the graph of a build, or in the current one.
-    private func place(of record: Record, _ build: Build?) -> Place {
-        guard record.pointee.key > 0 else { return Place() }
-        return (build?.graph ?? container.currentGraph()).recipe(record.pointee.key - 1)?.definition.place ?? Place()
+    private func location(of record: Record, _ build: Build?) -> Location {
+        guard record.pointee.key > 0 else { return Location() }
+        return (build?.graph ?? container.currentGraph()).recipe(record.pointee.key - 1)?.definition.location ?? Location()
     }
 
     private enum Step: String { case prepare, start, stop }
@@ -344,10 +344,10 @@ public struct Lifecycle: Sendable {
 
 extension Failure {
     /// Adds a key and its source location to a failure without them.
-    func named(_ key: String, _ place: Place) -> Failure {
+    func named(_ key: String, _ location: Location) -> Failure {
         var named = self
         if named.path.isEmpty { named.path = key }
-        if named.place.file.isEmpty { named.place = place }
+        if named.location.file.isEmpty { named.location = location }
         return named
     }
 }

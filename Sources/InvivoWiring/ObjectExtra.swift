@@ -7,7 +7,7 @@ public final class ObjectExtra: @unchecked Sendable {
     public var injected: [Value] = []
     public var injectedProperties = InjectedValues()
     /// Whether there is or was a provider or lazy among them that claims something. Guarded by the container's monitor.
-    var hasLate = false
+    var hasDeferred = false
     /// For steps that inject all objects of a type: the keys of these objects, in order.
     var candidates: NameTable<[UInt32]> = [:]
     /// The state of InvivoTraits for the object (base values and applied values).

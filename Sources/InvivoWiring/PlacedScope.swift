@@ -71,24 +71,24 @@ public final class PlacedScope: Sendable {
 
     /// Under the monitor: a reload has replaced the cell of a scope instance. Its objects end with the generation, not
     /// with the scope instance.
-    func forget(_ cell: Cell, at place: UInt64) {
+    func forget(_ cell: Cell, at instance: UInt64) {
         state.held { state in
-            state.cells[place]?[ObjectIdentifier(cell)] = nil
-            if state.cells[place]?.isEmpty == true { state.cells[place] = nil }
+            state.cells[instance]?[ObjectIdentifier(cell)] = nil
+            if state.cells[instance]?.isEmpty == true { state.cells[instance] = nil }
         }
     }
 
     /// Under the monitor: adds the cell of a scope instance.
-    func add(_ placed: Placed, at place: UInt64) {
-        state.held { $0.cells[place, default: [:]][ObjectIdentifier(placed.cell)] = placed }
+    func add(_ placed: Placed, at instance: UInt64) {
+        state.held { $0.cells[instance, default: [:]][ObjectIdentifier(placed.cell)] = placed }
     }
 
     /// Under the monitor: whether a scope instance has cells.
-    func hasCells(at place: UInt64) -> Bool { state.held { $0.cells[place] != nil } }
+    func hasCells(at instance: UInt64) -> Bool { state.held { $0.cells[instance] != nil } }
 
     /// Under the monitor: removes the cells of a scope instance.
-    func removeCells(at place: UInt64) -> [Placed] {
-        state.held { $0.cells.removeValue(forKey: place) }.map { Array($0.values) } ?? []
+    func removeCells(at instance: UInt64) -> [Placed] {
+        state.held { $0.cells.removeValue(forKey: instance) }.map { Array($0.values) } ?? []
     }
 
     /// Under the monitor: removes all cells. The caller drops the result without it.
@@ -100,23 +100,23 @@ public final class PlacedScope: Sendable {
     }
 
     /// The current scope instance of the calling code; an error if there is none. Runs host code.
-    func current(for key: String, at place: Place, _ build: any ScopedBuild) throws(Failure) -> UInt64 {
-        let found = try find(for: key, at: place, build)
+    func current(for key: String, at location: Location, _ build: any ScopedBuild) throws(Failure) -> UInt64 {
+        let found = try find(for: key, at: location, build)
         guard found != 0 else {
             throw Failure(
                 .notReady, "'\(key)' has the scope '\(name)', and the calling code is in no instance of it", path: key,
-                at: place)
+                at: location)
         }
         return found
     }
 
     /// The current scope instance of the calling code; 0 if there is none. Injections of a reload use the scope
     /// instance of the holder. Runs host code.
-    func find(for key: String, at place: Place, _ build: any ScopedBuild) throws(Failure) -> UInt64 {
-        if let known = build.scopeInstance(of: self) { return known.place }
+    func find(for key: String, at location: Location, _ build: any ScopedBuild) throws(Failure) -> UInt64 {
+        if let known = build.scopeInstance(of: self) { return known.instance }
         guard let host else {
             let thread = currentThread().identity
-            build.note(ScopeInstance(scope: self, place: thread))
+            build.note(ScopeInstance(scope: self, instance: thread))
             return thread
         }
         var found: UInt64 = 0
@@ -125,25 +125,25 @@ public final class PlacedScope: Sendable {
         } catch {
             var failure = error
             if failure.path.isEmpty { failure.path = key }
-            if failure.place.file.isEmpty { failure.place = place }
+            if failure.location.file.isEmpty { failure.location = location }
             throw failure
         }
-        if found != 0 { build.note(ScopeInstance(scope: self, place: found)) }
+        if found != 0 { build.note(ScopeInstance(scope: self, instance: found)) }
         return found
     }
 
     /// Notifies the host of a kept object, now and at its end. Called before the object is shared.
-    func kept(_ object: UInt64, _ key: UInt64, at place: UInt64, _ extra: (() -> ObjectExtra)) {
+    func kept(_ object: UInt64, _ key: UInt64, at instance: UInt64, _ extra: (() -> ObjectExtra)) {
         guard let host else { return }
         if let drop = host.drop {
             // The object retains the scope until the host was notified.
             extra().beforeDisposal.append { [self] in
                 withExtendedLifetime(self) {
-                    drop(host.userData, place, invivo_key(bits: key), invivo_object(bits: object))
+                    drop(host.userData, instance, invivo_key(bits: key), invivo_object(bits: object))
                 }
             }
         }
-        host.keep?(host.userData, place, invivo_key(bits: key), invivo_object(bits: object))
+        host.keep?(host.userData, instance, invivo_key(bits: key), invivo_object(bits: object))
     }
 }
 
@@ -158,5 +158,5 @@ protocol ScopedBuild: AnyObject {
 /// One instance of a scope.
 public struct ScopeInstance: Sendable {
     let scope: PlacedScope
-    let place: UInt64
+    let instance: UInt64
 }

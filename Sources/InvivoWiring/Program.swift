@@ -71,8 +71,8 @@ final class ProgramSource {
             own.append(argument)
         }
         guard nodes.count < Self.mostNodes, arguments.count + own.count <= Self.mostInAll else { return nil }
-        let place = size
-        let instance = place + Int(type.raw.pointee.offset)
+        let start = size
+        let instance = start + Int(type.raw.pointee.offset)
         let edges = instance + (Int(type.raw.pointee.size) + 7) & ~7
         edgeCounts.append(own.filter { $0.what != UInt32(IV_ARGUMENT_CONSTANT) }.count)
         size = (edges + edgeCounts[nodes.count] * 8 + 15) & ~15
@@ -85,7 +85,7 @@ final class ProgramSource {
                     given: recipe.slots.reduce(0) { $0 | GivenArguments.bit(of: $1.position) }),
                 key: runtime.key(id), id: id, first: UInt32(arguments.count), count: UInt32(own.count),
                 leases: 0,
-                record: UInt32(place), instance: UInt32(instance), edges: UInt32(edges)))
+                record: UInt32(start), instance: UInt32(instance), edges: UInt32(edges)))
         arguments += own
         if recipe.scope == .graph { shared[id] = nodes.count - 1 }
         return nodes.count - 1

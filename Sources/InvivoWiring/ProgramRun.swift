@@ -181,10 +181,10 @@ enum ProgramRun {
         else { return 0 }
         var claimed = [UInt32](repeating: 0, count: end)
         for index in 0..<Int(program.pointee.node_count) {
-            for place in nodes[index].first..<nodes[index].first + nodes[index].count {
-                let argument = arguments[Int(place)]
+            for position in nodes[index].first..<nodes[index].first + nodes[index].count {
+                let argument = arguments[Int(position)]
                 if argument.what == UInt32(IV_ARGUMENT_SHARED), index >= end {
-                    _ = ObjectTable.release(shared[Int(place)])
+                    _ = ObjectTable.release(shared[Int(position)])
                 }
                 if argument.what == UInt32(IV_ARGUMENT_NODE), index < end { claimed[Int(argument.node)] += 1 }
             }

@@ -26,23 +26,23 @@ struct Publication {
         guard let cell = entry.cell else { return }
         let id = entry.id
         watchWeakly(cell, entry.made)
-        if let of = cell.place {
-            of.scope.kept(entry.object, container.keyHandle(id), at: of.place) { ObjectExtra.of(entry.made.record) }
+        if let of = cell.scopeInstance {
+            of.scope.kept(entry.object, container.keyHandle(id), at: of.instance) { ObjectExtra.of(entry.made.record) }
         }
-        let (late, isOver) = container.monitor.locked { () -> (LateBuild?, Bool) in
+        let (overtaken, isOver) = container.monitor.locked { () -> (OvertakenBuild?, Bool) in
             publish(cell, entry.made, took: entry.took)
             container.current.show(cell, graph)
             let isOver = cell.isOver && !entry.made.isForeign
             guard !build.isReload, !cell.isRetired else { return (nil, isOver) }
             container.builds.noteVisible(id)
-            return (container.current.held.lateness(of: id, entry.made.dependencies, since: graph), isOver)
+            return (container.current.held.overtaking(of: id, entry.made.dependencies, since: graph), isOver)
         }
         // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
         _ = ObjectTable.release(entry.object)
         // Its scope instance has ended meanwhile and has released what existed by then.
         if isOver { ObjectTable.dropHold(entry.object) }
         container.log(.debug, "'\(cell.definition.key)' is built")
-        if let late { container.builds.report([id: late]) }
+        if let overtaken { container.builds.report([id: overtaken]) }
     }
 
     /// Under the monitor: the instance becomes visible.

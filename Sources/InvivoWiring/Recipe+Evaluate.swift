@@ -19,7 +19,7 @@ extension Recipe {
         guard let wanted = type, object.description.isKind(of: wanted.name) else {
             throw Failure(
                 .type, "'\(key)' injects into a '\(type?.name ?? "?")', the object is a '\(object.name)'",
-                path: key, at: definition.place)
+                path: key, at: definition.location)
         }
     }
 
@@ -38,14 +38,14 @@ extension Recipe {
                 throw Failure(
                     .arity,
                     "'\(key)' declares no runtime arguments, got \(arguments.count); declare them (parameters)",
-                    path: key, at: definition.place)
+                    path: key, at: definition.location)
             }
             return []
         }
         do throws(Failure) {
             return try parameters.completed(arguments)
         } catch {
-            throw Failure(error.code, error.message, path: key, at: definition.place)
+            throw Failure(error.code, error.message, path: key, at: definition.location)
         }
     }
 
@@ -64,7 +64,7 @@ extension Recipe {
                 let whole = path[...index].joined(separator: ".")
                 throw Failure(
                     .null, "'\(whole)' cannot be read: \(value.withKind) has no properties", path: key,
-                    at: definition.place)
+                    at: definition.location)
             }
             let type = ObjectType.of(record)
             try checkReadable(type)
@@ -74,7 +74,7 @@ extension Recipe {
                 let whole = path[...index].joined(separator: ".")
                 throw Failure(
                     error.code, "'\(whole)' cannot be read: \(error.message)", path: key,
-                    at: definition.place, cause: error.cause.first)
+                    at: definition.location, cause: error.cause.first)
             }
         }
         return value
@@ -85,7 +85,7 @@ extension Recipe {
         throw Failure(
             .domain,
             "an object of the confined type '\(type.name)' belongs to the domain '\(domain.name)' and cannot be read on this thread",
-            path: key, at: definition.place)
+            path: key, at: definition.location)
     }
 }
 

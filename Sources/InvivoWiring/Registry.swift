@@ -110,7 +110,7 @@ public final class Registry: Sendable {
         configLookup(layers.tree, layers.placeOfNull)
     }
 
-    private func configLookup(_ tree: ConfigTree, _ placeOfNull: @escaping (String) -> Place?) -> ConfigLookup {
+    private func configLookup(_ tree: ConfigTree, _ placeOfNull: @escaping (String) -> Location?) -> ConfigLookup {
         ConfigLookup(
             tree: tree, placeOfNull: placeOfNull,
             intern: { [self] path in monitor.locked { configReads.id(of: path) ?? .max } },

@@ -113,7 +113,7 @@ public struct Reinjection {
             try build.apply(step.next, to: recipient) { (index, value) throws(Failure) in
                 try cover.take(value, index, recipient, build)
             }
-        } catch { throw error.named(recipe.key, recipe.definition.place) }
+        } catch { throw error.named(recipe.key, recipe.definition.location) }
         isTaken = true
     }
 

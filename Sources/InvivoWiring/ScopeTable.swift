@@ -48,17 +48,17 @@ public final class ScopeTable: Sendable {
         _ cell: Cell, _ recipe: Recipe, _ arguments: [Value], _ build: any ScopedBuild
     ) throws(Failure) -> Cell {
         let scope = try scope(of: recipe)
-        let place = try scope.current(for: recipe.key, at: recipe.definition.place, build)
-        if recipe.scope == .thread { note(thread: place) }
+        let instance = try scope.current(for: recipe.key, at: recipe.definition.location, build)
+        if recipe.scope == .thread { note(thread: instance) }
         return try monitor.locked { () throws(Failure) -> Cell in
             try closing.refuse()
-            let key = ArgumentsKey([.uint64(place)] + arguments)
+            let key = ArgumentsKey([.uint64(instance)] + arguments)
             let (placed, isNew) = cell.placed(key)
             if isNew {
-                placed.place = ScopeInstance(scope: scope, place: place)
+                placed.scopeInstance = ScopeInstance(scope: scope, instance: instance)
                 // A cell of a retired graph ends with its requester.
                 if !cell.isRetired {
-                    scope.add(PlacedScope.Placed(owner: cell, key: key, cell: placed), at: place)
+                    scope.add(PlacedScope.Placed(owner: cell, key: key, cell: placed), at: instance)
                 }
             }
             return placed
@@ -68,8 +68,8 @@ public final class ScopeTable: Sendable {
     /// The key of the cell for the current scope instance of the calling code; nil if there is none. Runs host code.
     func placeKey(_ recipe: Recipe, _ arguments: [Value], _ build: any ScopedBuild) throws(Failure) -> ArgumentsKey? {
         guard recipe.scope != .context else { return nil }
-        let place = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.place, build)
-        return place == 0 ? nil : ArgumentsKey([.uint64(place)] + arguments)
+        let instance = try scope(of: recipe).find(for: recipe.key, at: recipe.definition.location, build)
+        return instance == 0 ? nil : ArgumentsKey([.uint64(instance)] + arguments)
     }
 
     /// The scope of a definition; contexts are not supported.
@@ -78,7 +78,7 @@ public final class ScopeTable: Sendable {
         case .context:
             throw Failure(
                 .notReady, "'\(recipe.key)' has one instance for each context, and is resolved outside of one",
-                path: recipe.key, at: recipe.definition.place)
+                path: recipe.key, at: recipe.definition.location)
         case .host: return try scope(named: recipe.definition.body.scopeName ?? "")
         default: return try scope(named: "thread")
         }
@@ -88,7 +88,7 @@ public final class ScopeTable: Sendable {
     public func scopes(of recipe: Recipe, changed: Set<UInt32>?, in graph: Graph) -> [PlacedScope] {
         var found: [PlacedScope] = []
         var seen: Set<UInt32> = []
-        var rest = recipe.references.edges.filter { $0.edge != .late && changed?.contains($0.id) != false }.map(\.id)
+        var rest = recipe.references.edges.filter { $0.edge != .deferred && changed?.contains($0.id) != false }.map(\.id)
         while let id = rest.popLast() {
             guard seen.insert(id).inserted, let needed = graph.recipe(id) else { continue }
             if needed.scope == .host || needed.scope == .thread {
@@ -103,10 +103,10 @@ public final class ScopeTable: Sendable {
     }
 
     /// Ends a scope instance, and releases its objects, the newest first.
-    public func end(_ scope: PlacedScope, at place: UInt64) {
+    public func end(_ scope: PlacedScope, at instance: UInt64) {
         let ended = monitor.locked {
             () -> (cells: [PlacedScope.Placed], objects: [(sequence: UInt64, object: UInt64)]) in
-            let cells = scope.removeCells(at: place)
+            let cells = scope.removeCells(at: instance)
             var objects: [(sequence: UInt64, object: UInt64)] = []
             for placed in cells {
                 objects += placed.cell.heldObjects()

@@ -10,7 +10,7 @@ final class StartPhase {
         let lease: ObjectLease
         let record: Record
         let key: String
-        let place: Place
+        let location: Location
         /// Entries that must be started before, by their index.
         let needs: Set<Int>
     }
@@ -54,7 +54,7 @@ final class StartPhase {
         for entry in other.entries {
             entries.append(
                 Entry(
-                    lease: entry.lease, record: entry.record, key: entry.key, place: entry.place,
+                    lease: entry.lease, record: entry.record, key: entry.key, location: entry.location,
                     needs: Set(entry.needs.map { $0 + offset })))
         }
         for (object, indices) in other.needs { needs[object] = Set(indices.map { $0 + offset }) }
@@ -97,7 +97,7 @@ final class StartPhase {
         let lifecycle = build.container.lifecycle
         for entry in entries where lifecycle.state(of: entry.record) == .made {
             do throws(Failure) { try lifecycle.prepare(entry.record, build) } catch {
-                throw error.named(entry.key, entry.place)
+                throw error.named(entry.key, entry.location)
             }
         }
     }

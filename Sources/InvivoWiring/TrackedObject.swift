@@ -105,7 +105,7 @@ public struct TrackedObject: Sendable {
                 guard let instance = scopeInstances.first(where: { $0.scope === scope }) else {
                     return scope.isOfThreads
                 }
-                return scope.hasCells(at: instance.place)
+                return scope.hasCells(at: instance.instance)
             }
         }
         guard isInScope else { return nil }

@@ -169,7 +169,7 @@ extension Container {
             let recipe = try self.recipe(for: type, as: id, build)
             try recipe.checkKind(of: type)
             func fail(_ code: Status, _ message: String) -> Failure {
-                Failure(code, message, path: recipe.key, at: recipe.definition.place)
+                Failure(code, message, path: recipe.key, at: recipe.definition.location)
             }
             guard recipe.scope.isShared, recipe.definition.body.parameters == nil,
                 let cell = build.graph.cell(recipe.id),

@@ -95,9 +95,9 @@ static void texts_are_read_exactly_or_refused_with_the_place_in_them(void) {
         {"number", "12", INVIVO_KIND_INT64, 12, NULL},
         {"number", "-0.5", INVIVO_KIND_DOUBLE, -0.5, NULL},
         {"number", "0x20", INVIVO_KIND_INT64, 32, NULL},
-        {"number", "12abc", 0, 0, "expected a number at character 3 of '12abc': the place has no unit; write the number alone"},
-        {"number", "100 ms", 0, 0, "expected a number at character 4 of '100 ms': the place has no unit; the converter 'duration' reads this"},
-        {"number", "4 KiB", 0, 0, "expected a number at character 2 of '4 KiB': the place has no unit; the converter 'bytes' reads this"},
+        {"number", "12abc", 0, 0, "expected a number at character 3 of '12abc': no unit is expected here; write the number alone"},
+        {"number", "100 ms", 0, 0, "expected a number at character 4 of '100 ms': no unit is expected here; the converter 'duration' reads this"},
+        {"number", "4 KiB", 0, 0, "expected a number at character 2 of '4 KiB': no unit is expected here; the converter 'bytes' reads this"},
         {"number", "", 0, 0, "expected a number at character 1 of ''"},
         {"number", "99999999999999999999", 0, 0, "the integer '99999999999999999999' does not fit in 64 bits; write a fraction or "
                                                  "an exponent if it may be rounded"},

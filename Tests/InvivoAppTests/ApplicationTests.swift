@@ -138,7 +138,7 @@ import Testing
         options.withoutModules = true
         let found = try #require(
             failure { () throws(Failure) in try Application.check(options) { (_) throws(Failure) in } })
-        #expect(found.place.file.hasSuffix("a.yaml"))
+        #expect(found.location.file.hasSuffix("a.yaml"))
         try folder.write("a.yaml", "traits: { app.part: [Set: { gain: 1 }] }\n")
         try Application.check(options) { (_) throws(Failure) in }
     }

@@ -7,7 +7,7 @@ extension Border {
         @Test func an_error_keeps_everything_a_failure_says() throws {
             try leavingNothing {
                 let failure = Failure(
-                    .range, "5 is outside 0...2", path: "synth.gain", at: Place(file: "t.yaml", line: 3, column: 9),
+                    .range, "5 is outside 0...2", path: "synth.gain", at: Location(file: "t.yaml", line: 3, column: 9),
                     cause: Failure(.host, "no"))
                 let error = ErrorBox.make(failure)
                 defer { ErrorBox.release(error) }

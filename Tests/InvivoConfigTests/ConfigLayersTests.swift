@@ -24,11 +24,11 @@ import Testing
             guard case .map(let said) = later else { return later.isNull ? nil : later }
             var pairs: [(name: String, value: Value)] = if case .map(let pairs)? = earlier { pairs } else { [] }
             for (name, value) in said {
-                let place = pairs.firstIndex { $0.name == name }
-                switch (laid(place.map { pairs[$0].value }, value), place) {
-                case (let value?, let place?): pairs[place].value = value
+                let location = pairs.firstIndex { $0.name == name }
+                switch (laid(location.map { pairs[$0].value }, value), location) {
+                case (let value?, let location?): pairs[location].value = value
                 case (let value?, nil): pairs.append((name, value))
-                case (nil, let place?): pairs.remove(at: place)
+                case (nil, let location?): pairs.remove(at: location)
                 case (nil, nil): break
                 }
             }
@@ -73,13 +73,13 @@ import Testing
 
     /// One value of a map changed, so that most of it is shared with the former one.
     private static func edited(_ value: Value, _ generator: inout SystemRandomNumberGenerator) -> Value {
-        guard case .map(var pairs) = value, let place = pairs.indices.randomElement(using: &generator) else {
+        guard case .map(var pairs) = value, let location = pairs.indices.randomElement(using: &generator) else {
             return random(0, 1, &generator)
         }
         switch Int.random(in: 0..<6, using: &generator) {
-        case 0: pairs.remove(at: place)
+        case 0: pairs.remove(at: location)
         case 1: pairs.append(("m\(Int.random(in: 0...5, using: &generator))", .bool(true)))
-        default: pairs[place].value = edited(pairs[place].value, &generator)
+        default: pairs[location].value = edited(pairs[location].value, &generator)
         }
         var seen: Set<String> = []
         return .map(pairs.filter { seen.insert($0.name).inserted })
@@ -88,7 +88,7 @@ import Testing
     private static func node(_ value: Value, like former: ConfigNode?) -> ConfigNode {
         guard case .map(let pairs) = value else { return ConfigNode(value) }
         return ConfigNode(
-            names: pairs.map(\.name), nodes: pairs.map { node($0.value, like: former?[$0.name]) }, at: Place(),
+            names: pairs.map(\.name), nodes: pairs.map { node($0.value, like: former?[$0.name]) }, at: Location(),
             like: former)
     }
 
@@ -289,10 +289,10 @@ import Testing
         let names = (0..<1000).map { "n\($0)" }
         func document(_ first: Int64, like former: ConfigNode?) -> ConfigNode {
             let inner = ConfigNode(
-                names: names, nodes: names.indices.map { ConfigNode(.int64($0 == 0 ? first : 1)) }, at: Place(),
+                names: names, nodes: names.indices.map { ConfigNode(.int64($0 == 0 ? first : 1)) }, at: Location(),
                 like: former?["a"])
             return ConfigNode(
-                names: ["a", "b"], nodes: [inner, ConfigNode(.map([("c", .int64(1))]))], at: Place(), like: former)
+                names: ["a", "b"], nodes: [inner, ConfigNode(.map([("c", .int64(1))]))], at: Location(), like: former)
         }
         var layers = ConfigLayers()
         let first = document(1, like: nil)
@@ -309,20 +309,20 @@ import Testing
     @Test func otherLocationsAreNoChange() throws {
         func document(_ line: UInt32, like former: ConfigNode?) -> ConfigNode {
             ConfigNode(
-                names: ["a"], nodes: [ConfigNode(.value(.int64(1)), at: Place(file: "f", line: line, column: 1))],
-                at: Place(file: "f", line: 1, column: 1), like: former)
+                names: ["a"], nodes: [ConfigNode(.value(.int64(1)), at: Location(file: "f", line: line, column: 1))],
+                at: Location(file: "f", line: 1, column: 1), like: former)
         }
         var layers = ConfigLayers()
         let first = document(3, like: nil)
         _ = try layers.apply(documents: [(1, first)], settings: [])
         #expect(try layers.apply(documents: [(1, document(9, like: first))], settings: []).isEmpty)
-        #expect(layers.tree.find("a")?.place.line == 9)
+        #expect(layers.tree.find("a")?.location.line == 9)
     }
 
     @Test func aNullHasItsLocation() throws {
-        let null = ConfigNode(.value(.null), at: Place(file: "f", line: 4, column: 2))
+        let null = ConfigNode(.value(.null), at: Location(file: "f", line: 4, column: 2))
         var layers = ConfigLayers()
-        _ = try layers.apply(documents: [(1, ConfigNode(names: ["a"], nodes: [null], at: Place()))], settings: [])
+        _ = try layers.apply(documents: [(1, ConfigNode(names: ["a"], nodes: [null], at: Location()))], settings: [])
         #expect(layers.placeOfNull("a")?.line == 4 && layers.placeOfNull("b") == nil && layers.tree.find("a") == nil)
     }
 

@@ -72,7 +72,7 @@ final class Registry: DefinitionRegistry {
         #expect(definition.key == "app.part" && definition.id == 0 && inlines.isEmpty)
         #expect(definition.body.typeName == "Part" && definition.body.scope == .lazySingleton)
         #expect(definition.body.flags == [.abstract, .nullable] && definition.body.parent == "app.base")
-        #expect(definition.body.place == Place(file: "app.c", line: 7, column: 3) && definition.body.rank == -2)
+        #expect(definition.body.location == Location(file: "app.c", line: 7, column: 3) && definition.body.rank == -2)
         #expect(definition.body.startTimeout == 5_000_000 && definition.body.stopTimeout == .max)
     }
 

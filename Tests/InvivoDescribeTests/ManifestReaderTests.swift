@@ -89,7 +89,7 @@ import Testing
                 init: [{ $path: a..b, of: $app.other }]
             """)
         #expect(definitions[0].body.isPartial)
-        let texts = failures.map { "\($0.place.line):\($0.place.column) \($0.path): \($0.message)" }
+        let texts = failures.map { "\($0.location.line):\($0.location.column) \($0.path): \($0.message)" }
         try #require(texts.count == 5, "\(texts)")
         #expect(texts[0] == "4:12 app.part.scope: no scope 'nowhere'" || texts[0].hasSuffix("no scope 'nowhere'"))
         #expect(texts[1].hasPrefix("5:18 app.part: 'in32' is no kind"))

@@ -128,7 +128,7 @@ import Testing
         try known.define("holder", "Holder") { $0.initializer = [Injection(name: nil, .lazy(.reference("clock")))] }
         let (recipe, failures) = known.compile("holder")
         #expect(failures.isEmpty)
-        #expect(recipe?.references.edges.map(\.edge) == [.late])
+        #expect(recipe?.references.edges.map(\.edge) == [.deferred])
         #expect(recipe?.references.held == [known.id("clock")])
     }
 }

@@ -70,7 +70,7 @@ final class Definitions {
         var body = Definition.Body()
         body.scope = .singleton
         body.type = type.flatMap { types[$0] }
-        if line > 0 { body.place = Place(file: "app.yaml", line: line, column: 3) }
+        if line > 0 { body.location = Location(file: "app.yaml", line: line, column: 3) }
         order += 1
         body.order = DefinitionOrder(number: order)
         change(&body)
@@ -104,5 +104,5 @@ final class Definitions {
 
 extension Failure {
     /// The error as a tool prints it: location, key and message.
-    var line: String { "\(place.text): \(path): \(message)" }
+    var line: String { "\(location.text): \(path): \(message)" }
 }

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func source_locations_do_not_count() {
-        let one = ConfigNode(.value(.int32(1)), at: Place(file: "a.yaml", line: 1, column: 1))
+        let one = ConfigNode(.value(.int32(1)), at: Location(file: "a.yaml", line: 1, column: 1))
         #expect(Source.document(one) == .document(ConfigNode(.value(.int32(1)))))
     }
 
@@ -85,8 +85,8 @@ import Testing
     @Test func a_compiled_source_names_what_it_resolves() {
         let source = Recipe.Source.list([
             .object(1, arguments: [.object(2, arguments: [], isOptional: false)], isOptional: false), .all([3, 4]),
-            .late(5, arguments: [.object(6, arguments: [], isOptional: false)], .lazy), .config([7], .value(.null)),
-            .late(nil, arguments: [], .provider),
+            .deferred(5, arguments: [.object(6, arguments: [], isOptional: false)], .lazy), .config([7], .value(.null)),
+            .deferred(nil, arguments: [], .provider),
         ])
         #expect(source.keys == [1, 2, 3, 4, 5, 6, nil])
         #expect(source.names([2]) && source.names([4]) && source.names([6]) && source.names([7]))

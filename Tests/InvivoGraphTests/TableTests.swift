@@ -103,7 +103,7 @@ import Testing
         #expect(described.unpacked.isEmpty)
         let slot = try slot("voice")
         #expect(slot.isPacked && slot.definition.isSame(as: described[0]))
-        #expect(slot.definition.place == Place(file: "app.yaml", line: 7, column: 3))
+        #expect(slot.definition.location == Location(file: "app.yaml", line: 7, column: 3))
         #expect(slot.definition.body.assembly == "synth")
         let steps = slot.recipe.steps.map { step -> String in
             guard case .property(let index, .value(.double(let value))) = step else { return "?" }

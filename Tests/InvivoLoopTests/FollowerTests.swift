@@ -81,7 +81,7 @@ extension LoopRoom {
             append(" two", descriptor)
             #expect(following.sees("one two", of: id))
             #expect(following.heard.value.troubles.map(\.code) == [.busy])
-            #expect(following.heard.value.troubles.first?.place.file == following.path("log"))
+            #expect(following.heard.value.troubles.first?.location.file == following.path("log"))
             append(" three", descriptor)
             close(descriptor)
             #expect(following.sees("one two three", of: id))

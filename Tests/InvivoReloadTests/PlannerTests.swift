@@ -61,7 +61,7 @@ import Testing
             let planner = Planner(
                 before: snapshot, graph: graph, names: names, observed: Instances(), registrations: registrations,
                 traits: TraitTable(), limits: Planner.Limits(), documents: [])
-            var warnings: [(String, Place)] = []
+            var warnings: [(String, Location)] = []
             return try planner.plan(Staged(set), &warnings)
         }
 
@@ -140,7 +140,7 @@ import Testing
         let world = World()
         let description = AssemblyDescription(
             name: "a", definitions: [try world.blocked("a.clock"), try world.blocked("a.second")], collaborators: [],
-            kinds: ["a"], place: Place(), keys: world.names)
+            kinds: ["a"], location: Location(), keys: world.names)
         var activation = ChangeSet(cause: "test")
         activation.assemblies = [.activate(AssemblyChange.Activation(name: "a", description: description))]
         try world.commit(activation)

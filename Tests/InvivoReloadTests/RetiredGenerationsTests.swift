@@ -114,7 +114,7 @@ import Testing
         for graph in graphs { retired.append(graph.number, graph, at: graph.address, objects: []) }
         let readers = inside([Reader(epoch: 3, reads: graphs[1])])
         let late = [(7, 1), (8, 3)].map { ReplacedObject(sequence: $0.0, object: $0.0, birth: $0.1) }
-        #expect(retired.end(readers, upTo: .max, late: late).objects.map(\.object) == [8])
+        #expect(retired.end(readers, upTo: .max, overtaken: late).objects.map(\.object) == [8])
         #expect(retired.end(inside([]), upTo: .max).objects.map(\.object) == [7])
     }
 }

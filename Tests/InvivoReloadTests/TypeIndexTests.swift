@@ -54,11 +54,11 @@ import Testing
             let before = former.all("Part", isExact: false).map(\.id)
             #expect(index.set(changes).subtracting(["Part"]).isEmpty)
             let found = index.all("Part", isExact: false).map(\.id)
-            let places = found.map { id in
+            let locations = found.map { id in
                 model[id].map { (-Int64($0.body.rank), $0.body.order.number) } ?? (.max, 0)
             }
             #expect(Set(found) == Set(model.keys) && found.count == model.count, "round \(round)")
-            #expect(zip(places, places.dropFirst()).allSatisfy { $0 <= $1 }, "round \(round)")
+            #expect(zip(locations, locations.dropFirst()).allSatisfy { $0 <= $1 }, "round \(round)")
             #expect(former.all("Part", isExact: false).map(\.id) == before, "a copy has changed")
         }
     }

@@ -33,20 +33,20 @@ import Testing
             """)
         #expect(manifest.modules.map(\.name) == ["oscillator", "filter"])
         #expect(manifest.modules.map(\.modulePath) == ["build/liboscillator.so", "build/libfilter.so"])
-        #expect(manifest.modules[1].namePlace == Place(file: "app.yaml", line: 1, column: 48))
+        #expect(manifest.modules[1].nameLocation == Location(file: "app.yaml", line: 1, column: 48))
         #expect(manifest.specs.map(\.specPath) == ["tuning.yaml", "more.json"])
-        #expect(manifest.specs[1].place == Place(file: "app.yaml", line: 9, column: 22))
+        #expect(manifest.specs[1].location == Location(file: "app.yaml", line: 9, column: 22))
         let components = manifest.components
         #expect(components.map(\.key) == ["synth.lead", "synth.filter", "synth.mixer"])
         #expect(components.map(\.type) == ["Oscillator", "LowPass", "Mixer"])
         #expect(components.map(\.scope) == [.singleton, .lazySingleton, .prototype])
         #expect(components[0].properties.map(\.name) == ["wave", "gain"])
         #expect(components[0].properties[1].path == "components.synth.lead.properties.gain")
-        #expect(components[0].scopePlace == Place(file: "app.yaml", line: 3, column: 44))
+        #expect(components[0].scopeLocation == Location(file: "app.yaml", line: 3, column: 44))
         let input = try #require(components[1].initializer.first)
         #expect(input.name == "input" && shown(input.value) == "$synth.lead")
-        #expect(input.place == Place(file: "app.yaml", line: 4, column: 49))
-        #expect(input.namePlace == Place(file: "app.yaml", line: 4, column: 42))
+        #expect(input.location == Location(file: "app.yaml", line: 4, column: 49))
+        #expect(input.nameLocation == Location(file: "app.yaml", line: 4, column: 42))
         let arguments = components[2].initializer
         #expect(arguments.allSatisfy { $0.name == nil })
         #expect(
@@ -142,7 +142,7 @@ import Testing
     @Test func allErrorsAreReportedAtOnce() {
         let text = "modlues: {}\ncomponents:\n  a: { tpye: X, scope: singletn }\n  b: 3\nspecs: {}\n"
         let found = failure { () throws(Failure) in try read(text) }
-        #expect(found?.all.map(\.place.line) == [1, 3, 3, 4, 5])
+        #expect(found?.all.map(\.location.line) == [1, 3, 3, 4, 5])
     }
 }
 

@@ -132,7 +132,7 @@ import Testing
             for length in 0..<bytes.count {
                 guard let found = read(Array(bytes[..<length]), format) else { continue }
                 #expect(
-                    found.code == .empty || found.place.line > 0 && found.place.column > 0, "\(text.prefix(length))")
+                    found.code == .empty || found.location.line > 0 && found.location.column > 0, "\(text.prefix(length))")
             }
         }
     }
@@ -155,7 +155,7 @@ import Testing
                 _ = failure { () throws(Failure) in try AppManifest(document) }
             } catch {
                 let end = bytes.count + 1
-                #expect(error.all.allSatisfy { $0.place.line <= end && $0.place.column <= end })
+                #expect(error.all.allSatisfy { $0.location.line <= end && $0.location.column <= end })
                 #expect(!error.text.utf8.contains { $0 < 0x20 && $0 != 0x0A }, "\(error.text)")
             }
         }

@@ -98,6 +98,6 @@ import Testing
     @Test func numbersThatNothingHoldsAreRangeErrors() {
         let found = failure { () throws(Failure) in try json("[18446744073709551616, -9223372036854775809, -1e400]") }
         #expect(found?.all.map(\.code) == [.range, .range, .range])
-        #expect(found?.all.map(\.place.column) == [2, 24, 46])
+        #expect(found?.all.map(\.location.column) == [2, 24, 46])
     }
 }

@@ -55,5 +55,5 @@ func position(_ root: SpecNode, _ path: String...) -> String {
         guard let next = node[step] ?? Int(step).flatMap({ node.items?[$0] }) else { return "no \(step)" }
         node = next
     }
-    return "\(node.place.line):\(node.place.column)"
+    return "\(node.location.line):\(node.location.column)"
 }

@@ -28,10 +28,10 @@ import Testing
         #expect(traits[1].parameters.map(\.key) == ["gain", "cutoff"])
         #expect(traits[2].parameters.isEmpty)
         #expect(traits[1].path == "traits.synth.lead[1]")
-        #expect(entry.targetPlace == Place(file: "tuning.yaml", line: 2, column: 3))
-        #expect(traits[0].typePlace == Place(file: "tuning.yaml", line: 3, column: 7))
-        #expect(traits[1].typePlace == Place(file: "tuning.yaml", line: 4, column: 26))
-        #expect(traits[0].parameters[1].keyPlace == Place(file: "tuning.yaml", line: 3, column: 25))
+        #expect(entry.targetLocation == Location(file: "tuning.yaml", line: 2, column: 3))
+        #expect(traits[0].typeLocation == Location(file: "tuning.yaml", line: 3, column: 7))
+        #expect(traits[1].typeLocation == Location(file: "tuning.yaml", line: 4, column: 26))
+        #expect(traits[0].parameters[1].keyLocation == Location(file: "tuning.yaml", line: 3, column: 25))
     }
 
     @Test(arguments: ["[config]\nx = 1\n", "x = 1\n"]) func aFileOfAnotherFormatIsNamedSo(text: String) {
@@ -211,19 +211,19 @@ import Testing
     @Test func locationsFollowTheDocumentThatIsInEffect() throws {
         let former = try read(Self.base)
         let (kept, changed) = (try location(former, "c.d"), try location(former, "e.f"))
-        #expect(kept.place == Place(file: "tuning.yaml", line: 3, column: 20))
+        #expect(kept.location == Location(file: "tuning.yaml", line: 3, column: 20))
         let next = try version(
             "traits:\n\n  a.b: [ Set: { x: 1, y: text } ]\n  c.d:\n  - Set: { x: .nan }\n  e.f: [ Set: { x: 3 } ]",
             like: former)
         // A document that is read and not in effect changes no location.
-        #expect(kept.place.line == 3)
+        #expect(kept.location.line == 3)
         next.adoptLocations()
-        #expect(kept.place == Place(file: "tuning.yaml", line: 5, column: 15))
-        #expect(changed.place.line == 4)
-        #expect(try location(next, "e.f").place.line == 6)
+        #expect(kept.location == Location(file: "tuning.yaml", line: 5, column: 15))
+        #expect(changed.location.line == 4)
+        #expect(try location(next, "e.f").location.line == 6)
         former.adoptLocations()
-        #expect(kept.place.line == 3)
-        #expect(TraitLocation().place == Place())
+        #expect(kept.location.line == 3)
+        #expect(TraitLocation().location == Location())
     }
 
     @Test func traitsThatMovedAreStillChecked() throws {
@@ -233,6 +233,6 @@ import Testing
                 SpecReader.read("traits:\n  g: 1\n  e.f: [ Set: { x: 2 } ]\n  a.b: 2", file: "t", format: .yaml),
                 like: former)
         }
-        #expect(found?.all.map(\.place.line) == [2, 4])
+        #expect(found?.all.map(\.location.line) == [2, 4])
     }
 }

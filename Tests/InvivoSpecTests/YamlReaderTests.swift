@@ -80,8 +80,8 @@ import Testing
         #expect(position(root, "traits", "synth.lead", "1") == "4:6")
         #expect(position(root, "traits", "empty") == "5:9")
         #expect(position(root, "last") == "6:7")
-        let gain = root["traits"]?["synth.lead"]?.items?[0]["Set"]?.entries?[0].keyPlace
-        #expect(gain == Place(file: "t.yaml", line: 3, column: 14))
+        let gain = root["traits"]?["synth.lead"]?.items?[0]["Set"]?.entries?[0].keyLocation
+        #expect(gain == Location(file: "t.yaml", line: 3, column: 14))
     }
 
     @Test(arguments: [
@@ -195,7 +195,7 @@ import Testing
     @Test func aTreeOfPartsOfOthersIsACopy() throws {
         let root = try yaml("a: [1, text, { b: null }]\nc: -0.0")
         let entries = try #require(root.entries)
-        let copy = SpecNode(.map(entries + [SpecEntry(key: "d", value: SpecNode(.list([root])))]), at: root.place)
+        let copy = SpecNode(.map(entries + [SpecEntry(key: "d", value: SpecNode(.list([root])))]), at: root.location)
         #expect(Bare(copy) == .map(["a", "c", "d"], entries.map { Bare($0.value) } + [.list([Bare(root)])]))
         #expect(position(copy, "d", "0", "a", "2", "b") == "1:19")
     }

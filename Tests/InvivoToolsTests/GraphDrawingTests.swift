@@ -27,14 +27,14 @@ import Testing
                 $0.rank = 2
                 $0.dependencies = [
                     .init(key: "app.clock", how: .injection), .init(key: "app.gone", how: .initializer),
-                    .init(key: "other.time", how: .initializer), .init(key: "app.base", how: .late),
+                    .init(key: "other.time", how: .initializer), .init(key: "app.base", how: .deferred),
                 ]
             },
             node("app.base") { $0.isAbstract = true },
             node("app.clock") {
                 $0.scope = "lazy singleton"
                 $0.instances = .init(generation: 3, live: 1, buildTime: 1_250_000)
-                $0.place = Place(file: "a \"b\".c", line: 7, column: 2)
+                $0.location = Location(file: "a \"b\".c", line: 7, column: 2)
                 $0.dependencies = [.init(key: "app.player", how: .asked)]
             },
         ])
@@ -99,7 +99,7 @@ import Testing
                 Self.node("a.\"b\" <i>\u{1}") { $0.dependencies = [.init(key: "c", how: .injection)] },
                 Self.node("c") {
                     $0.scope = "singleton"
-                    $0.dependencies = [.init(key: "c", how: .late), .init(key: "a.\"b\" <i>\u{1}", how: .initializer)]
+                    $0.dependencies = [.init(key: "c", how: .deferred), .init(key: "a.\"b\" <i>\u{1}", how: .initializer)]
                 },
             ])
         #expect(
@@ -154,8 +154,8 @@ import Testing
         #expect { try facts.output(format) } throws: { ($0 as? Failure)?.code == .unsupported }
         var checked = facts
         checked.unread = [
-            UnreadEntry(path: "voices", place: Place(file: "app.yaml", line: 3, column: 5), near: nil),
-            UnreadEntry(path: "rate", place: Place(file: "app.yaml", line: 4, column: 5), near: "rates"),
+            UnreadEntry(path: "voices", location: Location(file: "app.yaml", line: 3, column: 5), near: nil),
+            UnreadEntry(path: "rate", location: Location(file: "app.yaml", line: 4, column: 5), near: "rates"),
         ]
         guard case .string("app.yaml:3:5: voices\napp.yaml:4:5: rate\n") = try checked.output(format) else {
             Issue.record("\(try checked.output(format))")

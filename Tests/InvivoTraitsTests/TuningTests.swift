@@ -189,7 +189,7 @@ extension Tag {
         ) { _, _ in }
         #expect(layers.stack.map(\.property) == [1, 0, 0])
         #expect(layers.effective[0]?.value.isSame(as: .double(7)) == true)
-        #expect(layers.effective[0]?.location.place.line == 4)
+        #expect(layers.effective[0]?.location.location.line == 4)
     }
 
     @Test func allErrorsOfAKeyAreReportedAtOnce() throws {
@@ -200,7 +200,7 @@ extension Tag {
             Issue.record("invalid traits are accepted")
         } catch {
             #expect(error.all.count == 3)
-            #expect(error.all.map(\.place.line) == [3, 3, 4])
+            #expect(error.all.map(\.location.line) == [3, 3, 4])
         }
     }
 

@@ -293,7 +293,7 @@ def test_an_unknown_converter_is_told_with_those_that_there_are() -> None:
 
 
 def test_a_unit_where_the_place_has_none_says_what_reads_it() -> None:
-    with pytest.raises(invivo.ConversionError, match="the place has no unit; the converter 'duration' reads this"):
+    with pytest.raises(invivo.ConversionError, match="no unit is expected here; the converter 'duration' reads this"):
         made(function_of, float, "100 ms")
-    with pytest.raises(invivo.ConversionError, match="the place has no unit; write the number alone"):
+    with pytest.raises(invivo.ConversionError, match="no unit is expected here; write the number alone"):
         made(class_of, float, "1.2 kHz")

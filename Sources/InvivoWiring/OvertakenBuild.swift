@@ -1,7 +1,7 @@
 internal import InvivoGraph
 
 /// The effect of a commit on a shared object that was built for the former graph after the commit was planned.
-public enum LateBuild: Sendable {
+public enum OvertakenBuild: Sendable {
     /// The layers of its key have changed.
     case tuned
     /// Its definition has changed, or something that it received was replaced. With the slot of its key.
@@ -10,13 +10,13 @@ public enum LateBuild: Sendable {
     public var outdated: Cell? { if case .outdated(let cell) = self { cell } else { nil } }
 
     /// Combines this effect with a later one on the same key.
-    public func joined(_ later: LateBuild) -> LateBuild { later.outdated == nil ? self : later }
+    public func joined(_ later: OvertakenBuild) -> OvertakenBuild { later.outdated == nil ? self : later }
 }
 
 extension Graph {
     /// The effect of the change from `former` to this graph on an object that received `dependencies` during its
     /// construction. Nil without an effect.
-    func lateness(of id: UInt32, _ dependencies: Set<UInt32>, since former: Graph) -> LateBuild? {
+    func overtaking(of id: UInt32, _ dependencies: Set<UInt32>, since former: Graph) -> OvertakenBuild? {
         guard former !== self, let cell = cell(id) else { return nil }
         func isReplaced(_ id: UInt32) -> Bool { self.cell(id) !== former.cell(id) }
         if ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)

@@ -8,7 +8,7 @@ internal import Synchronization
 /// These count as references of the object that the callable was injected into, so that a cycle through them ends like every other.
 /// After the end of that object, the callable keeps them for itself. Called with the monitor of the runtime held; leases are released
 /// without it.
-final class LateClaims: Sendable {
+final class DeferredClaims: Sendable {
     private struct State {
         /// Runtime arguments, for each call.
         var bound: [Value]
@@ -20,11 +20,11 @@ final class LateClaims: Sendable {
 
     /// The key that is resolved.
     let id: UInt32
-    private let table: LateTable
+    private let table: DeferredTable
     private let state: Guarded<State>
     private let isEntered = Atomic<Bool>(false)
 
-    init(_ id: UInt32, bound: [Value], _ table: LateTable) {
+    init(_ id: UInt32, bound: [Value], _ table: DeferredTable) {
         self.id = id
         self.table = table
         state = .init(State(bound: bound), by: table.monitor)
@@ -48,7 +48,7 @@ final class LateClaims: Sendable {
             state.holder = ObjectIdentifier(extra)
             return true
         }
-        if isAdopted { extra.hasLate = true }
+        if isAdopted { extra.hasDeferred = true }
     }
 
     /// It is not `extra`'s any more. An object that ended in the same cycle is not kept, and is returned.
@@ -107,8 +107,8 @@ final class LateClaims: Sendable {
 }
 
 /// All callables of a runtime that claim something, by the key that they resolve.
-public final class LateTable: Sendable {
-    private struct Entry: Sendable { weak var claims: LateClaims? }
+public final class DeferredTable: Sendable {
+    private struct Entry: Sendable { weak var claims: DeferredClaims? }
     /// The monitor of the runtime.
     let monitor: Monitor
     private let keys: KeyTable
@@ -127,11 +127,11 @@ public final class LateTable: Sendable {
     /// With the monitor held.
     var isClosed: Bool { closed.held { $0 } }
 
-    fileprivate func enter(_ claims: LateClaims) {
+    fileprivate func enter(_ claims: DeferredClaims) {
         entries.locked { $0[claims.id, default: [:]][ObjectIdentifier(claims)] = Entry(claims: claims) }
     }
 
-    fileprivate func leave(_ claims: LateClaims) {
+    fileprivate func leave(_ claims: DeferredClaims) {
         entries.locked { entries in
             entries[claims.id]?.removeValue(forKey: ObjectIdentifier(claims))
             if entries[claims.id]?.isEmpty == true { entries[claims.id] = nil }
@@ -139,7 +139,7 @@ public final class LateTable: Sendable {
     }
 
     /// The claims of callables for `id` (nil: all). Release the references without the runtime's monitor.
-    private func all(of id: UInt32?) -> [LateClaims] {
+    private func all(of id: UInt32?) -> [DeferredClaims] {
         entries.locked { entries in
             guard let id else { return entries.values.flatMap { $0.values.compactMap(\.claims) } }
             return entries[id].map { $0.values.compactMap(\.claims) } ?? []
@@ -149,7 +149,7 @@ public final class LateTable: Sendable {
     // MARK: the version of a lazy
 
     /// The version of the key that a lazy resolves, and what the lazy has resolved for that version, with a lease for the caller.
-    func known(to claims: LateClaims) throws(Failure) -> (value: Value?, version: UInt64) {
+    func known(to claims: DeferredClaims) throws(Failure) -> (value: Value?, version: UInt64) {
         try monitor.locked { () throws(Failure) in
             let version = version(of: claims.id)
             return (try value(of: claims, for: version), version)
@@ -157,7 +157,7 @@ public final class LateTable: Sendable {
     }
 
     /// Makes `value` what the lazy has resolved for a version, unless another thread was first. Returns the value that counts.
-    func keep(_ value: Value, in claims: LateClaims, for version: UInt64) throws(Failure) -> Value {
+    func keep(_ value: Value, in claims: DeferredClaims, for version: UInt64) throws(Failure) -> Value {
         var own: ObjectLease?
         if case .object(let lease) = value { own = try ObjectLease.retaining(lease.bits) }
         // The former lease is released without the monitor: a disposal may run host code.
@@ -171,7 +171,7 @@ public final class LateTable: Sendable {
     }
 
     /// With the monitor held. Nil also if the object has ended.
-    private func value(of claims: LateClaims, for version: UInt64) throws(Failure) -> Value? {
+    private func value(of claims: DeferredClaims, for version: UInt64) throws(Failure) -> Value? {
         guard let kept = claims.kept(for: version) else { return nil }
         guard let object = kept else { return .null }
         if ObjectTable.retain(object.bits) { return .object(ObjectLease(owning: object.bits)) }
@@ -186,17 +186,17 @@ public final class LateTable: Sendable {
 
     /// The object of `extra` holds the callables in `value` from now on, and not those in `former`. With the monitor held.
     static func exchange(_ former: Value?, for value: Value?, of extra: ObjectExtra) {
-        if extra.hasLate { former?.forEachLate { _ = $0.leave(extra, isEnding: false) } }
-        value?.forEachLate { $0.adopt(by: extra) }
+        if extra.hasDeferred { former?.forEachDeferred { _ = $0.leave(extra, isEnding: false) } }
+        value?.forEachDeferred { $0.adopt(by: extra) }
     }
 
     /// The object of `extra` ends: its callables keep what they claim for themselves.
     func end(_ extra: ObjectExtra) {
-        guard extra.hasLate else { return }
+        guard extra.hasDeferred else { return }
         let gone = monitor.locked { () -> [ObjectLease] in
             var gone: [ObjectLease] = []
             extra.forEachInjectedValue { value in
-                value.forEachLate { if let object = $0.leave(extra, isEnding: true) { gone.append(object) } }
+                value.forEachDeferred { if let object = $0.leave(extra, isEnding: true) { gone.append(object) } }
             }
             return gone
         }
@@ -208,7 +208,7 @@ public final class LateTable: Sendable {
     /// The objects that lazies had resolved. Released without the monitor.
     public struct Forgotten: Sendable {
         public var objects: [ObjectLease] = []
-        fileprivate var claims: [LateClaims] = []
+        fileprivate var claims: [DeferredClaims] = []
         public init() {}
     }
 
@@ -249,14 +249,14 @@ public final class LateTable: Sendable {
 }
 
 extension Value {
-    var holdsLate: Bool { contains { $0.claims != nil } }
+    var holdsDeferred: Bool { contains { $0.claims != nil } }
 
     /// Calls `body` with the claims of each provider, lazy and weak reference in it.
-    func forEachLate(_ body: (LateClaims) -> Void) {
+    func forEachDeferred(_ body: (DeferredClaims) -> Void) {
         forEach { if let claims = $0.claims { body(claims) } }
     }
 
-    private var claims: LateClaims? {
-        if case .callable(let callable) = self { callable.claims as? LateClaims } else { nil }
+    private var claims: DeferredClaims? {
+        if case .callable(let callable) = self { callable.claims as? DeferredClaims } else { nil }
     }
 }
