@@ -163,6 +163,7 @@ int main(int argc, char **argv) {
     char path[] = "/tmp/invivo-bench-XXXXXX";
     int descriptor = mkstemp(path);
     if (descriptor < 0 || dprintf(descriptor, "{}\n") < 0) return 1;
+    close(descriptor); /* a source waits for the writers of its file */
     floor = value = 0;
     for (int i = 0; i < 50; i++) {
         floor += watched_and_closed_ms() / 50;

@@ -222,7 +222,7 @@ private struct Members {
     private let names: KeyNames
     private var members: [Member] = []
     /// The index of each key's member.
-    private var indices: [UInt32: Int] = [:]
+    private var indices: IDTable<Int> = [:]
     private var tables = 0
 
     init(_ names: KeyNames) { self.names = names }

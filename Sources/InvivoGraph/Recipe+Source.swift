@@ -80,7 +80,7 @@ extension Recipe.Source {
     }
 
     /// Whether computing the value resolves one of `ids` or reads it from the configuration; nil stands for any id.
-    public func names(_ ids: Set<UInt32>?) -> Bool {
+    public func names(_ ids: IDSet?) -> Bool {
         contains { source in
             switch source.references {
             case .objects(let named), .paths(let named): ids.map { named.contains(where: $0.contains) } ?? true

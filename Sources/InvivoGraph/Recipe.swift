@@ -133,7 +133,7 @@ public final class Recipe: Sendable {
     public var isTracked: Bool { definition.body.flags.contains(.tracked) }
 
     /// Whether only lists whose holder is notified of changes refer to `ids` or have a changed binding.
-    public func hears(of ids: Set<UInt32>) -> Bool {
+    public func hears(of ids: IDSet) -> Bool {
         steps.contains { if case .candidates = $0 { true } else { false } }
             && allSteps.allSatisfy { step in
                 if case .candidates = step { return true }

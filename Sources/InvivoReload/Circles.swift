@@ -1,3 +1,5 @@
+internal import InvivoBase
+
 /// Cycles of a directed graph.
 enum Circles {
     /// The strongly connected parts that are reached from `roots` and have a way back: of several nodes, or one that leads
@@ -8,8 +10,8 @@ enum Circles {
             let targets: [UInt32]
             var next = 0
         }
-        var order: [UInt32: Int] = [:]
-        var low: [UInt32: Int] = [:]
+        var order: IDTable<Int> = [:]
+        var low: IDTable<Int> = [:]
         var stack: [UInt32] = []
         var onStack: Set<UInt32> = []
         var found: [[UInt32]] = []

@@ -1,4 +1,5 @@
 internal import HashTreeCollections
+internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
@@ -32,7 +33,7 @@ struct DefinitionTable {
     }
 
     /// Takes in the definitions that a reload changed. `covered` returns whether a key is overridden.
-    mutating func take(_ changed: [UInt32: Definition?], in next: Graph, covered: (UInt32) -> Bool) {
+    mutating func take(_ changed: IDTable<Definition?>, in next: Graph, covered: (UInt32) -> Bool) {
         for (id, definition) in changed {
             let isKept = next.isPacked(id)
             described[id] = isKept && !covered(id) ? nil : definition

@@ -11,13 +11,13 @@ internal import InvivoWiring
 /// The definitions after a plan, with the assemblies, overrides and processors that they come from.
 struct DefinitionPlan {
     /// Definitions that are new or differ from those before; nil = removed.
-    var changed: [UInt32: Definition?] = [:]
+    var changed: IDTable<Definition?> = [:]
     /// Definitions with the same content as before, declared at another source location or in another order.
-    var moved: [UInt32: Definition] = [:]
+    var moved: IDTable<Definition> = [:]
     /// The overrides of these keys after the plan.
     var overrides: [UInt32: [Override]] = [:]
     /// Keys that the change set describes again.
-    var described: Set<UInt32> = []
+    var described: IDSet = []
     /// The descriptions of definitions that processors replaced; nil = no processor changed it.
     var originals: [UInt32: Definition?] = [:]
     /// The assemblies that are active after the plan; nil if they stay.
@@ -46,7 +46,7 @@ struct ConfigPlan {
 
 /// The compiled definitions of a plan: of those that change, and of those that are bound to something else.
 struct Compiled {
-    var recipes: [UInt32: Recipe] = [:]
+    var recipes: IDTable<Recipe> = [:]
     /// The references of definitions that are wrong.
     var needs: [UInt32: [UInt32]] = [:]
     /// The blocked definitions after the plan, with the names of their missing dependencies.
@@ -79,14 +79,14 @@ struct CommitSteps {
     /// Kept instances into which something new is injected.
     var reinjected: [(id: UInt32, cell: Cell)] = []
     /// Tracked objects into which something new is injected; nil = all that their definition names.
-    var followed: [(id: UInt32, objects: [TrackedObject], changed: Set<UInt32>?)] = []
+    var followed: [(id: UInt32, objects: [TrackedObject], changed: IDSet?)] = []
     var tuned: [Tuned] = []
     /// Live objects of which a base value changes: object, property, value.
     var based: [(object: UInt64, property: Int, value: Value)] = []
     /// Kept instances that were bound to something else by property or method.
     var rebound: Set<UInt32> = []
     /// Keys of which something new is created.
-    var rebuilt: Set<UInt32> = []
+    var rebuilt: IDSet = []
 
     /// Whether they call the host: constructors, setters.
     var runHostCode: Bool {
@@ -99,7 +99,7 @@ struct StoreEffects {
     /// Slots that are replaced: their objects end with the former generation.
     var replaced: [Cell] = []
     /// Keys for which caches must ask again.
-    var touched: Set<UInt32> = []
+    var touched: IDSet = []
     /// Keys of objects that are not shared and are created with other values from now on.
     var reshaped: Set<UInt32> = []
     /// Keys with a new block.

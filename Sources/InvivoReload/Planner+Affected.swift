@@ -7,7 +7,7 @@ extension Planner {
     /// Plans the affected set: exactly the dependents of the changes, along the reverse edges.
     func planCells(_ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects) throws(Failure) {
         var remade: [UInt32] = []
-        var seen: Set<UInt32> = []
+        var seen: IDSet = []
         var reinjected: Set<UInt32> = []
         // Holders that are not built: they get a new slot, so that objects built during the commit belong to the next graph.
         var cold: Set<UInt32> = []
@@ -31,7 +31,7 @@ extension Planner {
         }
         seen.reserveCapacity(queue.count)
         seen.formUnion(queue)
-        let reset = Set(resetKeys(wiring, effects.editor)).subtracting(seen)
+        let reset = Set(resetKeys(wiring, effects.editor)).filter { !seen.contains($0) }
         queue += reset.sorted()
         seen.formUnion(reset)
         var next = 0
@@ -42,18 +42,18 @@ extension Planner {
             next += 1
             if !wiring.config.changedIDs.contains(id) { remade.append(id) }
             let aliases = before.links.aliases[id]
-            if !aliases.isEmpty { for alias in aliases.sorted() where seen.insert(alias).inserted { queue.append(alias) } }
+            if !aliases.isEmpty { for alias in aliases.sorted() where seen.insert(alias) { queue.append(alias) } }
             for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where edge != .deferred {
                 let isHeld = isHeld(holder)
                 if edge == .injection && isHeld && isChangedInPlace(holder, [id]) {
                     reinjected.insert(holder)
-                } else if seen.insert(holder).inserted {
+                } else if seen.insert(holder) {
                     queue.append(holder)
                     if !isHeld { cold.insert(holder) }
                 }
             }
             for holder in observed.recordedDependents(of: id).sorted()
-            where isHeld(holder) && seen.insert(holder).inserted {
+            where isHeld(holder) && seen.insert(holder) {
                 queue.append(holder)
             }
         }
@@ -141,7 +141,7 @@ extension Planner {
 
     /// Whether a shared instance is changed in place: one of a confined type is injected again in its domain. One of a shared type may be
     /// read by any thread at any time, and is rebuilt.
-    private func isChangedInPlace(_ id: UInt32, _ changed: Set<UInt32> = []) -> Bool {
+    private func isChangedInPlace(_ id: UInt32, _ changed: IDSet = []) -> Bool {
         // An object of thread scope is touched by its thread alone.
         guard let recipe = graph.recipe(id), recipe.scope.isShared, recipe.scope != .thread else { return false }
         return recipe.type?.domain != nil || !changed.isEmpty && recipe.hears(of: changed)

@@ -26,7 +26,7 @@ extension Planner {
         failures += choice.failures
         guard failures.count == count else { return assembled }
         /// The definitions that the changed assemblies have for their keys.
-        var owners: [UInt32: Definition] = [:]
+        var owners: IDTable<Definition> = [:]
         /// The definition that an active assembly has for a key after the plan. `live` is the present one.
         func owner(_ id: UInt32, _ live: Definition?) -> Definition? {
             if let found = owners[id] { return found }

@@ -22,13 +22,13 @@ extension Planner {
             return graph.recipe(id)
         }
         // Changed definitions and their holders.
-        var holders = Set(compiled.recipes.keys)
+        var holders = IDSet(compiled.recipes.keys)
         // A definition that is not shared and bound to something else leads its holders to something else.
-        var seen = Set(definitions.changed.keys).union(holders.filter { compiled.recipes[$0]?.scope.isShared == false })
+        var seen = IDSet(definitions.changed.keys).union(holders.filter { compiled.recipes[$0]?.scope.isShared == false })
         var queue = Array(seen)
         while let id = queue.popLast() {
-            for alias in before.links.aliases[id] where seen.insert(alias).inserted { queue.append(alias) }
-            for (holder, edge) in before.links.dependents[id] where edge != .deferred && seen.insert(holder).inserted {
+            for alias in before.links.aliases[id] where seen.insert(alias) { queue.append(alias) }
+            for (holder, edge) in before.links.dependents[id] where edge != .deferred && seen.insert(holder) {
                 holders.insert(holder)
                 // The holders of a definition that is not shared hold its dependencies, too.
                 if recipe(holder)?.scope.isShared == false { queue.append(holder) }

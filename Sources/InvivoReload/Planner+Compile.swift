@@ -111,7 +111,7 @@ extension Planner {
             described: described, identify: identify,
             knownKeys: {
                 // Without removed ones.
-                let staying = former.values.filter { planned.index(forKey: $0.id) == nil }
+                let staying = former.values.filter { !planned.contains($0.id) }
                 return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
             },
             inactiveAssembly: registrations.inactiveAssembly(of:), missingDependencies: { asleep[$0] })
@@ -159,7 +159,9 @@ extension Planner {
         }
         try rebind(typeNames, changed, definitions, processors, &compiled, &compiler, &failures)
         compiled.needs = compiler.needs
-        return compiled.recipes.compactMapValues { $0.waits.isEmpty ? nil : $0.waits }
+        var blocked: [UInt32: [String]] = [:]
+        for (id, recipe) in compiled.recipes where !recipe.waits.isEmpty { blocked[id] = recipe.waits }
+        return blocked
     }
 
     /// Returns the definition that lookups by type have found under a key until now.
@@ -180,7 +182,7 @@ extension Planner {
 
     /// Compiles the holders of removed definitions, and the definitions with a type query that has other candidates now.
     private func rebind(
-        _ typeNames: Set<String>, _ changed: [UInt32: Definition?], _ definitions: DefinitionPlan,
+        _ typeNames: Set<String>, _ changed: IDTable<Definition?>, _ definitions: DefinitionPlan,
         _ processors: [Processor],
         _ compiled: inout Compiled, _ compiler: inout RecipeCompiler, _ failures: inout [Failure]
     ) throws(Failure) {

@@ -13,7 +13,7 @@ extension Planner {
     ) throws(Failure) -> LayerFindings {
         let set = wiring.set
         var findings = LayerFindings()
-        var ids = Set(set.rebuilds.overtaken.keys)
+        var ids = IDSet(set.rebuilds.overtaken.keys)
         ids.formUnion(wiring.definitions.changed.keys)
         ids.formUnion(
             wiring.compiled.reconfigured.filter { wiring.compiled.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })

@@ -118,7 +118,7 @@ extension Snapshot {
         for (id, definition) in plan.moved where definitions[id] != nil && plan.changed[id] == nil {
             definitions[id] = definition
         }
-        let changed = Set(plan.changed.keys).union(plan.overrides.keys)
+        let changed = IDSet(plan.changed.keys).union(plan.overrides.keys)
         for id in changed {
             Self.forEachParent(id, definitions, overrides, names) { links.children.remove(id, from: $0) }
             if let target = Self.alias(id, definitions, overrides).flatMap(names.id(of:)) {

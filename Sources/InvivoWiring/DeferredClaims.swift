@@ -214,7 +214,7 @@ public final class DeferredTable: Sendable {
 
     /// After a commit, with the monitor held: forgets the objects of keys that have another version now. The caller releases them
     /// when nothing reads the former generation any more.
-    public func forget(_ ids: Set<UInt32>) -> Forgotten {
+    public func forget(_ ids: IDSet) -> Forgotten {
         var gone = Forgotten()
         for id in ids {
             let known = all(of: id)

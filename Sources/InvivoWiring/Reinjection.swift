@@ -8,12 +8,12 @@ public struct Reinjection {
     private let former: Recipe
     private let recipient: Build.Recipient
     /// The keys that changed; nil for all.
-    private let changed: Set<UInt32>?
+    private let changed: IDSet?
     private let container: Container
 
     /// Nil if the object has ended.
     public init?(
-        of object: UInt64, _ arguments: [Value], by recipe: Recipe, after former: Recipe, changed: Set<UInt32>?,
+        of object: UInt64, _ arguments: [Value], by recipe: Recipe, after former: Recipe, changed: IDSet?,
         in container: Container
     ) {
         guard let record = ObjectTable.record(object) else { return nil }

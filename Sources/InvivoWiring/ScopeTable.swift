@@ -85,7 +85,7 @@ public final class ScopeTable: Sendable {
     }
 
     /// The scopes, the host's and the threads', in which `recipe` resolves keys when those of `changed` (nil: all) are injected.
-    public func scopes(of recipe: Recipe, changed: Set<UInt32>?, in graph: Graph) -> [PlacedScope] {
+    public func scopes(of recipe: Recipe, changed: IDSet?, in graph: Graph) -> [PlacedScope] {
         var found: [PlacedScope] = []
         var seen: Set<UInt32> = []
         var rest = recipe.references.edges.filter { $0.edge != .deferred && changed?.contains($0.id) != false }.map(\.id)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Iterator
 from concurrent import futures
 from typing import Any
 
@@ -136,16 +134,7 @@ def test_a_commit_that_fails_leaves_nothing_behind() -> None:
             assert dict(view.block(Fails)) == {"gain": 5, "cutoff": 1}
 
 
-@pytest.fixture
-def _frequent_switches() -> Iterator[None]:
-    """An update takes the GIL about 15 times, and another thread that runs keeps it for a switch interval each time."""
-    former = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)
-    yield
-    sys.setswitchinterval(former)
-
-
-@pytest.mark.usefixtures("_frequent_switches")
+@pytest.mark.usefixtures("frequent_switches")
 def test_no_view_reads_a_mix_while_documents_change(app: invivo.Assembly) -> None:
     with invivo.Runtime(app) as runtime:
         runtime[Lead]

@@ -320,6 +320,7 @@ def test_a_commit_that_only_tunes_keeps_the_cache() -> None:
         assert runtime[Player] is player
 
 
+@pytest.mark.usefixtures("frequent_switches")
 def test_readers_never_see_an_object_older_than_a_commit_that_has_returned() -> None:
     class Stamp:
         def __init__(self, number: int) -> None:
