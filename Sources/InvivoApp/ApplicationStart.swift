@@ -80,7 +80,8 @@ struct ApplicationStart {
                 }
             } catch {
                 if unloaded.isEmpty {
-                    failures.append(Failure(error.code, error.message, path: component.path, at: component.typeLocation))
+                    failures.append(
+                        Failure(error.code, error.message, path: component.path, at: component.typeLocation))
                 }
             }
             let outline = Definition(

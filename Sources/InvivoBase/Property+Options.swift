@@ -181,7 +181,8 @@ struct PropertyTable {
         if case .field = parts.access { isField = true }
         let nested = PropertyTable(
             instance: Struct(
-                size: isField ? parts.size : nil, setsInitial: isField && location.setsInitial, name: "the nested struct",
+                size: isField ? parts.size : nil, setsInitial: isField && location.setsInitial,
+                name: "the nested struct",
                 image: isField ? location.image.map { $0 + parts.offset } : nil),
             block: nil, depth: depth + 1)
         let (fields, copies) = nested.properties(entry.fields, entry.field_count, path: path, &reader)

@@ -42,7 +42,9 @@ public final class ConfigMap: RandomAccessCollection, Sendable {
             var leaves = leaves
             if count % leafSize == 0 { leaves.append([]) }
             leaves[count / leafSize].append(name)
-            guard count >= Self.longestLinearSearch else { return Names(leaves: leaves, count: count + 1, indices: nil) }
+            guard count >= Self.longestLinearSearch else {
+                return Names(leaves: leaves, count: count + 1, indices: nil)
+            }
             var indices = indices ?? Self.indices(leaves.flatMap(\.self)) ?? [:]
             indices[Name(name)] = UInt32(count)
             return Names(leaves: leaves, count: count + 1, indices: indices)

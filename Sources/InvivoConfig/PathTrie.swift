@@ -128,8 +128,7 @@ public struct PathTrie: Sendable {
         }
     }
 
-    private func visit(_ node: Int, _ search: inout Search, _ budget: inout Budget, _ isFound: (Int, [UInt8]) -> Bool)
-    {
+    private func visit(_ node: Int, _ search: inout Search, _ budget: inout Budget, _ isFound: (Int, [UInt8]) -> Bool) {
         guard !budget.isSpent else { return }
         budget.nodes -= 1
         let depth = search.path.count

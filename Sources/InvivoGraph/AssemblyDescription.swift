@@ -83,7 +83,8 @@ public final class AssemblyDescription: Sendable {
         return AssemblyDescription(
             name: name, definitions: definitions + added,
             collaborators: collaborators + more.collaborators.filter { !collaborators.contains($0) },
-            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, location: location, keys: keys)
+            kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, location: location,
+            keys: keys)
     }
 
     public func isKind(of name: String) -> Bool { kinds.contains(where: name.isSameName(as:)) }

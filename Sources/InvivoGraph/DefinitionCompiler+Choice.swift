@@ -87,7 +87,9 @@ public func noDefinition(_ name: String, _ keys: [String], _ definition: Definit
 }
 
 /// The error for a value that no option is for.
-public func noOption(_ value: Value, _ options: [DefinitionChoice.When], _ definition: Definition, at location: Location)
+public func noOption(
+    _ value: Value, _ options: [DefinitionChoice.When], _ definition: Definition, at location: Location
+)
     -> Failure
 {
     let known = options.prefix(16).map(\.text).joined(separator: ", ") + (options.count > 16 ? ", ..." : "")

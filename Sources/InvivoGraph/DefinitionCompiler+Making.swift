@@ -37,7 +37,8 @@ extension DefinitionCompiler {
             }
             let parameter = position < parameters.count ? parameters[position] : nil
             isLeftOut = false
-            let slot = slot(injection.source, position, definition.body.factory == nil ? parameter : nil, type, injection.label)
+            let slot = slot(
+                injection.source, position, definition.body.factory == nil ? parameter : nil, type, injection.label)
             if !isLeftOut { slots.append(slot) }
             isLeftOut = false
         }
@@ -126,7 +127,8 @@ extension DefinitionCompiler {
             if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
             let before = wrong
             var compiled = source(
-                injection.source, property.isInBlock ? .deferred : .injection, "the property '\(name)'", .property(property)
+                injection.source, property.isInBlock ? .deferred : .injection, "the property '\(name)'",
+                .property(property)
             )
             guard wrong == before else { return nil }
             if let hears = injection.hears {

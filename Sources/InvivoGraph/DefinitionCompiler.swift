@@ -185,7 +185,9 @@ struct DefinitionCompiler {
         }
         checkLife(type)
         if definition.scope == .host {
-            if let failure = context.scopeFailure(definition.body.scopeName ?? "") { fail(failure.code, failure.message) }
+            if let failure = context.scopeFailure(definition.body.scopeName ?? "") {
+                fail(failure.code, failure.message)
+            }
         }
         let maker: Recipe.Maker
         let slots: [Recipe.Slot]
@@ -193,7 +195,8 @@ struct DefinitionCompiler {
             if let made = constant.type, !made.isKind(of: type.name) {
                 fail(.type, "the object is a '\(made.name)' where a '\(type.name)' is needed")
             }
-            if !definition.body.initializer.isEmpty || !definition.body.properties.isEmpty || !definition.body.methods.isEmpty || definition.body.factory != nil
+            if !definition.body.initializer.isEmpty || !definition.body.properties.isEmpty
+                || !definition.body.methods.isEmpty || definition.body.factory != nil
                 || definition.body.maker != nil
             {
                 fail(.argument, "a constant object is neither created nor injected")

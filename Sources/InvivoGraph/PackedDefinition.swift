@@ -24,12 +24,14 @@ struct PackedDefinition: @unchecked Sendable {
 
     /// Nil for a definition with other parts. Must not be called with the lock of the key table held.
     init?(_ definition: Definition) {
-        guard let type = definition.body.type, definition.body.hasOnlyPackedParts, definition.body.initializer.count <= 2, definition.body.flags.rawValue < 256,
+        guard let type = definition.body.type, definition.body.hasOnlyPackedParts,
+            definition.body.initializer.count <= 2, definition.body.flags.rawValue < 256,
             definition.body.order.number < 1 << 40, definition.body.order.position == 0, !definition.scope.isPlaced,
             definition.scope.isShared || type.raw.pointee.is_simple == 1,
             let name = type.keys.offset(of: definition.id)
         else { return nil }
-        var bits = 1 | UInt64(definition.body.initializer.count) << 1 | UInt64(definition.body.scope?.rawValue ?? 0) << 3
+        var bits =
+            1 | UInt64(definition.body.initializer.count) << 1 | UInt64(definition.body.scope?.rawValue ?? 0) << 3
         bits |= UInt64(definition.body.flags.rawValue) << 7 | definition.body.order.number << 24
         var operands: UInt64 = 0
         let parameters = type.description.signature.parameters
@@ -38,14 +40,18 @@ struct PackedDefinition: @unchecked Sendable {
                 injection.hears == nil
             else { return nil }
             // An injection without a name takes the first gap. That is its index only if no injection before it has a name.
-            guard injection.name != nil || definition.body.initializer[..<index].allSatisfy({ $0.name == nil }) else { return nil }
+            guard injection.name != nil || definition.body.initializer[..<index].allSatisfy({ $0.name == nil }) else {
+                return nil
+            }
             let position =
                 injection.name.map { name in parameters.firstIndex { $0.name.isSameName(as: name) } ?? 8 } ?? index
             guard position < 8, let offset = type.keys.offset(of: key.text) else { return nil }
             operands |= UInt64(offset) << (UInt64(index) * 32)
             bits |= UInt64(position | (injection.name == nil ? 0 : 8)) << (15 + UInt64(index) * 4)
         }
-        if definition.body.properties.isEmpty && definition.body.location == Location() && definition.body.assembly == nil {
+        if definition.body.properties.isEmpty && definition.body.location == Location()
+            && definition.body.assembly == nil
+        {
             basis = type
         } else {
             guard let details = DefinitionDetails.of(definition, type) else { return nil }
@@ -170,7 +176,8 @@ final class DefinitionDetails: ManagedBuffer<DefinitionParts, PackedProperty> {
     static func of(_ definition: Definition, _ type: ObjectType) -> DefinitionDetails? {
         let properties = definition.body.properties.compactMap { PackedProperty($0, type.description) }
         guard properties.count == definition.body.properties.count else { return nil }
-        let parts = DefinitionParts(type: type, location: definition.body.location, assembly: definition.body.assembly, count: properties.count)
+        let parts = DefinitionParts(
+            type: type, location: definition.body.location, assembly: definition.body.assembly, count: properties.count)
         if let known = definition.details, known.isSame(parts, properties) { return known }
         let made = unsafeDowncast(
             create(minimumCapacity: properties.count) { _ in parts }, to: DefinitionDetails.self)
@@ -189,7 +196,8 @@ final class DefinitionDetails: ManagedBuffer<DefinitionParts, PackedProperty> {
     func isSame(as other: DefinitionDetails) -> Bool { self === other || isSame(other.header, other.properties) }
 
     private func isSame(_ parts: DefinitionParts, _ others: [PackedProperty]) -> Bool {
-        header.type === parts.type && header.location == parts.location && header.assembly.isSameName(as: parts.assembly)
+        header.type === parts.type && header.location == parts.location
+            && header.assembly.isSameName(as: parts.assembly)
             && properties.elementsEqual(others) { $0.index == $1.index && $0.value.isSame(as: $1.value) }
     }
 }

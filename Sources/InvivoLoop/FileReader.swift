@@ -73,7 +73,8 @@ public enum FileReader {
 
     private static func check(_ facts: stat, _ path: FilePath, _ limit: Int) throws(Failure) {
         guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.file, "expected a regular file, this is \(kind(facts.st_mode))", at: Location(file: path.shown))
+            throw Failure(
+                .file, "expected a regular file, this is \(kind(facts.st_mode))", at: Location(file: path.shown))
         }
         guard facts.st_size <= limit else { throw tooLarge(path, Int(facts.st_size), limit) }
     }

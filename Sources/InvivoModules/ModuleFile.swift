@@ -36,7 +36,8 @@ enum ModuleFile {
             after.st_mtim.tv_sec == opened.st_mtim.tv_sec, after.st_mtim.tv_nsec == opened.st_mtim.tv_nsec
         else {
             throw Failure(
-                .module, "module \(path) changed while it was read; load it when it is written", at: Location(file: path))
+                .module, "module \(path) changed while it was read; load it when it is written",
+                at: Location(file: path))
         }
         return content
     }

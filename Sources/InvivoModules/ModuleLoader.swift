@@ -38,7 +38,8 @@ public final class ModuleLoader: Sendable {
             let reason = dlerror().map { String(cString: $0) } ?? "no reason given"
             unlink(copy)
             throw Failure(
-                .module, "module \(path) cannot be loaded: \(Self.inTermsOf(path, reason, copy))", at: Location(file: path)
+                .module, "module \(path) cannot be loaded: \(Self.inTermsOf(path, reason, copy))",
+                at: Location(file: path)
             )
         }
         // The image stays from here on, found wanting or not: unloading a Swift image is never safe.

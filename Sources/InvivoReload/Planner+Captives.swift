@@ -24,7 +24,8 @@ extension Planner {
         // Changed definitions and their holders.
         var holders = IDSet(compiled.recipes.keys)
         // A definition that is not shared and bound to something else leads its holders to something else.
-        var seen = IDSet(definitions.changed.keys).union(holders.filter { compiled.recipes[$0]?.scope.isShared == false })
+        var seen = IDSet(definitions.changed.keys).union(
+            holders.filter { compiled.recipes[$0]?.scope.isShared == false })
         var queue = Array(seen)
         while let id = queue.popLast() {
             for alias in before.links.aliases[id] where seen.insert(alias) { queue.append(alias) }

@@ -67,7 +67,11 @@ extension Planner {
                     &known)
             }
         }
-        found.sort { ($0.location.file, $0.location.line, $0.location.column) < ($1.location.file, $1.location.line, $1.location.column) }
+        found.sort {
+            ($0.location.file, $0.location.line, $0.location.column) < (
+                $1.location.file, $1.location.line, $1.location.column
+            )
+        }
         if let failure = Failure.gathered(found, omitted: omitted) { failures.append(failure) }
         return findings
     }

@@ -167,7 +167,8 @@ extension Planner {
     ) {
         guard case .component(_, let name, let method)? = processor.decorator else { return }
         func fail(_ code: Status, _ message: String) {
-            var failure = Failure(code, "the processor '\(processor.name)' \(message)", path: name, at: processor.location)
+            var failure = Failure(
+                code, "the processor '\(processor.name)' \(message)", path: name, at: processor.location)
             // The processor is the dependent.
             failure.isChained = true
             failures.append(failure)

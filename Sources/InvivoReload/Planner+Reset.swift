@@ -22,7 +22,9 @@ extension Planner {
             }
         }
         // A weak reference may find an outdated object that nothing holds.
-        let outdated = rebuilds.overtaken.filter { id, overtaken in overtaken.outdated.map { graph.cell(id) === $0 } ?? false }
+        let outdated = rebuilds.overtaken.filter { id, overtaken in
+            overtaken.outdated.map { graph.cell(id) === $0 } ?? false
+        }
         return Set(found.filter { isHeldShared($0) }).union(outdated.keys).sorted()
     }
 

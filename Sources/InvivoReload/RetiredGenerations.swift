@@ -85,7 +85,8 @@ public struct RetiredGenerations {
 
     /// Removes the generations up to the epoch `newest` that nobody reads, and the objects that end with them. `late` are objects
     /// of slots that were replaced while they were built.
-    public mutating func end(_ readers: Readers.Inside, upTo newest: UInt64, overtaken: [ReplacedObject] = []) -> Ended {
+    public mutating func end(_ readers: Readers.Inside, upTo newest: UInt64, overtaken: [ReplacedObject] = []) -> Ended
+    {
         var ended = Ended()
         let over = generations.filter { $0.epoch <= newest && !readers.mayRead($0.address, $0.epoch) }
         if !over.isEmpty {

@@ -191,7 +191,8 @@ extension JsonReader {
         case let scalar?: message += quoted(String(scalar))
         }
         return Failure(
-            .syntax, message, path: opening == nil ? tree.path : tree.containerPath, at: position.location(in: text.file))
+            .syntax, message, path: opening == nil ? tree.path : tree.containerPath,
+            at: position.location(in: text.file))
     }
 
     private var lastByte: UInt8? {

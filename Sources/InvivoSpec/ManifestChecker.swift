@@ -84,13 +84,17 @@ struct ManifestChecker {
         guard let typeNode = map["type"] else {
             if making.saysWhat {
                 return ManifestComponent(
-                    key: entry.key, keyLocation: entry.keyLocation, type: nil, typeLocation: entry.keyLocation, scope: scope,
+                    key: entry.key, keyLocation: entry.keyLocation, type: nil, typeLocation: entry.keyLocation,
+                    scope: scope,
                     scopeName: scopeName,
-                    scopeLocation: map["scope"]?.location ?? entry.keyLocation, properties: properties, initializer: initializer,
-                    making: making, life: ManifestLife(map, &checker, path), location: entry.value.location, path: path.text)
+                    scopeLocation: map["scope"]?.location ?? entry.keyLocation, properties: properties,
+                    initializer: initializer,
+                    making: making, life: ManifestLife(map, &checker, path), location: entry.value.location,
+                    path: path.text)
             }
             if !map.contains(where: { nearestName(to: $0.key, among: ["type"]) != nil }) {
-                checker.fail("the key 'type' is missing; it names the component's type", path: path, at: entry.keyLocation)
+                checker.fail(
+                    "the key 'type' is missing; it names the component's type", path: path, at: entry.keyLocation)
             }
             return nil
         }
@@ -98,7 +102,8 @@ struct ManifestChecker {
         return ManifestComponent(
             key: entry.key, keyLocation: entry.keyLocation, type: type, typeLocation: typeNode.location, scope: scope,
             scopeName: scopeName,
-            scopeLocation: map["scope"]?.location ?? entry.keyLocation, properties: properties, initializer: initializer,
+            scopeLocation: map["scope"]?.location ?? entry.keyLocation, properties: properties,
+            initializer: initializer,
             making: making, life: ManifestLife(map, &checker, path), location: entry.value.location, path: path.text)
     }
 
@@ -145,7 +150,8 @@ struct ManifestChecker {
         items.enumerated().map { index, item in
             let path = path.item(index)
             return ManifestInjection(
-                name: nil, value: value(item, path: path), nameLocation: item.location, location: item.location, path: path.text)
+                name: nil, value: value(item, path: path), nameLocation: item.location, location: item.location,
+                path: path.text)
         }
     }
 

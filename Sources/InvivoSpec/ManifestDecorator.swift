@@ -52,7 +52,8 @@ extension ManifestChecker {
         let type = text("type", "the name of a type")
         guard map["component"] != nil else {
             checker.fail(
-                "the key 'component' is missing; it names the component that decorates", path: path, at: entry.keyLocation)
+                "the key 'component' is missing; it names the component that decorates", path: path,
+                at: entry.keyLocation)
             return nil
         }
         guard let component = text("component", "the key of a component") else { return nil }

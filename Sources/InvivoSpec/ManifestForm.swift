@@ -128,7 +128,8 @@ extension ManifestChecker {
 
     private mutating func injection(_ node: SpecNode, _ path: SpecPath) -> ManifestInjection {
         ManifestInjection(
-            name: nil, value: value(node, path: path), nameLocation: node.location, location: node.location, path: path.text)
+            name: nil, value: value(node, path: path), nameLocation: node.location, location: node.location,
+            path: path.text)
     }
 
     mutating func flag(_ name: String, _ entries: [SpecEntry], _ path: SpecPath) -> Bool {

@@ -114,7 +114,8 @@ extension ManifestChecker {
 
     private mutating func one(_ node: SpecNode, path: SpecPath) -> ManifestInjection {
         ManifestInjection(
-            name: nil, value: value(node, path: path), nameLocation: node.location, location: node.location, path: path.text)
+            name: nil, value: value(node, path: path), nameLocation: node.location, location: node.location,
+            path: path.text)
     }
 
     private mutating func calls(_ node: SpecNode?, path: SpecPath) -> [ManifestCall] {
@@ -124,7 +125,9 @@ extension ManifestChecker {
     }
 
     private mutating func call(_ node: SpecNode, path: SpecPath) -> ManifestCall? {
-        if let name = node.text, !name.isEmpty { return ManifestCall(method: name, arguments: [], location: node.location) }
+        if let name = node.text, !name.isEmpty {
+            return ManifestCall(method: name, arguments: [], location: node.location)
+        }
         guard let entries = node.entries, let first = entries.first, entries.count == 1,
             checker.checkName(first, "the name of a method", path: path)
         else {

@@ -322,7 +322,8 @@ extension TraitDocument {
             return nil
         }
         return TraitSpec(
-            type: first.key, typeLocation: first.keyLocation, parameters: first.value.entries ?? [], location: item.location,
+            type: first.key, typeLocation: first.keyLocation, parameters: first.value.entries ?? [],
+            location: item.location,
             path: path.text, parametersPath: path.key(first.key).text, origin: target.origin, key: target.key)
     }
 

@@ -211,9 +211,11 @@ extension Build {
             let method = type.method(index, for: record)
             let values = try values(of: sources, recipe, recipient.arguments)
             for (position, value) in values.enumerated() where value.isNull {
-                if case .object(let id, _, false) = sources[position], !method.signature.parameters[position].isOptional {
+                if case .object(let id, _, false) = sources[position], !method.signature.parameters[position].isOptional
+                {
                     throw missing(
-                        id, for: "the argument '\(method.signature.parameters[position].name)' of '\(method.name)'", recipe
+                        id, for: "the argument '\(method.signature.parameters[position].name)' of '\(method.name)'",
+                        recipe
                     )
                 }
             }

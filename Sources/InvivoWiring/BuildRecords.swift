@@ -71,14 +71,17 @@ public final class BuildRecords: Sendable {
     func noteVisible(_ id: UInt32) { state.held { _ = $0.sincePlan?.insert(id) } }
 
     /// Objects could not be tuned or replaced: that is tried again after the next commit.
-    public func tryAgain(_ overtaken: [UInt32: OvertakenBuild]) { state.held { $0.again.merge(overtaken) { $0.joined($1) } } }
+    public func tryAgain(_ overtaken: [UInt32: OvertakenBuild]) {
+        state.held { $0.again.merge(overtaken) { $0.joined($1) } }
+    }
 
     /// With the store of the next graph: the keys that it concerns, and those to try again.
     public func endNoting(_ former: Graph, _ next: Graph) -> [UInt32: OvertakenBuild] {
         state.held { state in
             var all = state.again
             for id in state.sincePlan ?? [] where former.cell(id) === next.cell(id) {
-                guard let overtaken = next.overtaking(of: id, state.dependencies.dependencies(of: id), since: former) else {
+                guard let overtaken = next.overtaking(of: id, state.dependencies.dependencies(of: id), since: former)
+                else {
                     continue
                 }
                 all[id] = all[id]?.joined(overtaken) ?? overtaken

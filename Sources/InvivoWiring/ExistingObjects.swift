@@ -18,7 +18,8 @@ struct ExistingObjects {
         }
         guard iv_stack_left() > Build.leastStack else {
             throw Failure(
-                .cycle, "the references refer to each other without end", path: recipe.key, at: recipe.definition.location)
+                .cycle, "the references refer to each other without end", path: recipe.key,
+                at: recipe.definition.location)
         }
         if case .alias(let target) = recipe.maker {
             guard

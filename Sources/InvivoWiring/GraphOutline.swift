@@ -70,7 +70,8 @@ struct GraphOutline {
         steps.append(
             .map([
                 ("make", .int64(Int64(number))), ("for", .int64(Int64(asker ?? -1))), ("key", .string(recipe.key)),
-                ("file", .string(recipe.definition.location.file)), ("line", .int64(Int64(recipe.definition.location.line))),
+                ("file", .string(recipe.definition.location.file)),
+                ("line", .int64(Int64(recipe.definition.location.line))),
                 ("type", .type(type.description)), ("function", .uint64(function)), ("data", .uint64(data)),
                 ("arguments", .list(arguments.map { $0 ?? .map([("left_out", .null)]) })),
             ]))

@@ -267,7 +267,8 @@ public struct Lifecycle: Sendable {
     /// The source location of the definition of an object's key, in the graph of a build, or in the current one.
     private func location(of record: Record, _ build: Build?) -> Location {
         guard record.pointee.key > 0 else { return Location() }
-        return (build?.graph ?? container.currentGraph()).recipe(record.pointee.key - 1)?.definition.location ?? Location()
+        return (build?.graph ?? container.currentGraph()).recipe(record.pointee.key - 1)?.definition.location
+            ?? Location()
     }
 
     private enum Step: String { case prepare, start, stop }

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from abi.parse import read_headers, headers_in  # noqa: E402
+from abi.parse import headers_in, read_headers  # noqa: E402
 
 declared = {function.name for function in read_headers(headers_in(ROOT / "include" / "invivo")).functions}
 listing = subprocess.run(["nm", "-D", "--defined-only", sys.argv[1]], check=True, capture_output=True, text=True).stdout

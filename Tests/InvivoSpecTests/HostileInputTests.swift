@@ -132,7 +132,8 @@ import Testing
             for length in 0..<bytes.count {
                 guard let found = read(Array(bytes[..<length]), format) else { continue }
                 #expect(
-                    found.code == .empty || found.location.line > 0 && found.location.column > 0, "\(text.prefix(length))")
+                    found.code == .empty || found.location.line > 0 && found.location.column > 0,
+                    "\(text.prefix(length))")
             }
         }
     }

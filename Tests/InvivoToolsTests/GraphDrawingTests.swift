@@ -99,7 +99,9 @@ import Testing
                 Self.node("a.\"b\" <i>\u{1}") { $0.dependencies = [.init(key: "c", how: .injection)] },
                 Self.node("c") {
                     $0.scope = "singleton"
-                    $0.dependencies = [.init(key: "c", how: .deferred), .init(key: "a.\"b\" <i>\u{1}", how: .initializer)]
+                    $0.dependencies = [
+                        .init(key: "c", how: .deferred), .init(key: "a.\"b\" <i>\u{1}", how: .initializer),
+                    ]
                 },
             ])
         #expect(

@@ -86,7 +86,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoTraits/PropertyChange.swift": [
         Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits exactness"),
-        Mutant("never", "place.line > 0", "exactness"),
+        Mutant("never", "location.line > 0", "exactness"),
     ],
     "InvivoTraits/Trait.swift": [
         Mutant("never", "found.formerName", "traits"),
@@ -128,7 +128,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoWiring/Publication.swift": [
         Mutant("skip", "container.builds.noteVisible(id)", "outdated"),
-        Mutant("skip", "if let late { container.builds.report([id: late]) }", "traits outdated"),
+        Mutant("skip", "if let overtaken { container.builds.report([id: overtaken]) }", "traits outdated"),
         Mutant("skip", "if !cell.isRetired { container.builds.noteBuilt(cell) }", "reset cases"),
     ],
     "InvivoWiring/Build+Resolve.swift": [
@@ -162,7 +162,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoWiring/Lifecycle.swift": [
         Mutant("never", "extra.life == .stopped || extra.life == .failed", "life"),
         Mutant("never", "named.path.isEmpty", "life"),
-        Mutant("never", "named.place.file.isEmpty", "life"),
+        Mutant("never", "named.location.file.isEmpty", "life"),
         Mutant("never", "call.inRun || call.build?.root.isCommit == true", "life"),
     ],
     "InvivoWiring/Disposal.swift": [
@@ -276,7 +276,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         ),
     ],
     "InvivoGraph/DefinitionCompiler+Making.swift": [
-        Mutant("never", "body.factory == nil && !definition.isAbstract && !body.isPartial", "validation wiring cases"),
+        Mutant("never", "definition.body.factory == nil && !definition.isAbstract && !definition.body.isPartial", "validation wiring cases"),
     ],
     "InvivoGraph/TypeIndex.swift": [
         Mutant("skip", "narrow(\\.isOwn)", "lookups"),
