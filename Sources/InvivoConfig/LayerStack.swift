@@ -86,8 +86,8 @@ struct LayerStack: Sendable {
     /// The leaf and the index in it at which an order is, or belongs; nil if the stack is empty.
     private func find(_ order: UInt64) -> (leaf: Int, position: Int)? {
         guard !leaves.isEmpty else { return nil }
-        let leaf = max(0, leaves.firstLocation { $0[0].order > order } - 1)
-        return (leaf, leaves[leaf].firstLocation { $0.order >= order })
+        let leaf = max(0, leaves.firstPosition { $0[0].order > order } - 1)
+        return (leaf, leaves[leaf].firstPosition { $0.order >= order })
     }
 
     private mutating func insert(_ layer: Layer, _ leaf: Int, _ position: Int) {
@@ -165,7 +165,7 @@ struct LayerStack: Sendable {
 
 extension Array {
     /// The index of the first element that satisfies `isReached`, by binary search; `count` if there is none.
-    fileprivate func firstLocation(_ isReached: (Element) -> Bool) -> Int {
+    fileprivate func firstPosition(_ isReached: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2

@@ -105,12 +105,12 @@ public final class Recipe: Sendable {
     /// The name under which an object records the result of a step, independent of its current definition. For a
     /// property it is the property's name; for a call the list of calls, the method, and the number of the call among
     /// the calls of this method.
-    public func name(of index: Int, in steps: [Step], _ list: String) -> String {
-        guard let description = type?.description else { return "\(list)\(index)" }
-        switch steps[index] {
+    public func name(of position: Int, in steps: [Step], _ list: String) -> String {
+        guard let description = type?.description else { return "\(list)\(position)" }
+        switch steps[position] {
         case .property(let index, _), .candidates(let index, _, _, _): return description.properties[index].name
         case .method(let index, _):
-            let calls = steps[..<index].count { if case .method(index, _) = $0 { true } else { false } }
+            let calls = steps[..<position].count { if case .method(index, _) = $0 { true } else { false } }
             return "\(list)\(description.methods[index].name)()\(calls == 0 ? "" : "\(calls)")"
         }
     }
