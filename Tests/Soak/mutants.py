@@ -276,7 +276,11 @@ MUTANTS: dict[str, list[Mutant]] = {
         ),
     ],
     "InvivoGraph/DefinitionCompiler+Making.swift": [
-        Mutant("never", "definition.body.factory == nil && !definition.isAbstract && !definition.body.isPartial", "validation wiring cases"),
+        Mutant(
+            "never",
+            "definition.body.factory == nil && !definition.isAbstract && !definition.body.isPartial",
+            "validation wiring cases",
+        ),
     ],
     "InvivoGraph/TypeIndex.swift": [
         Mutant("skip", "narrow(\\.isOwn)", "lookups"),
