@@ -41,7 +41,7 @@ struct ActiveAssembly: @unchecked Sendable {
     }
 }
 
-/// A member that is active: what it was when it was defined.
+/// An active member, as it was when it was defined.
 struct ActiveMember {
     var definition: ObjectIdentifier
     var revision: Int

@@ -1,7 +1,7 @@
 internal import CInvivo
 
-/// Assemblies on their way into a runtime: gathered with their collaborators, described as tables, and handed over. Nothing of
-/// the runtime's is touched; what is noted here is taken back by `undo` when it does not succeed.
+/// Activates assemblies: collects them with their collaborators, describes them as tables, and passes these to the runtime. If
+/// that fails, `undo` reverts the changes of this package's tables.
 struct AssemblyActivation {
     let core: Core
     /// A mount's prefix and remaps, for the one that is given.
@@ -113,7 +113,7 @@ struct AssemblyActivation {
         let next = try prepare()
         let formerly = core.registry.withLock { $0.assemblies }
         let described = core.registry.withLock { $0.knownAssemblies }
-        // They count as active while they are described: what they need by type may be in each other.
+        // They are treated as active while they are described, because their lookups by type may lead to each other.
         let core = core
         for (name, assembly) in next { core.registry.withLock { $0.activate(name, assembly) } }
         defer { for name in next.keys { core.registry.withLock { $0.activate(name, formerly[name]) } } }

@@ -7,7 +7,7 @@ public final class Callable: Sendable {
     private enum Body: Sendable {
         case swift(@Sendable ([InvivoValue]) throws -> InvivoValue)
         case foreign(Core, invivo_callable)
-        /// Done to an object that is being made.
+        /// A step on an object that is being created.
         case code(@Sendable (AnyObject, inout Arguments) throws -> Void)
     }
 
@@ -50,7 +50,7 @@ public final class Callable: Sendable {
         body = .code(code)
     }
 
-    /// Does it to an object that is being made.
+    /// Runs the step on an object that is being created.
     func run(on instance: AnyObject, _ arguments: inout Arguments) throws {
         guard case .code(let code) = body else {
             throw InvivoError(.argument, "the callable is no step of a definition")

@@ -78,8 +78,8 @@ public final class ChangeSet {
         self.finish += finish
     }
 
-    /// Throws all that would be wrong with the set so far, each with its rule and who needs it. Makes nothing, runs no
-    /// initializer or factory.
+    /// Checks the set so far. Throws all errors at once, each with its rule and its dependents. Creates no object and runs
+    /// no initializer or factory.
     public func check() throws(InvivoError) { try core.call { $0.pointee.changes_check(handle, $1) } }
 
     /// Defines a key by a described Swift class, which declares its initializer.

@@ -10,7 +10,7 @@
 public final class Collaborator<Other>: AnyCollaborator, @unchecked Sendable {
     private let make: (() -> Other)?
     private let key: String?
-    /// Active assemblies are kept by their definitions; one that was made here is kept here.
+    /// The collaborator. Active assemblies are retained by their definitions; one that this object created is retained here.
     private let found = Locked(Weak())
     private struct Weak {
         weak var assembly: Assembly?

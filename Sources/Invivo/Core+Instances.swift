@@ -147,7 +147,7 @@ extension Core {
         }
     }
 
-    /// An object of an instance has ended. Another thread may have made the instance another one meanwhile, which stays.
+    /// Forgets the object of an instance, which has ended. An object that another thread has created for the instance since stays.
     func forget(_ instance: AnyObject) {
         let identity = ObjectIdentifier(instance)
         let noted = registry.withLock { $0.instances[identity] }

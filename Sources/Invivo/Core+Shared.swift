@@ -68,7 +68,7 @@ extension Core {
         }
     }
 
-    /// Resolves with runtime arguments; what may be none is none where nothing is made.
+    /// Resolves with runtime arguments. An optional `Value` is nil if the factory returned null.
     func resolve<Value>(
         _ key: invivo_key, with arguments: [InvivoValue], as type: Value.Type, _ holder: Object.Holder = .program
     ) throws(InvivoError) -> Value {

@@ -21,8 +21,8 @@ struct WeakCore: @unchecked Sendable {
 }
 
 extension Runtime {
-    /// The runtime in which `@Injected` properties of objects look that no runtime has made, where none is entered. None, until
-    /// one is set; it is kept until then.
+    /// The runtime for `@Injected` properties of objects that no runtime has created, if no runtime is entered. Nil by
+    /// default. It is retained until it is replaced.
     public static var `default`: Runtime? {
         get { CurrentRuntime.chosen.withLock { $0 } }
         set {

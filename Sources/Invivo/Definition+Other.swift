@@ -87,7 +87,7 @@ public func child<Part: Assembly, Base, each BaseArgument, Value, each Argument>
     return definition
 }
 
-/// An object that a method of another component creates:
+/// Defines an object that a method of another component creates:
 /// `made(by: \Synth.library) { library, title in library.book(title) }`.
 public func made<Part: Assembly, Owner, each Bound, Value, each Argument>(
     by owner: KeyPath<Part, Definition<Owner, repeat each Bound>>, _ arguments: Injection..., scope: Scope = .graph,
@@ -104,7 +104,7 @@ public func made<Part: Assembly, Owner, each Bound, Value, each Argument>(
     return definition
 }
 
-/// An object that a method of another object creates, by the method's name. The other object is a component, an
+/// Defines an object that a method of another object creates, by the method's name. The other object is a component, an
 /// argument or an existing object of any language:
 /// `made(Book.self, by: .reference("app.library"), "book", .argument(0))`.
 public func made<Value, each Argument>(

@@ -1,6 +1,6 @@
 /// Further options of a definition.
 extension Definition {
-    /// Says something more in the draft: what every modifier is made of.
+    /// Changes the draft and returns the definition. All modifiers use it.
     func saying(_ change: (inout Draft) -> Void) -> Definition {
         change(&draft)
         return self

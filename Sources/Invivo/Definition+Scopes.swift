@@ -1,4 +1,4 @@
-/// A new instance for each reference; while it is made, a reference back is itself.
+/// Defines a new instance for each reference. During its creation, a reference back returns the instance itself.
 /// The closure gets a resolver and the runtime arguments.
 public func prototype<Value, each Argument>(
     _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
@@ -7,7 +7,7 @@ public func prototype<Value, each Argument>(
     .resolving(.prototype, isShared: nil, make, file, line)
 }
 
-/// A new instance for each reference; while it is made, a reference back is itself.
+/// Defines a new instance for each reference. During its creation, a reference back returns the instance itself.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
 @inlinable
@@ -20,7 +20,7 @@ public func prototype<Value, each Parameter>(
     }
 }
 
-/// A new instance for each reference; while it is made, a reference back is itself.
+/// Defines a new instance for each reference. During its creation, a reference back returns the instance itself.
 /// An initializer of which the first parameters are runtime arguments: `prototype(wired(Voice.init, taking: Int.self))`.
 public func prototype<Value, each Argument>(
     _ make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line
@@ -28,7 +28,7 @@ public func prototype<Value, each Argument>(
     .made(.prototype, isShared: nil, make, file, line)
 }
 
-/// One instance for each outermost resolve, for everything that is made in it.
+/// Defines one instance for each outermost resolve, shared by all objects that it creates.
 /// The closure gets a resolver and the runtime arguments.
 public func graph<Value, each Argument>(
     _ make: @escaping @Sendable (Resolver, repeat each Argument) throws -> Value, file: StaticString = #fileID,
@@ -37,7 +37,7 @@ public func graph<Value, each Argument>(
     .resolving(.graph, isShared: nil, make, file, line)
 }
 
-/// One instance for each outermost resolve, for everything that is made in it.
+/// Defines one instance for each outermost resolve, shared by all objects that it creates.
 /// Each parameter of the initializer is injected by its type.
 @_disfavoredOverload
 @inlinable
@@ -50,7 +50,7 @@ public func graph<Value, each Parameter>(
     }
 }
 
-/// One instance for each outermost resolve, for everything that is made in it.
+/// Defines one instance for each outermost resolve, shared by all objects that it creates.
 /// An initializer of which the first parameters are runtime arguments: `graph(wired(Voice.init, taking: Int.self))`.
 public func graph<Value, each Argument>(
     _ make: Maker<Value, repeat each Argument>, file: StaticString = #fileID, line: UInt = #line

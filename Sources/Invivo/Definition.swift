@@ -95,7 +95,7 @@ public class AnyDefinition: @unchecked Sendable {
         bound.store(nil, ordering: .releasing)
     }
 
-    /// The graph's outermost object, made by a plan; nil when it takes a resolve.
+    /// Creates the outermost object of a graph by a build plan. Returns nil if a resolve is necessary.
     func planned(_ bound: UnsafeMutablePointer<Bound>) throws(InvivoError) -> UnsafeMutableRawPointer? {
         guard let result = bound.pointee.planned, Planning.isOutside else { return nil }
         let core = bound.pointee.core.takeUnretainedValue()

@@ -4,7 +4,7 @@ internal import CInvivo
 protocol Injectable {
     static var injection: Injection { get }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Self
-    /// Whether it is made here, of no value.
+    /// Whether this package creates the injected object, without a value of the library.
     static var isOwn: Bool { get }
 }
 

@@ -42,7 +42,7 @@ public struct Injection {
         case text(Inner, String?)
     }
 
-    /// An injection that another one is made of.
+    /// An injection inside another one.
     final class Inner {
         let injection: Injection
         init(_ injection: Injection) { self.injection = injection }

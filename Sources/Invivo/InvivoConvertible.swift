@@ -6,7 +6,7 @@
 public protocol InvivoConvertible: SendableMetatype {
     /// The declaration of a property or parameter of this type.
     static var invivoShape: InvivoShape { get }
-    /// The value as this type; what does not fit is an error.
+    /// Converts a value to this type. Throws if the value does not fit.
     static func fromInvivo(_ value: InvivoValue) throws(InvivoError) -> Self
     /// This value, converted for other languages.
     func asInvivo() throws(InvivoError) -> InvivoValue

@@ -13,7 +13,7 @@ public struct InvivoError: Error, Sendable, Hashable {
 
     /// The kind of the failure.
     public var code: Code
-    /// What happened, what was expected and what to do.
+    /// The description of the failure: the event, the expectation and the remedy.
     public var message: String
     /// The key path, `synth.lead.gain`, or empty.
     public var path: String
@@ -154,7 +154,7 @@ extension InvivoError.Code {
     public static let `internal` = Self(rawValue: -36)
     /// Several candidates match, and none has priority (`INVIVO_E_AMBIGUOUS`).
     public static let ambiguous = Self(rawValue: -37)
-    /// The definition is abstract: only its children are made (`INVIVO_E_ABSTRACT`).
+    /// The definition is abstract: only its children create objects (`INVIVO_E_ABSTRACT`).
     public static let abstract = Self(rawValue: -38)
     /// The call succeeded, but an object failed to stop (`INVIVO_E_STOP`).
     public static let stop = Self(rawValue: -41)

@@ -93,7 +93,7 @@ extension InvivoValue {
         }
     }
 
-    /// The value as `Value`; nothing is ever lost: what does not fit is an error.
+    /// Returns the value as `Value`. Throws if the conversion would lose information.
     public func get<Value: InvivoConvertible>(_ type: Value.Type = Value.self) throws(InvivoError) -> Value {
         try Value.fromInvivo(self)
     }

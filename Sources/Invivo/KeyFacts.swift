@@ -49,7 +49,7 @@ public struct KeyFacts {
 }
 
 extension Runtime {
-    /// Describes the definition that is in force for a key: what overrides or replaces a definition is taken into account.
+    /// Describes the definition that is in force for a key. Overrides and replacements apply.
     public func describe(_ key: String) throws(InvivoError) -> KeyFacts {
         var handle = invivo_key()
         try core.call(naming: key) { $0.pointee.key_find(core.handle, $1, &handle, $2) }

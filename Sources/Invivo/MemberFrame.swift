@@ -6,7 +6,7 @@ final class MemberToken: Sendable {}
 /// The members of assemblies that the calling thread is creating. A call of another member's method resolves its
 /// object. A call of the method that is creating the object runs the method.
 final class MemberFrame {
-    /// Nil: what is being made is no method.
+    /// The method that creates the object; nil if the member is not a method.
     private let token: MemberToken?
     /// The running implementations of the method. A call of an overridden implementation runs it; a call of the same
     /// implementation resolves.
@@ -43,7 +43,7 @@ final class MemberFrame {
         return try body()
     }
 
-    /// Whether an implementation of the method whose object is being made has run.
+    /// Whether an implementation of the method that is creating its object has run.
     static var hasRun: Bool { current?.sites.isEmpty == false }
 
     /// Whether to run an implementation of a method, because it creates the object under construction.

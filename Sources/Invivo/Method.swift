@@ -50,7 +50,7 @@ extension [Parameter] {
         let shapes = map { $0.shape() }
         let needed = shapes.map(\.isOptional).neededCount
         for (index, (parameter, shape)) in zip(self, shapes).enumerated() {
-            // One that may be null and must be given is of any kind: what it is, it checks itself.
+            // A required parameter that may be null is declared with any kind. The conversion checks its kind.
             let isKnown = shape.choices.isEmpty && (!shape.isOptional || index >= needed)
             table.append(
                 invivo_parameter(

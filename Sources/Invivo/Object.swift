@@ -92,7 +92,7 @@ public final class Object: Sendable {
         }
     }
 
-    /// The name of the key for which it was made; nil when it was made without a definition.
+    /// The name of the key for which it was created; nil if it was created without a definition.
     public var key: String? {
         get throws(InvivoError) {
             var key = invivo_key()

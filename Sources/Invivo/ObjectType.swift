@@ -62,8 +62,8 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         if !supertypes.contains(name) { supertypes.insert(name, at: 0) }
     }
 
-    /// Runs when everything that was made together with an instance is complete, before any of it is started. It may fail,
-    /// and has no effect outside.
+    /// Runs a function when all objects that were created together are complete, before any of them is started. The
+    /// function may throw, and must have no effect outside of the object.
     public mutating func prepare(_ body: @escaping @Sendable (Instance) throws -> Void) {
         prepare = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
@@ -118,7 +118,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
         keyName = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
 
-    /// Says how an instance is made from its parameters, whose names are given in order: `type.make("clock", Player.init)`.
+    /// Declares the initializer with the names of its parameters, in order: `type.make("clock", Player.init)`.
     public mutating func make<each Value: InvivoConvertible>(
         _ names: String..., by body: @escaping @Sendable (repeat each Value) throws -> Instance
     ) {

@@ -73,7 +73,7 @@ final class Plan: @unchecked Sendable {
         let offset = shared.count
         outermost = (compiled.numbers.last ?? 0) + offset
         taken = .allocate(capacity: max(1, compiled.taken.count))
-        // The last one who takes an object gets the plan's own reference; that of the outermost one is the caller's.
+        // The last receiver of an object gets the plan's own reference. The caller gets that of the outermost object.
         var isTaken: Set<Int> = [outermost]
         for (index, source) in compiled.taken.enumerated().reversed() {
             let number = source.isShared ? source.number : source.number + offset

@@ -121,7 +121,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         return Int(clamping: count)
     }
 
-    /// Ends the pool; its values are who holds them's. One with a name lives until then, or until the runtime closes.
+    /// Closes the pool. Its values stay with their owners. A pool with a name lives until it or the runtime is closed.
     public func close() throws(InvivoError) {
         try core.call { $0.pointee.pool_close(handle, $1) }
     }

@@ -14,7 +14,7 @@ public struct Provider<Value>: @unchecked Sendable {
     }
 }
 
-/// A `Value` that is resolved when it is first asked for, and again when a reload has changed it.
+/// A `Value` that is resolved at its first use, and again after a reload has changed it.
 public struct Lazy<Value>: @unchecked Sendable {
     let resolve: () throws(InvivoError) -> Value
 

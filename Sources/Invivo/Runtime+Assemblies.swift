@@ -69,7 +69,7 @@ extension Runtime {
         AssemblyState(rawValue: try core.state(ofAssembly: name)) ?? .unknown
     }
 
-    /// Commits what `describe` adds, where that is anything.
+    /// Commits the changes that `describe` adds, if there are any.
     private func change(_ describe: (ChangeSet) throws(InvivoError) -> Void) throws(InvivoError) {
         let changes = try ChangeSet(core)
         try describe(changes)

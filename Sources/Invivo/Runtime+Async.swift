@@ -22,7 +22,7 @@ extension Runtime {
     }
 }
 
-/// A task that waits for an object. C owns it from the call until the answer, which comes once.
+/// A task that waits for an object. C owns it from the call until the only answer.
 private final class Waiting: Sendable {
     /// Plain data: the task takes over the lease, so that the answering thread holds no reference to the object when
     /// the task continues.

@@ -29,7 +29,7 @@ public struct KeyState: Sendable, Hashable {
 
 /// An object that a reload has replaced or removed and that has not been stopped. See `Runtime.retired`.
 public struct RetiredObject: Sendable, Hashable {
-    /// The key that it was made for; empty when there is none.
+    /// The key for which it was created; empty if there is none.
     public let key: String
     /// The name of its type.
     public let type: String

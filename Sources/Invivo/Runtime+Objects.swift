@@ -51,7 +51,7 @@ extension Runtime {
 }
 
 extension Core {
-    /// The key of a name; nil where nothing has it. A name that is only asked for is not kept.
+    /// Returns the key of a name, or nil if the name is unknown. The name is not added.
     func key(ifDefined name: String) throws(InvivoError) -> invivo_key? {
         var key = invivo_key()
         let status = try Arena.whole(name).withCString { table.pointee.key_find(handle, $0, &key, nil) }

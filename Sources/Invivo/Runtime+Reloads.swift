@@ -125,7 +125,7 @@ extension Runtime {
 }
 
 extension Core {
-    /// Calls code without a caller to throw to. `who` names it in the log.
+    /// Calls code whose errors are logged, because no caller can receive them. `who` names the code in the log.
     func noting(_ who: String, _ body: () throws -> Void) {
         do { try body() } catch {
             var thrown = InvivoError(error)

@@ -74,7 +74,7 @@ enum LentText {
         return key
     }()
 
-    /// Borrowed until the calling thread lends another one, or ends.
+    /// Returns a C string that is valid until the next call on this thread, or the end of the thread.
     static func lend(_ text: String) throws(InvivoError) -> UnsafePointer<CChar>? {
         let copy = strdup(try Arena.whole(text))
         free(pthread_getspecific(key))

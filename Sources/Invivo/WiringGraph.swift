@@ -10,7 +10,7 @@ public struct WiringGraph: Sendable {
         case injection
         /// Through a provider or lazy reference.
         case late
-        /// Resolved while the shared instance was made.
+        /// Resolved by code during the creation of the shared instance.
         case asked
         /// An alias of the key.
         case alias

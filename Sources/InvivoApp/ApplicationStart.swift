@@ -45,7 +45,7 @@ struct ApplicationStart {
         }
     }
 
-    /// All that is wrong, or the wiring as it would be. Nothing is made.
+    /// Checks the application without creating objects. Throws all errors, or returns the wiring that it would have.
     func check(_ specs: [FilePath]) throws(Failure) -> WiringFacts? {
         let said = try read(specs)
         var whole = said.wiring

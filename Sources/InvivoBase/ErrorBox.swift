@@ -171,8 +171,8 @@ extension ErrorBox {
         return Failure(code, text, path: path.map { String(cString: $0) } ?? "", cause: cause)
     }
 
-    /// The failure of a callback: the error that it created, whose ownership is taken, or one that is made from its
-    /// status. `who` names the callback.
+    /// Returns the failure of a callback: the error that it created, whose ownership is taken, or one from its status. `who`
+    /// names the callback.
     public static func failure(status: invivo_status, error: OpaquePointer?, from who: String) -> Failure {
         if let failure = take(error) { return failure }
         let code = StatusTable.entry(status) == nil ? Status.host : Status(rawValue: status)

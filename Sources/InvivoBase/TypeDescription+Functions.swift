@@ -26,7 +26,7 @@ extension TypeDescription {
         public let child: Child?
         public let keyName: KeyName?
 
-        /// There is something to do when all that is made together is complete.
+        /// Whether a hook runs when all objects that were created together are complete.
         public var hearsOfCompletion: Bool { didInject != nil || takeRuntime != nil }
 
         init(_ options: invivo_type_options) {

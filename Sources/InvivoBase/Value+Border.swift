@@ -11,7 +11,7 @@ extension Value {
 
     // MARK: In
 
-    /// Reads a value that the caller lends: checks it and copies everything.
+    /// Checks a borrowed value and copies all of it.
     public init(borrowing value: invivo_value) throws(Failure) {
         try self.init(borrowing: value, depth: 0)
     }

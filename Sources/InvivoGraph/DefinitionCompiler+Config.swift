@@ -154,7 +154,7 @@ extension DefinitionCompiler {
         } else if found.node == nil {
             missing(path, found, site)
         }
-        // All of them: who asks later may find it at an outer one.
+        // All candidates, because a later call may find the value at an outer path.
         let ids = found.candidates.map { candidate in
             let id = config.intern(candidate)
             references.add(id, .deferred)

@@ -150,7 +150,7 @@ struct DefinitionCompiler {
                 "the alias needs \(definitions.missing(name, besides: definition.key))")
             return nil
         }
-        // A plain one is nothing of its own: who names it names the target.
+        // A plain alias has no object of its own: a reference to it is a reference to its target.
         if !definition.isPlainAlias { references.add(target, .initializer) }
         let named = definitions.whole(target)
         if let named { checkMade(named, "the alias") }

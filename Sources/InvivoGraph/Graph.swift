@@ -43,7 +43,7 @@ public final class Block: Sendable {
 public protocol Configuration: AnyObject, Sendable {
     /// Brings a fresh object into the state that the documents ask for. In the object's domain.
     func configure(_ object: Record) throws(Failure)
-    /// Values for properties that only take effect when an object is made, by property index.
+    /// Values for properties that only take effect when an object is created, by property index.
     var atMaking: [Int: Value] { get }
 }
 

@@ -202,7 +202,7 @@ public struct TypeIndex: Sendable {
         return merged
     }
 
-    /// The names of all types that something is made of, sorted.
+    /// The names of all types that definitions have, sorted.
     public var names: [String] {
         let found = entries.filter { $0.value.contains(where: \.isFound) }
         return Set(found.keys).union(later.names).sorted()

@@ -7,7 +7,7 @@ public final class Waits: Sendable {
     public struct Wait: Sendable {
         let chain: BuildChain
         let thread: UInt64
-        /// Nil for a chain that goes first: the maker of its object backs off.
+        /// Nil for a chain with precedence: the build of its object backs off.
         let object: (any Awaited)?
         /// The keys of the objects that the chain is creating, from the outermost on.
         let keys: [String]

@@ -142,7 +142,7 @@ final class Announcer: Sendable {
         state.locked { state in if state.lastFailure?.message == message { state.lastFailure = nil } }
     }
 
-    /// A thread of the runtime could not be started, and no caller is there to be told.
+    /// Reports that a thread of the runtime could not be started, because no caller can receive the error.
     func noteThreadFailure(_ failure: Failure) {
         guard failure.code != .closed else { return container.log(.debug, failure.text) }
         note(

@@ -6,11 +6,11 @@ internal import InvivoLoop
 
 /// The files that a reload has read, and what was found.
 struct FilesRead {
-    /// Documents that were brought up and say what they said before.
+    /// Documents that were read again and have the same content as before.
     var unchanged: [Document] = []
-    /// The files that were read; without a hash what was found cannot be told.
+    /// The files that were read, with the hash of the content. Nil: the content is unknown.
     var read: [(document: Document, hash: ContentHash?)] = []
-    /// The files that could not be read for want of descriptors or memory.
+    /// The files that could not be read because descriptors or memory were exhausted.
     var unread: [Document] = []
     /// Followed files that are left out, because they are open for writing.
     var busy: [Document] = []

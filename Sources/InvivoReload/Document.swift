@@ -18,8 +18,8 @@ public final class Document: @unchecked Sendable {
     var follow: FollowID?
 
     enum Phase { case new, open, closed }
-    /// Events of a file whose document is not open are dropped. Changed by the reload that has the turn, or by
-    /// whoever holds the last set that would open it; guarded by the monitor.
+    /// Events of a file whose document is not open are dropped. Changed by the reload that has the turn, or by the
+    /// owner of the last change set that would open it. Guarded by the monitor.
     var phase = Phase.new
 
     struct State {

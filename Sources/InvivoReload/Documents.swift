@@ -108,8 +108,8 @@ final class Documents: Sendable {
 
     // MARK: the documents of a change set
 
-    /// The set with the documents that it names or opens. One in memory that is new is made here and counts as open once it is
-    /// committed. By the thread that has the turn.
+    /// Returns the changes with the documents that they name or open. A new document in memory is created here; it is open
+    /// when the set is committed. By the thread that has the turn.
     func withEntries(_ changes: DocumentChanges) -> DocumentChanges {
         var whole = changes
         state.locked { state in

@@ -172,7 +172,7 @@ public final class Engine: Sendable {
     func letGo() { _ = Self.open.locked { $0.removeValue(forKey: ObjectIdentifier(self)) } }
 }
 
-/// The loop while its domain is made.
+/// The loop during the creation of its domain.
 private final class LoopBox: Sendable {
     let loop: Loop
     init(_ loop: Loop) { self.loop = loop }

@@ -83,7 +83,7 @@ final class GenerationStore: Sendable {
         if !overtaken.isEmpty { container.builds.report(overtaken) }
     }
 
-    /// The keys of what is made again and again, and of what is made with it each time.
+    /// Returns the keys of these objects, which are not shared, and of the objects that are created together with them.
     private func holders(of ids: Set<UInt32>, _ snapshot: Snapshot) -> Set<UInt32> {
         guard !ids.isEmpty else { return [] }
         var found = ids

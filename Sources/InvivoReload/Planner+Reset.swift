@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// Letting go of shared instances, so that they are made anew when somebody asks.
+/// Resets: shared instances are dropped, and created again by the next resolve.
 extension Planner {
     /// The keys that a change set resets and that hold something, in their order. Costs what is held.
     func resetKeys(_ wiring: NextWiring, _ editor: GraphEditor) -> [UInt32] {

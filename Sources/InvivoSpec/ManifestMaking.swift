@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// A method that is called while a component is made: `stop`, or `play: [60, $synth.input]`.
+/// A method that is called while a component is created: `stop`, or `play: [60, $synth.input]`.
 public struct ManifestCall: Sendable {
     public let method: String
     public let arguments: [ManifestInjection]

@@ -98,6 +98,6 @@ public final class AsyncResolver: Sendable {
             { resolved(result) })
     }
 
-    /// At close, when nothing is made any more: what still waits is answered.
+    /// Answers the requests that still wait. Called at close, when no object is created any more.
     public func stop() { threads.stop() }
 }

@@ -285,7 +285,7 @@ extension Build {
         }
     }
 
-    /// All objects of a commit exist and are started: its shared instances become visible to all who see their graph.
+    /// Publishes the shared instances of a commit to all readers of their graph. All of its objects exist and are started.
     public func settleCommit() {
         guard let commit else { return }
         Publication(of: self).hand(commit.held[...])

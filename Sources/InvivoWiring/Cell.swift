@@ -29,7 +29,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         var weakObject: UInt64 = 0
         var weakReference: WeakInstance?
         weak var weakExtra: ObjectExtra?
-        /// The weak reference is being asked, by who builds it.
+        /// Whether a build is reading the weak reference.
         var isReviving = false
         /// The runtime arguments of a cell that is one of another's.
         var arguments: [Value] = []
@@ -190,7 +190,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         get { knownRest?.weakExtra }
         set { if newValue != nil || knownRest != nil { rest.weakExtra = newValue } }
     }
-    /// Under the monitor: whether the weak reference is being asked if its object is still there. Only who builds it does that.
+    /// Under the monitor: whether a build is asking the weak reference for its object. Only the build of the cell does that.
     var isReviving: Bool {
         get { knownRest?.isReviving ?? false }
         set { if newValue || knownRest != nil { rest.isReviving = newValue } }

@@ -93,10 +93,9 @@ public enum Disposal {
         while leases.popLast() != nil {}
     }
 
-    /// An object of a block that has ended gives back what was injected into it, and its slot; then the same goes on with what
-    /// that was the last claim on. At any time one of them is dying or still claimed, so that who waits for disposals does
-    /// not miss the rest. Where a whole graph goes, its outermost object counts for all: one atomic operation instead of one
-    /// for each.
+    /// Ends an object of a block: releases its injected objects and its slot. Then ends each of these objects whose last claim
+    /// this was. At any time one of them is dying or still claimed, so that waiting for disposals includes all of them. If a
+    /// whole graph ends, one atomic operation on its outermost object stands for all.
     private static func endInBlock(_ first: Record, _ thread: ThreadState) {
         let block = iv_record_block(first).unsafelyUnwrapped
         let former = (thread.pointee.block, thread.pointee.block_gone)

@@ -53,7 +53,7 @@ struct GraphOutline {
         if recipe.scope == .graph, let known = made[recipe.id] { return known }
         if let domain, domain !== type.domain { return nil }
         domain = .some(type.domain)
-        // Numbers are given out from the outside in, so that a step can name for whom its object is made.
+        // Numbers are assigned from the outermost object inwards, so that a step can name the receiver of its object.
         let number = count
         count += 1
         var arguments: [Value?] = []

@@ -171,7 +171,7 @@ public struct Lifecycle: Sendable {
 
     // MARK: by hand
 
-    /// Starts a key's shared instances that are not started, as `stop` stops all of them; a cold one is made, which starts it.
+    /// Starts the shared instances of a key that are not started. A cold one is created, which starts it.
     public func start(_ id: UInt32) throws(Failure) {
         let made = container.currentGraph().cell(id).map { cell in monitor.locked { cell.objects() } } ?? []
         for (_, object) in made where ObjectTable.retain(object) {

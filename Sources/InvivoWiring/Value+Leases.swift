@@ -1,7 +1,7 @@
 internal import InvivoBase
 
 extension Value {
-    /// The same with leases of its own, for who keeps it: each is then counted where it is.
+    /// Returns a copy with leases of its own, which are counted for the holder of the copy.
     func leasedAnew() throws(Failure) -> Value {
         switch self {
         case .object(let lease): return .object(try ObjectLease.retaining(lease.bits))

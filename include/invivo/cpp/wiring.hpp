@@ -403,8 +403,8 @@ public:
         take(raw);
         handed.keep();
     }
-    /// Returns the raw form, borrowed from this and from `room`. The contents of `handed` are released unless it is
-    /// told to keep them.
+    /// Returns the raw form, borrowed from this and from `room`. The contents of `handed` are released, unless
+    /// `handed.keep()` is called.
     invivo_definition raw(detail::rooms &room, detail::handed &handed) const {
         invivo_definition raw{};
         raw.struct_size = sizeof(raw);

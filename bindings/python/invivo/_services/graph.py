@@ -54,7 +54,7 @@ class WiringNode:
     abstract: bool = False
     rank: int = 0
     built_ns: int | None = None
-    """How long making its shared instance took, with all that was made for it first."""
+    """The time that the creation of its shared instance took, including objects that were created for it."""
     file: str = ""
     line: int = 0
     column: int = 0
