@@ -205,7 +205,7 @@ struct AssemblyActivation {
         }
     }
 
-    // MARK: - Who takes part
+    // MARK: - The assemblies of an activation
 
     private mutating func gather() {
         for assembly in given where !all.contains(where: { $0 === assembly }) { all.append(assembly) }

@@ -18,8 +18,8 @@ extension Core {
             guard !isKept else {
                 throw InvivoError(
                     .type,
-                    "\(key.map { "what '\($0)' makes" } ?? "what is made") is kept for each of its arguments, and a "
-                        + "\(Swift.type(of: box.any)) cannot be compared with another; make it Hashable, InvivoConvertible or a class, "
+                    "\(key.map { "'\($0)'" } ?? "the definition") keeps one object for each of its runtime arguments, and values of the type "
+                        + "\(Swift.type(of: box.any)) cannot be compared; make it Hashable, InvivoConvertible or a class, "
                         + "or the definition a prototype")
             }
             return .instance(instance)

@@ -19,7 +19,7 @@ internal import CInvivo
 // definitions call the method in the same way, and depend on its result.
 //
 // A derived class overrides the method, and may call `super`; the most derived method creates the object. Before
-// activation every call fails with an error that asks for the activation.
+// activation every call fails, and the error names the assembly to activate.
 
 /// A new instance for each reference; while it is being created, a reference back leads to itself. A method of the
 /// assembly creates it: `let _voice = prototype(Synth.voice)`.

@@ -33,7 +33,7 @@ extension Describer {
         (definition.after_all, definition.after_all_count) = try invocations(draft.afterAll, key, draft, arena)
     }
 
-    /// The steps of a definition with those of its parent: properties by name, methods where it has none of its own.
+    /// Returns the steps of a definition and of its parent: properties are merged by name; methods are inherited if it has none.
     private func merged(_ draft: Draft, depth: Int = 0) throws(InvivoError) -> [Draft.Step] {
         guard depth < 64, let parent = draft.parent, depth > 0 || !draft.steps.isEmpty else { return draft.steps }
         let definition: AnyDefinition

@@ -28,7 +28,7 @@ public struct Injected<Value> {
         box = InjectedBox(empty: .nothingInjected) { core throws(InvivoError) in try Value.demanded(core) }
     }
 
-    /// A property with a value of its own where nothing is found.
+    /// Creates a property with a default for the case that nothing is found.
     public init(wrappedValue: Value) {
         box = InjectedBox(empty: wrappedValue) { core throws(InvivoError) in try core.find(Value.self) }
     }
@@ -42,7 +42,7 @@ public struct Injected<Value> {
     /// For `try $clock.get()`.
     public var projectedValue: Injected<Value> { self }
 
-    /// The value; throws why there is none.
+    /// Returns the injected value. Throws the reason if nothing was injected.
     public func get<Wrapped>() throws(InvivoError) -> Wrapped where Value == Wrapped? { try box.present() }
 }
 
@@ -65,7 +65,7 @@ public struct InjectedIfAny<Wrapped> {
     /// For `try $meter.get()`.
     public var projectedValue: InjectedIfAny<Wrapped> { self }
 
-    /// The value; throws why there is none.
+    /// Returns the injected value. Throws the reason if nothing was injected.
     public func get() throws(InvivoError) -> Wrapped { try box.present() }
 }
 
@@ -89,7 +89,7 @@ public struct InjectedByKey<Wrapped> {
     /// For `try $lead.get()`.
     public var projectedValue: InjectedByKey<Wrapped> { self }
 
-    /// The value; throws why there is none.
+    /// Returns the injected value. Throws the reason if nothing was injected.
     public func get() throws(InvivoError) -> Wrapped { try box.present() }
 }
 
@@ -127,7 +127,7 @@ final class InjectedBox<Value>: AnyInjectedBox, @unchecked Sendable {
 
     func present<Wrapped>() throws(InvivoError) -> Wrapped where Value == Wrapped? {
         guard let value = try get() else {
-            throw InvivoError(.null, "nothing was injected, and nothing makes \(article(Wrapped.self))")
+            throw InvivoError(.null, "nothing was injected, and no definition creates \(article(Wrapped.self))")
         }
         return value
     }
@@ -192,7 +192,7 @@ extension EmptyInjectable {
 extension OptionalValue {
     fileprivate static func demanded<Value>(_ core: Core, as type: Value.Type) throws(InvivoError) -> Value {
         guard let found = try core.one(wrapped, optional: false, as: type) else {
-            throw InvivoError(.notFound, "nothing makes \(article(wrapped))")
+            throw InvivoError(.notFound, "no definition creates \(article(wrapped))")
         }
         return found
     }

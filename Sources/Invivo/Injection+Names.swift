@@ -22,12 +22,12 @@ extension Injection {
     /// A map of named injections that are in an array, a fresh one for each object.
     public static func map(of items: [(name: String, injection: Injection)]) -> Injection { Injection(.map(items)) }
 
-    /// In a definition with `each`: the value at a path of its entry, or another injection where there is none.
+    /// In a definition with `each`: the value at a path of its entry, or another injection if there is no value.
     public static func entry(_ path: String, default other: Injection) -> Injection {
         Injection(.entry(path, Inner(other)))
     }
 
-    /// The configuration value at a path, or another injection where there is none.
+    /// The configuration value at a path, or another injection if there is no value.
     public static func config(_ path: String, default other: Injection) -> Injection {
         Injection(.config(path, Inner(other), .any))
     }

@@ -9,7 +9,7 @@ public struct KeyFacts {
         /// The name of the type of an object; nil for anything else.
         public let type: String?
         public let isOptional: Bool
-        /// The value of an argument that is left out; nil where there is none.
+        /// The default value; nil if the argument has none.
         public let defaultValue: InvivoValue?
     }
 

@@ -20,7 +20,7 @@ public final class Object: Sendable {
         core.count(holder, 1)
     }
 
-    /// Takes a lease of its own.
+    /// Creates an object with a new lease.
     convenience init(holding handle: invivo_object, _ core: Core, _ holder: Holder = .program) throws(InvivoError) {
         let status = core.table.pointee.object_retain(handle)
         guard status == 0 else { throw InvivoError(taking: nil, status: status, table: core.table) }
@@ -49,7 +49,7 @@ public final class Object: Sendable {
         return try InvivoValue(taking: &value, core).get(type)
     }
 
-    /// Writes a property. The value is checked and converted; one that lives in a block is a reload of its own.
+    /// Writes a property. The value is checked and converted; a change of a block property is a separate reload.
     public func set(_ property: String, _ value: some InvivoConvertible) throws(InvivoError) {
         let value = try value.asInvivo()
         try withArena { arena throws(InvivoError) in

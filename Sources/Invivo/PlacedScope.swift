@@ -8,7 +8,7 @@ extension Runtime {
     ///
     /// - Parameters:
     ///   - find: Returns the current scope instance of the calling code, as a number that the program chooses for a
-    ///     request, a window or a document. Nil: there is none, and the resolve fails.
+    ///     request, a window or a document. Nil: no scope instance is current, and the resolve fails.
     ///   - keep: Called with each new object of a scope instance and its key's name.
     ///   - drop: Called with each object before its disposal, when it is not held any more.
     public func scope(

@@ -80,7 +80,7 @@ public final class Pool<Value: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Forgets an entry; its value lives on. Fails when there is none.
+    /// Removes an entry, which does not end its value. Throws if the entry does not exist.
     public func remove(_ key: some InvivoConvertible) throws(InvivoError) {
         let key = try key.asInvivo()
         try withArena { arena throws(InvivoError) in

@@ -3,7 +3,7 @@
 /// An initializer with a `Provider<Clock>` parameter is injected by type. A change of the key does not affect the
 /// holder: the next call returns the new object.
 public struct Provider<Value>: @unchecked Sendable {
-    /// A callable of the runtime's, or the reason why there is none.
+    /// Calls the provider of the runtime, or throws the reason why nothing was injected.
     let resolve: ([InvivoValue]) throws(InvivoError) -> Value
 
     init(_ resolve: @escaping ([InvivoValue]) throws(InvivoError) -> Value) { self.resolve = resolve }
@@ -25,7 +25,7 @@ public struct Lazy<Value>: @unchecked Sendable {
 }
 
 /// The existing `Value` at the time of a call: a built shared object, a weak singleton that is retained, or the current
-/// instance of a scope with several instances. Nil when there is none.
+/// instance of a scope with several instances. Nil if none of them exists.
 ///
 /// It creates nothing and keeps nothing alive. Its arguments are those of the definition behind it. An initializer with
 /// a `Weak<Clock>` parameter is injected by type. A weak reference to a prototype never has an instance, so it is an

@@ -109,7 +109,7 @@ extension Core {
             throw InvivoError(.internal, "\(article(type)) was not found as one; please report this")
         }
         guard let found = try one(type, optional: false, as: Value.self) else {
-            throw InvivoError(.notFound, "nothing makes \(article(type))")
+            throw InvivoError(.notFound, "no definition creates \(article(type))")
         }
         return found
     }
@@ -133,7 +133,7 @@ extension Core {
         }
     }
 
-    /// The object of the one definition of a type; nil where there is none and that is allowed.
+    /// Resolves the only definition of a type. Returns nil if no definition exists and `optional` is set.
     func one<Value>(
         _ wanted: Any.Type, optional: Bool, as type: Value.Type
     ) throws(InvivoError) -> Value? {

@@ -22,7 +22,7 @@ extension Runtime {
     }
 
     /// Registers assemblies without activating them. An assembly that depends on one activates it, and a manifest may
-    /// refer to it. Until then, a resolve of one of its keys fails with an error that asks for the activation.
+    /// refer to it. Until then, a resolve of one of its keys fails, and the error names the assembly to activate.
     public func describe(_ assemblies: Assembly...) throws(InvivoError) {
         var activation = AssemblyActivation(core, assemblies)
         try activation.describe()
@@ -119,7 +119,7 @@ extension ChangeSet {
         try stage(AssemblyActivation(core, assemblies))
     }
 
-    /// Activates an assembly under a prefix of its own. See `Runtime.mount`.
+    /// Activates an assembly under a prefix. See `Runtime.mount`.
     public func mount(
         _ assembly: Assembly, as prefix: String, remap: [String: any RemapTarget] = [:]
     ) throws(InvivoError) {

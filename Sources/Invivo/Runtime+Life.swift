@@ -38,7 +38,7 @@ public struct RetiredObject: Sendable, Hashable {
     public let leases: Int
     /// The time since it was replaced or removed.
     public let age: Duration
-    /// The time for which only references of its own language were left.
+    /// The time during which only references of its own language have been left.
     public let idle: Duration
 
     /// Why it has not been stopped.

@@ -212,6 +212,6 @@ public func invivo_convert(
         let found = try Container.find(runtime.bits, .runtime).registry.converters.converter(
             try text(converter, "converter"))
         guard case .string(let said) = try Value(borrowing: invivo_string_n(given, length)) else { return }
-        out.pointee = try found.value(said, TextWish()).owned()
+        out.pointee = try found.value(said, TextFormat()).owned()
     }
 }

@@ -39,7 +39,7 @@ public enum ObjectTable {
 
     /// Checks whether an object that lost a claim is held only by a reference cycle; set as `dispose` is.
     @inlinable @inline(__always)
-    public static var lookForCircle: @convention(c) (UInt64) -> Void {
+    public static var lookForCycle: @convention(c) (UInt64) -> Void {
         get { iv_search_cycle() }
         set { iv_set_search_cycle(newValue) }
     }
@@ -192,11 +192,11 @@ public enum ObjectTable {
     }
 
     /// Notes that the object is part of a reference cycle.
-    public static func markCircle(_ bits: UInt64) {
+    public static func markCycle(_ bits: UInt64) {
         if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 34) }
     }
 
-    public static func isInCircle(_ bits: UInt64) -> Bool {
+    public static func isInCycle(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         let state = iv_load_u64(iv_slot_state(slot))
         return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) && state & (1 << 34) != 0
@@ -332,7 +332,7 @@ public enum ObjectTable {
                 if last {
                     if let record = slot.pointee.record { dispose(record) }
                 } else if state & (7 << 32) == 1 << 34 {
-                    lookForCircle(bits)
+                    lookForCycle(bits)
                 }
                 return true
             }
@@ -348,7 +348,7 @@ public enum ObjectTable {
             let last = state & 0x3_ffff_ffff == 1
             if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
                 if last { return slot.pointee.record }
-                if state & (7 << 32) == 1 << 34 { lookForCircle(bits) }
+                if state & (7 << 32) == 1 << 34 { lookForCycle(bits) }
                 return nil
             }
         }
@@ -367,7 +367,7 @@ public enum ObjectTable {
                 if last {
                     if let record = slot.pointee.record { dispose(record) }
                 } else if state & (1 << 34) != 0 {
-                    lookForCircle(bits)
+                    lookForCycle(bits)
                 }
                 return
             }

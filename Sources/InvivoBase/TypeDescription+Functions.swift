@@ -27,7 +27,7 @@ extension TypeDescription {
         public let keyName: KeyName?
 
         /// Whether a hook runs when all objects that were created together are complete.
-        public var hearsOfCompletion: Bool { didInject != nil || takeRuntime != nil }
+        public var hasCompletionHook: Bool { didInject != nil || takeRuntime != nil }
 
         init(_ options: invivo_type_options) {
             (userData, destroy) = (HostPointer(options.user_data), options.destroy)

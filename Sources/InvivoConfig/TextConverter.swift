@@ -1,7 +1,7 @@
 public import InvivoBase
 
 /// The requirements of the receiver of a string: the value's kind and unit.
-public struct TextWish: Sendable {
+public struct TextFormat: Sendable {
     public var kind: ValueKind
     public var unit: String?
     /// The folder of the document that contains the string; nil if it comes from elsewhere.
@@ -16,7 +16,7 @@ public struct TextWish: Sendable {
 
 /// Reads values from texts. Any thread; the host's own run its code.
 public final class TextConverter: Sendable {
-    public typealias Function = @Sendable (String, TextWish) throws(Failure) -> Value
+    public typealias Function = @Sendable (String, TextFormat) throws(Failure) -> Value
     public let name: String
     public let isHosts: Bool
     private let function: Function
@@ -41,14 +41,14 @@ public final class TextConverter: Sendable {
         if let reader {
             outer = { (value) throws(Failure) in try around { () throws(Failure) in try reader(value) } }
         }
-        return TextConverter(name, isHosts: isHosts, reader: outer) { [function] (text, wish) throws(Failure) in
-            try around { () throws(Failure) in try function(text, wish) }
+        return TextConverter(name, isHosts: isHosts, reader: outer) { [function] (text, format) throws(Failure) in
+            try around { () throws(Failure) in try function(text, format) }
         }
     }
 
     /// The value that the converter reads from a node; nil if the node is no string and the converter reads only
     /// strings.
-    public func value(of node: ConfigNode, _ wish: TextWish) throws(Failure) -> Value? {
+    public func value(of node: ConfigNode, _ format: TextFormat) throws(Failure) -> Value? {
         if let reader {
             let said = node.value
             guard !said.isNull else { return .null }
@@ -57,12 +57,12 @@ public final class TextConverter: Sendable {
             }
         }
         guard case .value(.string(let text)) = node.content else { return nil }
-        return try value(text, wish, at: node.location)
+        return try value(text, format, at: node.location)
     }
 
     /// A failure gets the source location of the string.
-    public func value(_ text: String, _ wish: TextWish, at location: Location = Location()) throws(Failure) -> Value {
-        do throws(Failure) { return try function(text, wish) } catch {
+    public func value(_ text: String, _ format: TextFormat, at location: Location = Location()) throws(Failure) -> Value {
+        do throws(Failure) { return try function(text, format) } catch {
             var failure = error
             if failure.location.line == 0 && failure.location.file.isEmpty { failure.location = location }
             throw failure
@@ -156,7 +156,7 @@ extension ConfigNode {
         switch content {
         case .value(.string(let text)):
             guard let converter = name.flatMap(converter) else { return .string(text) }
-            return try converter.value(text, TextWish(kind: kind, unit: property?.unit, folder: folder), at: location)
+            return try converter.value(text, TextFormat(kind: kind, unit: property?.unit, folder: folder), at: location)
         case .value(let value): return value
         case .list(let items): return .list(items.map(\.value))
         case .map(let map):

@@ -280,13 +280,13 @@ private struct SourceReader {
             found.append(
                 Injection(
                     name: name, try source(given, field, path: "\(path).\(name ?? "\(index)")", depth: depth),
-                    hears: try listeners(given, field), label: name == nil ? label : nil))
+                    listeners: try listeners(given, field), label: name == nil ? label : nil))
         }
         return found
     }
 
     /// The methods that are called when candidates are added or removed: both or neither.
-    private func listeners(_ given: invivo_injection, _ field: String) throws(Failure) -> Injection.Hears? {
+    private func listeners(_ given: invivo_injection, _ field: String) throws(Failure) -> Injection.Listeners? {
         let added = try optionalText(given.added, "\(field).added")
         let removed = try optionalText(given.removed, "\(field).removed")
         guard added != nil || removed != nil else { return nil }
@@ -296,7 +296,7 @@ private struct SourceReader {
                 "\(field): added and removed are given together, and only for a list of all objects of a type",
                 path: key)
         }
-        return Injection.Hears(added: added, removed: removed)
+        return Injection.Listeners(added: added, removed: removed)
     }
 
     func invocations(

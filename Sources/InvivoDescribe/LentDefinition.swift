@@ -115,8 +115,8 @@ public final class LentDefinition {
             given.map { given in
                 var lent = injection(given.source, name: given.name ?? given.label)
                 if given.name == nil, given.label != nil { lent.flags |= UInt32(INVIVO_INJECT_BY_POSITION) }
-                lent.added = text(given.hears?.added)
-                lent.removed = text(given.hears?.removed)
+                lent.added = text(given.listeners?.added)
+                lent.removed = text(given.listeners?.removed)
                 return lent
             })
     }

@@ -277,14 +277,14 @@ private struct ComponentReader {
         given.compactMap { injection in
             guard let name = injection.name, let type else {
                 return source(injection).map {
-                    Injection(name: injection.name, $0, hears: listeners(injection))
+                    Injection(name: injection.name, $0, listeners: listeners(injection))
                 }
             }
             do throws(Failure) {
                 let property = try type.description.property(named: name).property
                 guard let source = source(injection, .property(property)) else { return nil }
                 if let value = source.constant { _ = try property.check(value) }
-                return Injection(name: name, source, hears: listeners(injection))
+                return Injection(name: name, source, listeners: listeners(injection))
             } catch {
                 note(error, injection)
                 return nil
@@ -293,9 +293,9 @@ private struct ComponentReader {
     }
 
     /// The methods that are called when candidates of a list are added or removed.
-    private func listeners(_ injection: ManifestInjection) -> Injection.Hears? {
-        guard case .form(let form) = injection.value, let hears = form.hears else { return nil }
-        return Injection.Hears(added: hears.added, removed: hears.removed)
+    private func listeners(_ injection: ManifestInjection) -> Injection.Listeners? {
+        guard case .form(let form) = injection.value, let listeners = form.listeners else { return nil }
+        return Injection.Listeners(added: listeners.added, removed: listeners.removed)
     }
 
     mutating func injections(_ given: [ManifestInjection]) -> [Injection] {

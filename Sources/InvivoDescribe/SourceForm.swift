@@ -87,8 +87,8 @@ struct SourceForm {
         return name
     }
 
-    private func typeQuery() throws(Failure) -> Injection.TypeWish {
-        Injection.TypeWish(
+    private func typeQuery() throws(Failure) -> Injection.TypeQuery {
+        Injection.TypeQuery(
             name: try needed(), isExact: isExact, isOptional: isOptional, isGreedy: isGreedy, orDefault: orDefault)
     }
 
@@ -169,7 +169,7 @@ struct SourceForm {
         self.value = value
     }
 
-    private init(_ kind: Kind, _ query: Injection.TypeWish) {
+    private init(_ kind: Kind, _ query: Injection.TypeQuery) {
         self.init(kind, name: query.name)
         (isExact, isOptional, isGreedy, orDefault) = (query.isExact, query.isOptional, query.isGreedy, query.orDefault)
     }

@@ -45,7 +45,7 @@ extension Definition {
 
     private static func areSame(_ a: [Injection], _ b: [Injection]) -> Bool {
         a.elementsEqual(b) {
-            $0.name.isSameName(as: $1.name) && $0.hears == $1.hears && $0.source == $1.source
+            $0.name.isSameName(as: $1.name) && $0.listeners == $1.listeners && $0.source == $1.source
         }
     }
 

@@ -212,9 +212,9 @@ extension DefinitionCompiler {
         }
         do throws(Failure) {
             let unit: String? = if case .property(let property) = taker { property.unit } else { nil }
-            let wish = TextWish(kind: taker.kind, unit: unit, folder: node.folder)
+            let query = TextFormat(kind: taker.kind, unit: unit, folder: node.folder)
             // A value that is not a string needs no conversion.
-            guard let read = try converter.value(of: node, wish) else { return .config(ids, .value(node.value)) }
+            guard let read = try converter.value(of: node, query) else { return .config(ids, .value(node.value)) }
             return .config(ids, .value(try taker.checked(read)))
         } catch {
             if let configured, !ids.isEmpty {

@@ -131,14 +131,14 @@ extension DefinitionCompiler {
                 .property(property)
             )
             guard wrong == before else { return nil }
-            if let hears = injection.hears {
+            if let listeners = injection.listeners {
                 guard case .all(let ids) = compiled else {
                     throw Failure(.argument, "only a list of all of a type has candidates that are added and removed")
                 }
                 references.notifiedLists.insert("the property '\(name)'")
                 return .candidates(
-                    property: type.description.index(of: property), ids, added: try hearer(hears.added, type),
-                    removed: try hearer(hears.removed, type))
+                    property: type.description.index(of: property), ids, added: try hearer(listeners.added, type),
+                    removed: try hearer(listeners.removed, type))
             }
             compiled = try compiled.constant { value throws(Failure) in
                 do throws(Failure) { return try property.check(value) } catch {

@@ -29,11 +29,11 @@ extension DefinitionCompiler {
             }
             if let target { check(arguments.count, target, site, orMore: orMore) }
             return .object(id, arguments: arguments, isOptional: isOptional)
-        case .type(let wish): return byType(wish, edge, site, orMore: orMore)
-        case .all(let wish):
-            references.typeQueries.insert(wish.name)
-            let ids = types.all(wish.name, isExact: wish.isExact).map(\.id)
-            if ids.isEmpty && wish.orDefault { isLeftOut = true }
+        case .type(let query): return byType(query, edge, site, orMore: orMore)
+        case .all(let query):
+            references.typeQueries.insert(query.name)
+            let ids = types.all(query.name, isExact: query.isExact).map(\.id)
+            if ids.isEmpty && query.orDefault { isLeftOut = true }
             references.bindings[lookup(site)] = ids
             for id in ids {
                 references.add(id, edge)
@@ -164,39 +164,39 @@ extension DefinitionCompiler {
     }
 
     mutating func byType(
-        _ wish: Injection.TypeWish, _ edge: Recipe.Edge, _ site: String, orMore: Bool = false
+        _ query: Injection.TypeQuery, _ edge: Recipe.Edge, _ site: String, orMore: Bool = false
     ) -> Recipe.Source {
-        let name = types.plain(wish.name)
-        references.typeQueries.formUnion([name, wish.name])
+        let name = types.plain(query.name)
+        references.typeQueries.formUnion([name, query.name])
         // The former binding of a list at the same index is no selection of one definition.
         let lookup = lookup("one of \(site)")
-        let all = types.all(wish.name, isExact: wish.isExact)
+        let all = types.all(query.name, isExact: query.isExact)
         // Itself only where that is asked for later and is the only one: a decorator of a type may look for the type.
         let others = all.filter { $0.id != definition.id }
         let list = others.isEmpty && edge == .deferred ? all : others
         var chosen: UInt32?
-        if !wish.isGreedy, let bound = former?.references.bindings[lookup]?.first,
+        if !query.isGreedy, let bound = former?.references.bindings[lookup]?.first,
             list.contains(where: { $0.id == bound })
         {
             // A working binding stays.
             chosen = bound
         } else {
-            switch types.best(of: list, for: wish.name, near: isOfOwnAssembly) {
+            switch types.best(of: list, for: query.name, near: isOfOwnAssembly) {
             case .one(let id): chosen = id
             case .none:
-                if wish.orDefault {
+                if query.orDefault {
                     isLeftOut = true
-                } else if !wish.isOptional {
+                } else if !query.isOptional {
                     lack(
                         name, isKey: false,
-                        "\(site) needs a '\(wish.name)', and nothing makes one\(suggestion(for: name, among: types.names))"
+                        "\(site) needs a '\(query.name)', and no definition creates one\(suggestion(for: name, among: types.names))"
                     )
                 }
             case .several(let ids):
                 let names = ids.prefix(8).compactMap { definitions.described($0)?.key }.joined(separator: ", ")
                 fail(
                     .ambiguous,
-                    "\(site) needs a '\(wish.name)', and several make one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank"
+                    "\(site) needs a '\(query.name)', and several definitions create one: \(names)\(ids.count > 8 ? ", ..." : ""); name one, or give one a higher rank"
                 )
             }
         }
@@ -204,6 +204,6 @@ extension DefinitionCompiler {
         references.bindings[lookup] = [chosen]
         references.add(chosen, edge)
         if let target = definitions.whole(chosen) { check(0, target, site, orMore: orMore) }
-        return .object(chosen, arguments: [], isOptional: wish.isOptional)
+        return .object(chosen, arguments: [], isOptional: query.isOptional)
     }
 }

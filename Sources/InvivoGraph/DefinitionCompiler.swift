@@ -60,12 +60,12 @@ struct DefinitionCompiler {
         definition = definitions.flat(described)
         let recipe = isOrphan ? nil : definition.alias == nil ? compileMaking() : compileAlias()
         guard errors.isEmpty, !isOrphan || !lacks.isEmpty else { return nil }
-        return lacks.isEmpty ? recipe : dormantRecipe()
+        return lacks.isEmpty ? recipe : blockedRecipe()
     }
 
     /// The compiled definition of a blocked definition. The existing dependencies are its edges, so that it is compiled
     /// again when one of them is removed.
-    private func dormantRecipe() -> Recipe {
+    private func blockedRecipe() -> Recipe {
         Recipe(definition, maker: .dormant(lacks), slots: [], references: references.merged().deferred())
     }
 
@@ -144,9 +144,9 @@ struct DefinitionCompiler {
         let name = definition.alias ?? ""
         guard let target = definitions.present(name) else {
             // An alias of a blocked definition is blocked, too.
-            let isAsleep = definitions.identify(name).map(definitions.isBlocked) ?? false
+            let isTargetBlocked = definitions.identify(name).map(definitions.isBlocked) ?? false
             lack(
-                name, isKey: true, waits: isAsleep,
+                name, isKey: true, waits: isTargetBlocked,
                 "the alias needs \(definitions.missing(name, besides: definition.key))")
             return nil
         }

@@ -14,9 +14,9 @@ extension Injection {
             case value(Constant)
             /// The object of a key. The parts are the runtime arguments.
             case reference(Name, isOptional: Bool)
-            case type(TypeWish)
+            case type(TypeQuery)
             /// A list of all candidates of a type.
-            case all(TypeWish)
+            case all(TypeQuery)
             case argument(Int)
             case arguments
             /// A path of properties of the only part.
@@ -76,7 +76,7 @@ extension Injection {
     }
 
     /// A type query: selects definitions by type.
-    public struct TypeWish: Equatable, Sendable {
+    public struct TypeQuery: Equatable, Sendable {
         private let wanted: Name
         public let isExact: Bool
         public let isOptional: Bool
@@ -107,8 +107,8 @@ extension Injection.Source {
     public static func reference(_ key: String, arguments: [Self] = [], isOptional: Bool = false) -> Self {
         Self(.reference(Name(key), isOptional: isOptional), arguments)
     }
-    public static func type(_ query: Injection.TypeWish) -> Self { Self(.type(query)) }
-    public static func all(_ query: Injection.TypeWish) -> Self { Self(.all(query)) }
+    public static func type(_ query: Injection.TypeQuery) -> Self { Self(.type(query)) }
+    public static func all(_ query: Injection.TypeQuery) -> Self { Self(.all(query)) }
     public static func argument(_ index: Int) -> Self { Self(.argument(index)) }
     public static var arguments: Self { Self(.arguments) }
     public static func path(_ object: Self, _ path: [String], isOptional: Bool) -> Self {

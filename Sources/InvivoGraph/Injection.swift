@@ -4,12 +4,12 @@ public struct Injection: Sendable {
     public let name: String?
     public let source: Source
     /// The methods of the holder that are notified of changes, for a list of all candidates of a type.
-    public let hears: Hears?
+    public let listeners: Listeners?
     /// The name used in messages for an injection by position.
     public let label: String?
 
     /// Methods of the holder that are called when a candidate is added or removed.
-    public struct Hears: Sendable, Equatable {
+    public struct Listeners: Sendable, Equatable {
         public let added: String
         public let removed: String
 
@@ -19,15 +19,15 @@ public struct Injection: Sendable {
         }
     }
 
-    public init(name: String?, _ source: Source, hears: Hears? = nil, label: String? = nil) {
+    public init(name: String?, _ source: Source, listeners: Listeners? = nil, label: String? = nil) {
         self.label = label
         self.name = name
         self.source = source
-        self.hears = hears
+        self.listeners = listeners
     }
 
     /// Returns a copy with another source.
-    func with(_ source: Source) -> Injection { Injection(name: name, source, hears: hears, label: label) }
+    func with(_ source: Source) -> Injection { Injection(name: name, source, listeners: listeners, label: label) }
 }
 
 /// A method that is called while an object is created.

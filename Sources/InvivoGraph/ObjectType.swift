@@ -78,7 +78,7 @@ public final class ObjectType: @unchecked Sendable {
         let isSimple =
             (access?.isKnownByThread ?? true) && description.size > 0 && alignment == 16 && functions.start == nil
             && functions.stop == nil && functions.prepare == nil
-            && functions.willInject == nil && !functions.hearsOfCompletion
+            && functions.willInject == nil && !functions.hasCompletionHook
         raw.pointee.is_simple = isSimple ? 1 : 0
         raw.pointee.is_plain = isSimple && needsNothing ? 1 : 0
         raw.pointee.has_stop = functions.stop == nil ? 0 : 1

@@ -37,7 +37,7 @@ struct PackedDefinition: @unchecked Sendable {
         let parameters = type.description.signature.parameters
         for (index, injection) in definition.body.initializer.enumerated() {
             guard case .reference(let key, false) = injection.source.kind, injection.source.parts.isEmpty,
-                injection.hears == nil
+                injection.listeners == nil
             else { return nil }
             // An injection without a name takes the first gap. That is its index only if no injection before it has a name.
             guard injection.name != nil || definition.body.initializer[..<index].allSatisfy({ $0.name == nil }) else {
@@ -216,7 +216,7 @@ struct PackedProperty: Sendable {
     private let number: UInt16
 
     init?(_ injection: Injection, _ type: TypeDescription) {
-        guard let name = injection.name, injection.hears == nil, injection.source.parts.isEmpty,
+        guard let name = injection.name, injection.listeners == nil, injection.source.parts.isEmpty,
             let value = injection.source.constant, value.isPacked,
             let (property, isFormerName) = try? type.property(named: name), !isFormerName,
             let number = UInt16(exactly: type.index(of: property))
@@ -243,7 +243,7 @@ extension Recipe {
     /// Whether there is nothing but an initializer, its objects, and steps.
     fileprivate var hasOnlyPackedParts: Bool {
         guard case .initializer = maker else { return false }
-        return !isInCircle && needCount == 0 && decorators.isEmpty && undecorated == nil && before.isEmpty
+        return !isInCycle && needCount == 0 && decorators.isEmpty && undecorated == nil && before.isEmpty
             && after.isEmpty && afterAll.isEmpty && references.haveOnlyEdges
     }
 }

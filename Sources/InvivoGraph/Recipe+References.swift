@@ -71,7 +71,7 @@ extension Recipe {
         public var dependencies: [UInt32] { edges.filter { $0.edge != .deferred }.map(\.id) }
 
         /// The lookups by type whose holder is not notified of changes.
-        public var deafBindings: NameTable<[UInt32]> { bindings.filter { !notifiedLists.contains($0.key) } }
+        public var unnotifiedBindings: NameTable<[UInt32]> { bindings.filter { !notifiedLists.contains($0.key) } }
 
         /// Whether both have the same edges.
         public func hasSameEdges(as other: References) -> Bool {

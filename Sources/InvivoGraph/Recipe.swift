@@ -66,7 +66,7 @@ public final class Recipe: Sendable {
     /// Its references to other definitions. Planning reads them; creating an object does not.
     public let references: References
     /// Whether its references lead back to it: its objects may hold each other.
-    public let isInCircle: Bool
+    public let isInCycle: Bool
     /// The decorators of its objects, in the order in which they are applied.
     public let decorators: [Processor]
     /// The same without decorators; nil if there are none.
@@ -78,12 +78,12 @@ public final class Recipe: Sendable {
     ) {
         self.init(
             definition, maker, slots, steps, needCount: needCount, before, after, afterAll, references,
-            isInCircle: false, decorators: [], undecorated: nil)
+            isInCycle: false, decorators: [], undecorated: nil)
     }
 
     private init(
         _ definition: Definition, _ maker: Maker, _ slots: [Slot], _ steps: [Step], needCount: Int, _ before: [Step],
-        _ after: [Step], _ afterAll: [Step], _ references: References, isInCircle: Bool, decorators: [Processor],
+        _ after: [Step], _ afterAll: [Step], _ references: References, isInCycle: Bool, decorators: [Processor],
         undecorated: Recipe?
     ) {
         self.definition = definition
@@ -97,7 +97,7 @@ public final class Recipe: Sendable {
         self.afterAll = afterAll
         self.needCount = needCount
         self.references = references
-        self.isInCircle = isInCircle
+        self.isInCycle = isInCycle
         self.decorators = decorators
         self.undecorated = undecorated
     }
@@ -133,7 +133,7 @@ public final class Recipe: Sendable {
     public var isTracked: Bool { definition.body.flags.contains(.tracked) }
 
     /// Whether only lists whose holder is notified of changes refer to `ids` or have a changed binding.
-    public func hears(of ids: IDSet) -> Bool {
+    public func isNotified(of ids: IDSet) -> Bool {
         steps.contains { if case .candidates = $0 { true } else { false } }
             && allSteps.allSatisfy { step in
                 if case .candidates = step { return true }
@@ -181,10 +181,10 @@ public final class Recipe: Sendable {
     }
 
     /// The same, known to lead back to itself.
-    public func inCircle() -> Recipe {
+    public func inCycle() -> Recipe {
         Recipe(
             definition, maker, slots, steps, needCount: needCount, before, after, afterAll, references,
-            isInCircle: true, decorators: decorators, undecorated: undecorated)
+            isInCycle: true, decorators: decorators, undecorated: undecorated)
     }
 
     /// The same with decorators; each component is needed like something in the initializer.
@@ -194,7 +194,7 @@ public final class Recipe: Sendable {
         return Recipe(
             definition, maker, slots, steps, needCount: needCount, before, after, afterAll,
             base.references.taking(decorators.compactMap(\.componentID)),
-            isInCircle: isInCircle, decorators: decorators, undecorated: base)
+            isInCycle: isInCycle, decorators: decorators, undecorated: base)
     }
 
     /// Whether the same decorators are at work.

@@ -125,66 +125,66 @@ struct AssemblyChoice {
         }
     }
 
-    private mutating func find(_ wish: AssemblyDescription.Collaborator, for asking: ActiveAssembly) -> String? {
+    private mutating func find(_ collaborator: AssemblyDescription.Collaborator, for asking: ActiveAssembly) -> String? {
         func fitting(_ names: [String]) -> (exact: [String], derived: [String]) {
             let all = names.filter {
-                $0.isSameName(as: wish.wanted) || next[$0]?.description.isKind(of: wish.wanted) == true
+                $0.isSameName(as: collaborator.wanted) || next[$0]?.description.isKind(of: collaborator.wanted) == true
             }
-            return (all.filter(wish.wanted.isSameName(as:)), all.filter { !$0.isSameName(as: wish.wanted) })
+            return (all.filter(collaborator.wanted.isSameName(as:)), all.filter { !$0.isSameName(as: collaborator.wanted) })
         }
         // A working binding stays, unless the set activates its assembly again with a possible replacement.
-        let former = asking.bound[wish.prefix] ?? before.assemblies[asking.name]?.bound[wish.prefix]
+        let former = asking.bound[collaborator.prefix] ?? before.assemblies[asking.name]?.bound[collaborator.prefix]
         let kept = former.flatMap { fitting([$0].filter { next[$0] != nil }) }.flatMap {
             $0.exact.first ?? $0.derived.first
         }
         if let kept, !given.contains(where: asking.name.isSameName(as:)) { return kept }
         let explicit = fitting(given.filter { !$0.isSameName(as: asking.name) })
-        if !explicit.derived.isEmpty { return only(explicit.derived, wish, asking) }
+        if !explicit.derived.isEmpty { return only(explicit.derived, collaborator, asking) }
         if let found = explicit.exact.first ?? kept { return found }
         let active = fitting(next.names.filter { !$0.isSameName(as: asking.name) }.sorted())
         if let exact = active.exact.first { return exact }
-        if !active.derived.isEmpty { return only(active.derived, wish, asking) }
-        if let dormant = dormant(wish) {
+        if !active.derived.isEmpty { return only(active.derived, collaborator, asking) }
+        if let dormant = dormant(collaborator) {
             next[dormant.name] = ActiveAssembly(name: dormant.name, description: dormant, remaps: [])
             changed.insert(dormant.name)
             order.append(dormant.name)
             return dormant.name
         }
-        if !wish.isOptional { unmet(wish, asking) }
+        if !collaborator.isOptional { unmet(collaborator, asking) }
         return nil
     }
 
     /// Returns an inactive assembly that fits: a described one, or a companion of the change.
-    private func dormant(_ wish: AssemblyDescription.Collaborator) -> AssemblyDescription? {
+    private func dormant(_ collaborator: AssemblyDescription.Collaborator) -> AssemblyDescription? {
         let known = described.filter {
             !gone.contains($0.key) && next[$0.key] == nil
         }
-        if let exact = known[wish.wanted] { return exact }
-        let derived = known.values.filter { $0.isKind(of: wish.wanted) }
+        if let exact = known[collaborator.wanted] { return exact }
+        let derived = known.values.filter { $0.isKind(of: collaborator.wanted) }
         if derived.count == 1 { return derived[0] }
-        guard let name = wish.table, !gone.contains(name), next[name] == nil else { return nil }
+        guard let name = collaborator.table, !gone.contains(name), next[name] == nil else { return nil }
         return companions[name] ?? known[name]
     }
 
     private mutating func only(
-        _ names: [String], _ wish: AssemblyDescription.Collaborator, _ asking: ActiveAssembly
+        _ names: [String], _ collaborator: AssemblyDescription.Collaborator, _ asking: ActiveAssembly
     ) -> String? {
         if names.count == 1 { return names[0] }
         failures.append(
             Failure(
                 .ambiguous,
-                "the collaborator '\(wish.prefix)' is to be a '\(wish.wanted)', and several assemblies are: "
+                "the collaborator '\(collaborator.prefix)' is to be a '\(collaborator.wanted)', and several assemblies are: "
                     + "\(names.sorted().joined(separator: ", ")); name one",
                 path: asking.name, at: asking.description.location))
         return nil
     }
 
-    private mutating func unmet(_ wish: AssemblyDescription.Collaborator, _ asking: ActiveAssembly) {
+    private mutating func unmet(_ collaborator: AssemblyDescription.Collaborator, _ asking: ActiveAssembly) {
         let there = next.names.filter { $0 != asking.name }.sorted()
         failures.append(
             Failure(
                 .notFound,
-                "'\(asking.name)' needs the collaborator '\(wish.prefix)', an assembly that is '\(wish.wanted)', and none is "
+                "'\(asking.name)' needs the collaborator '\(collaborator.prefix)', an assembly that is '\(collaborator.wanted)', and none is "
                     + "given, active or described; there are: "
                     + (there.isEmpty ? "none" : there.joined(separator: ", ")),
                 path: asking.name, at: asking.description.location))

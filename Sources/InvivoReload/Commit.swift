@@ -69,8 +69,8 @@ final class Commit {
                 try outage.begin(id, former, next)
             }
             // Objects that only the cycle still holds are found, too.
-            if !plan.wiring.compiled.circled.isEmpty {
-                ObjectCycles.markAll(of: plan.wiring.compiled.circled, owner: container.tag)
+            if !plan.wiring.compiled.cyclic.isEmpty {
+                ObjectCycles.markAll(of: plan.wiring.compiled.cyclic, owner: container.tag)
             }
             try createInstances(plan)
             try build.startCommit()

@@ -18,7 +18,7 @@ extension Engine {
                 .inCallback, "a runtime cannot be closed from inside one of its callbacks or on its loop thread")
         }
         guard !Readers.isBuilding(core) else {
-            throw Failure(.inCallback, "a runtime cannot be closed from inside what makes its objects")
+            throw Failure(.inCallback, "a runtime cannot be closed by code that is creating its objects")
         }
         guard !Readers.isReading(core) else {
             throw Failure(.busy, "the calling thread has an open view, which no other thread can end: end it first")

@@ -54,7 +54,7 @@ struct Compiled {
     /// Definitions that are compiled again only because a configuration value to which they refer has changed.
     var reconfigured: Set<UInt32> = []
     /// Keys that do not change otherwise and become members of a cycle.
-    var circled: Set<UInt32> = []
+    var cyclic: Set<UInt32> = []
 }
 
 /// The finished parts of a plan that describe the next generation.

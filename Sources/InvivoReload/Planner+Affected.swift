@@ -21,7 +21,7 @@ extension Planner {
         for (id, recipe) in rebound.sorted(by: { $0.key < $1.key }) {
             effects.store.touched.insert(id)
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id),
-                isChangedInPlace(id) || hearsOfChange(former, recipe)
+                isChangedInPlace(id) || isNotifiedOfChange(former, recipe)
             {
                 effects.steps.rebound.insert(id)
             } else {
@@ -144,13 +144,13 @@ extension Planner {
     private func isChangedInPlace(_ id: UInt32, _ changed: IDSet = []) -> Bool {
         // An object of thread scope is touched by its thread alone.
         guard let recipe = graph.recipe(id), recipe.scope.isShared, recipe.scope != .thread else { return false }
-        return recipe.type?.domain != nil || !changed.isEmpty && recipe.hears(of: changed)
+        return recipe.type?.domain != nil || !changed.isEmpty && recipe.isNotified(of: changed)
     }
 
     /// Whether only lists differ whose holder is notified of added and removed elements.
-    private func hearsOfChange(_ former: Recipe, _ recipe: Recipe) -> Bool {
-        recipe.scope.isShared && recipe.hears(of: [])
-            && former.references.deafBindings == recipe.references.deafBindings
+    private func isNotifiedOfChange(_ former: Recipe, _ recipe: Recipe) -> Bool {
+        recipe.scope.isShared && recipe.isNotified(of: [])
+            && former.references.unnotifiedBindings == recipe.references.unnotifiedBindings
     }
 
     /// Whether an object of the key may be in use: built or being built if shared. Objects of other scopes are always taken to be in use.
@@ -169,7 +169,7 @@ extension Planner {
         else { return }
         var changed = effects.store.touched.union(wiring.definitions.changed.keys)
         // Keys that were bound to something else, or found in a cycle, have another compiled definition and the same object.
-        for id in wiring.compiled.circled.union(wiring.compiled.recipes.keys) {
+        for id in wiring.compiled.cyclic.union(wiring.compiled.recipes.keys) {
             changed.formUnion(before.links.allAliases(of: id))
         }
         for id in changed.sorted() {

@@ -11,26 +11,26 @@ extension Planner {
         _ failures: inout [Failure]
     ) throws(Failure) -> Compiled {
         var compiled = Compiled()
-        var asleep = before.blocked
-        if !asleep.isEmpty { for id in definitions.changed.keys { asleep[id] = nil } }
-        wake(&definitions, config, &asleep)
+        var blockedSoFar = before.blocked
+        if !blockedSoFar.isEmpty { for id in definitions.changed.keys { blockedSoFar[id] = nil } }
+        wake(&definitions, config, &blockedSoFar)
         // Each definition that may be unblocked is compiled as such. If one turns out to lack a dependency, its holders are compiled again.
         var found: [Failure] = []
         while true {
             found = []
-            let lacking = try compile(&compiled, definitions, config, processors, asleep, &editor, &found)
-            for id in lacking.keys where asleep[id] == nil && definitions.changed[id] == nil {
+            let lacking = try compile(&compiled, definitions, config, processors, blockedSoFar, &editor, &found)
+            for id in lacking.keys where blockedSoFar[id] == nil && definitions.changed[id] == nil {
                 definitions.changed[id] = kept(id, definitions).map { .some($0) } ?? .none
             }
-            let isSettled = lacking.allSatisfy { asleep[$0.key] != nil }
-            asleep.merge(lacking) { _, needs in needs }
+            let isSettled = lacking.allSatisfy { blockedSoFar[$0.key] != nil }
+            blockedSoFar.merge(lacking) { _, needs in needs }
             if isSettled { break }
         }
         failures += found + coveredFailures(definitions)
-        compiled.blocked = asleep
+        compiled.blocked = blockedSoFar
         if failures.isEmpty { assignDecorators(&definitions, &compiled, &failures) }
         try Loading.check()
-        findCircles(&compiled, definitions, &editor, &failures)
+        findCycles(&compiled, definitions, &editor, &failures)
         try findCaptives(definitions, compiled, &failures)
         return compiled
     }
@@ -47,7 +47,7 @@ extension Planner {
                 let parent = names.id(of: name)
                 guard parent.flatMap({ definitions.changed[$0] ?? before.definitions[$0] }) == nil else { return nil }
                 return Failure(
-                    .notFound, "the parent '\(name)' of what is under the override of '\(base.key)' is not defined",
+                    .notFound, "the parent '\(name)' of an overridden definition of '\(base.key)' is not defined",
                     path: base.key, at: layer.location)
             }
         }
@@ -87,7 +87,7 @@ extension Planner {
     /// Compiles everything with the definitions that are blocked so far. Returns the blocked ones with their missing dependencies.
     private func compile(
         _ compiled: inout Compiled, _ definitions: DefinitionPlan, _ config: ConfigPlan, _ processors: [Processor],
-        _ asleep: TreeDictionary<UInt32, [String]>, _ editor: inout GraphEditor, _ failures: inout [Failure]
+        _ blockedSoFar: TreeDictionary<UInt32, [String]>, _ editor: inout GraphEditor, _ failures: inout [Failure]
     ) throws(Failure) -> [UInt32: [String]] {
         compiled.recipes = [:]
         var changed = definitions.changed
@@ -114,7 +114,7 @@ extension Planner {
                 let staying = former.values.filter { !planned.contains($0.id) }
                 return (staying.map(\.key) + planned.values.compactMap { $0?.key }).sorted()
             },
-            inactiveAssembly: registrations.inactiveAssembly(of:), missingDependencies: { asleep[$0] })
+            inactiveAssembly: registrations.inactiveAssembly(of:), missingDependencies: { blockedSoFar[$0] })
         var typeNames: Set<String> = []
         var replaced: [TypeIndex.Change] = []
         let ordered = changed.sorted { $0.key < $1.key }
@@ -122,7 +122,7 @@ extension Planner {
         var loading = LoadSteps()
         for (id, definition) in ordered {
             try loading.step()
-            let next = asleep.isEmpty || asleep[id] == nil ? definition.map(lookup.flat) : nil
+            let next = blockedSoFar.isEmpty || blockedSoFar[id] == nil ? definition.map(lookup.flat) : nil
             replaced.append(TypeIndex.Change(id: id, definition: next, former: typed(id)))
         }
         typeNames.formUnion(types.set(replaced))
@@ -152,7 +152,7 @@ extension Planner {
         // here, and removed ones, are compiled above.
         let covering = changed.isEmpty && config.changes.isEmpty ? [:] : overridesNext(definitions)
         for id in covering.keys.sorted() where covering[id]?.isEmpty == false {
-            guard asleep[id] == nil, let base = bases[id] ?? former[id] else { continue }
+            guard blockedSoFar[id] == nil, let base = bases[id] ?? former[id] else { continue }
             try Loading.check()
             var alone = compiler
             if alone.compile(base, former: nil) == nil { failures += alone.failures(after: compiler.failureCount) }
@@ -303,10 +303,10 @@ extension Planner {
         return holders.subtracting(others)
     }
 
-    // MARK: circles
+    // MARK: cycles
 
     /// Marks compiled definitions in a cycle. A cycle of initializers alone is an error.
-    private func findCircles(
+    private func findCycles(
         _ compiled: inout Compiled, _ planned: DefinitionPlan, _ editor: inout GraphEditor,
         _ failures: inout [Failure]
     ) {
@@ -335,22 +335,22 @@ extension Planner {
             return recipe(id).map(edges) ?? []
         }
         let roots = recipes.keys.sorted()
-        for circle in Circles.find(from: roots, { targets($0, \.references.held) }) {
-            for id in circle {
+        for cycle in Cycles.find(from: roots, { targets($0, \.references.held) }) {
+            for id in cycle {
                 if let own = recipes[id] {
-                    compiled.recipes[id] = own.inCircle()
-                } else if let known = graph.recipe(id), known.id == id, !known.isInCircle {
-                    editor.set(known.inCircle(), at: id)
-                    compiled.circled.insert(id)
+                    compiled.recipes[id] = own.inCycle()
+                } else if let known = graph.recipe(id), known.id == id, !known.isInCycle {
+                    editor.set(known.inCycle(), at: id)
+                    compiled.cyclic.insert(id)
                 }
             }
         }
-        for circle in Circles.find(from: roots, { targets($0, \.initializing) }) {
-            let members = Set(circle)
-            let start = circle.filter { recipes[$0] != nil }.min() ?? circle[0]
-            let path = Circles.path(from: start, within: members) { targets($0, \.initializing) }.map(names.name)
+        for cycle in Cycles.find(from: roots, { targets($0, \.initializing) }) {
+            let members = Set(cycle)
+            let start = cycle.filter { recipes[$0] != nil }.min() ?? cycle[0]
+            let path = Cycles.path(from: start, within: members) { targets($0, \.initializing) }.map(names.name)
             let location = recipe(start)?.definition.location ?? Location()
-            let isMade = circle.contains { alias($0) == nil }
+            let isMade = cycle.contains { alias($0) == nil }
             failures.append(
                 Failure(
                     .cycle,

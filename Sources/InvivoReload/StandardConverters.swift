@@ -7,20 +7,20 @@ internal import InvivoSpec
 enum StandardConverters {
     static let all: [TextConverter] =
         [
-            TextConverter("number") { (text, wish) throws(Failure) in try TextReader.number(text, unit: wish.unit) },
+            TextConverter("number") { (text, format) throws(Failure) in try TextReader.number(text, unit: format.unit) },
             TextConverter("bool") { (text, _) throws(Failure) in .bool(try TextReader.bool(text)) },
-            TextConverter("duration") { (text, wish) throws(Failure) in .double(try TextReader.duration(text)) },
+            TextConverter("duration") { (text, format) throws(Failure) in .double(try TextReader.duration(text)) },
             TextConverter("bytes") { (text, _) throws(Failure) in
                 let count = try TextReader.bytes(text)
                 return Int64(exactly: count).map { .int64($0) } ?? .uint64(count)
             },
             TextConverter("base64") { (text, _) throws(Failure) in .bytes(try TextReader.base64(text)) },
-            TextConverter("path") { (text, wish) throws(Failure) in
-                .string(try TextReader.path(text, from: try Self.absolute(wish.folder)))
+            TextConverter("path") { (text, format) throws(Failure) in
+                .string(try TextReader.path(text, from: try Self.absolute(format.folder)))
             },
             TextConverter("url") { (text, _) throws(Failure) in .string(try TextReader.url(text)) },
-            TextConverter("colour") { (text, wish) throws(Failure) in
-                Self.colour(try TextReader.colour(text), isNumber: wish.kind.isInteger)
+            TextConverter("colour") { (text, format) throws(Failure) in
+                Self.colour(try TextReader.colour(text), isNumber: format.kind.isInteger)
             },
         ]
 

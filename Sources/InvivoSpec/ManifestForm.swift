@@ -53,7 +53,7 @@ public struct ManifestForm: Sendable {
     /// The converter of a `$text`.
     public var converter: String?
     /// The methods that an `$all` calls when candidates are added and removed.
-    public var hears: (added: String, removed: String)?
+    public var listeners: (added: String, removed: String)?
 }
 
 extension ManifestChecker {
@@ -105,7 +105,7 @@ extension ManifestChecker {
             entries[name].flatMap { checker.text($0, "the name of a method", path: path.key(name)) }
         }
         if let added = heard[0], let removed = heard[1] {
-            form.hears = (added, removed)
+            form.listeners = (added, removed)
         } else if entries["added"] == nil, heard[1] != nil {
             checker.fail("'removed' needs 'added' beside it", path: path, at: location)
         } else if entries["removed"] == nil, heard[0] != nil {

@@ -21,7 +21,7 @@ public final class AsyncResolver: Sendable {
     ) throws(Failure) {
         let graph = container.currentGraph()
         var target = graph.recipe(id)
-        // There are no circles of them.
+        // There are no cycles of them.
         while let next = target?.aliased { target = graph.recipe(next) }
         guard let recipe = target else { throw container.registry.unknownKey(id, in: graph) }
         // Objects in the arguments are kept until they are used.

@@ -54,7 +54,7 @@ extension Build {
         }
         let recipient = Recipient(recipe: recipe, arguments: arguments, object: object, record: record)
         if cell != nil { container.retiredObjects.countFirstReferences(record) }
-        if recipe.isInCircle || frames[index].low < index || ObjectCycles.leadsBack(arguments, record) {
+        if recipe.isInCycle || frames[index].low < index || ObjectCycles.leadsBack(arguments, record) {
             ObjectCycles.mark(object, record)
         }
         // Deferred steps run now that the instance exists, or when it is decorated.
@@ -242,7 +242,7 @@ extension Build {
         frames[index].awaitsDecoration = false
         guard let final = frames[index].record else { return (object, before) }
         let isReferred = !frames[index].deferred.isEmpty
-        if final != before && (recipe.isInCircle || isReferred) {
+        if final != before && (recipe.isInCycle || isReferred) {
             ObjectCycles.mark(object, before)
             ObjectCycles.mark(frames[index].object, final)
         }

@@ -251,7 +251,7 @@ extension Build {
         let recipient = Recipient(recipe: recipe, arguments: [], object: object, record: record)
         frames.append(Frame(recipient, cell: cell, mark: mark.made, low: index))
         do throws(Failure) {
-            if recipe.isInCircle { ObjectCycles.mark(object, record) }
+            if recipe.isInCycle { ObjectCycles.mark(object, record) }
             try inject(recipient, index)
             if cell != nil { try graph.configuration(recipe.id)?.configure(record) }
             if completes { try awaitCompletion(recipient, for: nil) }
@@ -273,7 +273,7 @@ extension Build {
     @discardableResult
     func awaitCompletion(_ recipient: Recipient, for requester: Recipe?) throws(Failure) -> Bool {
         let recipe = recipient.recipe
-        guard !recipe.afterAll.isEmpty || recipe.type?.description.functions.hearsOfCompletion == true else {
+        guard !recipe.afterAll.isEmpty || recipe.type?.description.functions.hasCompletionHook == true else {
             return false
         }
         let lease = try ObjectLease.retaining(recipient.object)

@@ -102,9 +102,9 @@ extension Build {
         if frames[index].awaitsDecoration { throw undecorated(index, recipe) }
         guard bits != 0 else {
             missing = Missing(frame: index)
-            let circle = frames[index...].map(\.recipe.key) + [recipe.key]
+            let cycle = frames[index...].map(\.recipe.key) + [recipe.key]
             throw Failure(
-                .cycle, "cyclic dependency through initializers: \(circle.joined(separator: " -> "))",
+                .cycle, "cyclic dependency through initializers: \(cycle.joined(separator: " -> "))",
                 path: recipe.key, at: recipe.definition.location)
         }
         hold(to: index)

@@ -53,17 +53,17 @@ extension Build {
                 }
                 let thread = currentThread().identity
                 let root = root
-                let circle = container.waits.cycle(from: other, to: chain, on: thread, cell.definition.key)
+                let cycle = container.waits.cycle(from: other, to: chain, on: thread, cell.definition.key)
                 // A build that cannot begin again goes first (a commit, a start hook): the other one begins again.
-                let goesFirst = circle != nil && !root.canBackOff && container.waits.canBackOff(other)
-                if isAsked || circle != nil && !goesFirst {
+                let goesFirst = cycle != nil && !root.canBackOff && container.waits.canBackOff(other)
+                if isAsked || cycle != nil && !goesFirst {
                     // A build that holds nothing that others wait for may back off.
                     let isFree =
-                        root.commit?.held.isEmpty != false && circle?.isThroughJob != true
+                        root.commit?.held.isEmpty != false && cycle?.isThroughJob != true
                         && !container.waits.hasSuspended(thread)
                     if isAsked || isFree { root.givesWayTo = cell }
                     container.monitor.unlock()
-                    throw root.waitsForCycle(circle ?? Waits.Cycle(path: [cell.definition.key]), cell)
+                    throw root.waitsForCycle(cycle ?? Waits.Cycle(path: [cell.definition.key]), cell)
                 }
                 awaited = cell.attempt
                 if goesFirst {
@@ -218,13 +218,13 @@ extension Build {
     // MARK: failures
 
     /// The failure of a wait that would close a cycle.
-    func waitsForCycle(_ circle: Waits.Cycle, _ cell: Cell) -> Failure {
-        let whole = frames.map(\.recipe.key) + circle.path + (circle.isThroughJob ? [cell.definition.key] : [])
+    func waitsForCycle(_ cycle: Waits.Cycle, _ cell: Cell) -> Failure {
+        let whole = frames.map(\.recipe.key) + cycle.path + (cycle.isThroughJob ? [cell.definition.key] : [])
         let start = whole.firstIndex(of: cell.definition.key) ?? 0
         let path = whole[start...].joined(separator: " -> ")
         return Failure(
             .cycle,
-            circle.isThroughJob
+            cycle.isThroughJob
                 ? "deadlock: the build of '\(cell.definition.key)' waits below a job on the same thread (\(path)); "
                     + "resolve it asynchronously"
                 : "cyclic dependency: \(path)",

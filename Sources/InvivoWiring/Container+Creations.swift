@@ -102,8 +102,8 @@ extension Container {
         while !pending.state.held({ $0.isDone }) {
             // The start of an object that the creation has built waits for the creation.
             let isOwn = pending.maker.map(chain.isInside) ?? false
-            let circle = pending.maker.flatMap { waits.cycle(from: $0, to: chain, on: thread, pending.awaitedName) }
-            var cycle = isOwn ? [pending.awaitedName] : circle?.path
+            let cycle = pending.maker.flatMap { waits.cycle(from: $0, to: chain, on: thread, pending.awaitedName) }
+            var cycle = isOwn ? [pending.awaitedName] : cycle?.path
             if cycle == nil {
                 cycle = WaitsAcross.begin(standing, for: pending, of: pending.maker)
             }

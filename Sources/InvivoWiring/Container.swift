@@ -56,7 +56,7 @@ public final class Container: @unchecked Sendable {
     /// Functions that the modules below need of this one. Set once, before the first object is created.
     private static let seams: Void = {
         ObjectTable.dispose = { Disposal.dispose($0) }
-        ObjectTable.lookForCircle = { ObjectCycles.search(from: $0) }
+        ObjectTable.lookForCycle = { ObjectCycles.search(from: $0) }
         ThreadEnd.hear = { ScopeTable.end(thread: $0) }
     }()
 

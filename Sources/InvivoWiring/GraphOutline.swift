@@ -93,7 +93,7 @@ struct GraphOutline {
         case .initializer, .factory: break
         default: return false
         }
-        guard recipe.scope == .prototype || recipe.scope == .graph, !recipe.isInCircle,
+        guard recipe.scope == .prototype || recipe.scope == .graph, !recipe.isInCycle,
             !recipe.references.includesRequester,
             recipe.decorators.isEmpty,
             recipe.before.isEmpty, recipe.after.isEmpty, recipe.afterAll.isEmpty,
@@ -106,7 +106,7 @@ struct GraphOutline {
         else { return false }
         let functions = type.description.functions
         return functions.prepare == nil && functions.start == nil && functions.stop == nil
-            && functions.willInject == nil && !functions.hearsOfCompletion
+            && functions.willInject == nil && !functions.hasCompletionHook
     }
 
     private static func constant(_ value: Value) -> Value { .map([("value", value)]) }

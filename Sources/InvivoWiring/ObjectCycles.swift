@@ -10,7 +10,7 @@ public enum ObjectCycles {
     static func mark(_ object: UInt64, _ record: Record) {
         // A thread that sees the mark sees the table of injected values.
         _ = ObjectExtra.of(record)
-        ObjectTable.markCircle(object)
+        ObjectTable.markCycle(object)
     }
 
     /// Whether an object among the runtime arguments is in a cycle, which may go on through the new object: no definition declares
@@ -21,7 +21,7 @@ public enum ObjectCycles {
         for value in arguments where value.holdsReference {
             value.forEachLease { lease in
                 isGiven = true
-                found = found || ObjectTable.isInCircle(lease.bits)
+                found = found || ObjectTable.isInCycle(lease.bits)
             }
         }
         if isGiven { ObjectExtra.of(record).isGivenObjects = true }
@@ -75,7 +75,7 @@ public enum ObjectCycles {
     /// A marked object of a runtime, with the leases on it. With the monitor held: each object is leased by the one that leads to it,
     /// whose injected references change with the monitor held.
     private static func node(_ object: UInt64, of owner: AnyObject) -> CycleSearch.Node? {
-        guard ObjectTable.isInCircle(object), let claims = ObjectTable.claims(object),
+        guard ObjectTable.isInCycle(object), let claims = ObjectTable.claims(object),
             let record = ObjectTable.record(object), ObjectType.of(record).owner === owner
         else { return nil }
         var targets: [UInt64] = []

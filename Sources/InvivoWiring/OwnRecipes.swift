@@ -23,7 +23,7 @@ final class OwnRecipes: Sendable {
         let functions = type.description.functions
         guard
             (!type.needs.isEmpty && registry.fillsNeeds) || functions.willInject != nil
-                || functions.hearsOfCompletion
+                || functions.hasCompletionHook
         else { return nil }
         let former = entries.locked { $0[ObjectIdentifier(type)] }
         if !isReload, let former, former.generation == graph.generation { return former.recipe }

@@ -42,7 +42,7 @@ final class ProgramSource {
 
     /// Adds a node and everything below it, children first, in the order of the general way.
     private func node(_ id: UInt32, asker: UInt32?, depth: Int) -> Int? {
-        guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCircle,
+        guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCycle,
             !recipe.isTracked
         else {
             return nil

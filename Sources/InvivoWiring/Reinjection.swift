@@ -67,7 +67,7 @@ public struct Reinjection {
     ) throws(Failure) {
         build.commit?.scopeInstances = scopeInstances
         defer { build.commit?.scopeInstances = [] }
-        if recipe.isInCircle { ObjectCycles.mark(recipient.object, recipient.record) }
+        if recipe.isInCycle { ObjectCycles.mark(recipient.object, recipient.record) }
         let skipped = recipe.skippedNeeds(of: recipient.record, again: true)
         var now =
             steps(recipe.before, former.before, "before ") + steps(recipe.steps, former.steps, "", from: skipped)

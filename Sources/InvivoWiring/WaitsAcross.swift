@@ -52,7 +52,7 @@ enum WaitsAcross {
             standing: standing, awaited: ObjectIdentifier(awaited), name: awaited.awaitedName,
             maker: maker.map { ObjectIdentifier($0) })
         return waits.locked { waits in
-            if let circle = circle(wait, among: waits) { return circle }
+            if let cycle = cycle(wait, among: waits) { return cycle }
             waits.append(wait)
             count.store(waits.count, ordering: .relaxed)
             return nil
@@ -91,8 +91,8 @@ enum WaitsAcross {
         }
     }
 
-    private static func circle(_ wait: Wait, among waits: [Wait]) -> [String]? {
-        // Circles within one runtime are its own matter.
+    private static func cycle(_ wait: Wait, among waits: [Wait]) -> [String]? {
+        // Cycles within one runtime are its own matter.
         guard wait.standing.isAcross || waits.contains(where: \.standing.isAcross) else { return nil }
         var seen: Set<Int> = []
         func follow(_ last: Wait, _ path: [String], _ isAcross: Bool) -> [String]? {

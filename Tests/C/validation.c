@@ -125,7 +125,7 @@ static void all_errors_are_reported_at_once(void) {
     expect_at(error, "app.range", "wiring.type", "", 8, "the property 'number': 10 is outside 0...9");
     expect_at(error, "app.twice", "wiring.duplicate", "", 9, "the property 'a' is set twice");
     expect_at(error, "app.method", "wiring.unknown-method", "", 10, "no method 'ad', did you mean 'add'?");
-    expect_at(error, "app.wish", "wiring.ambiguous", "", 11, "several make one");
+    expect_at(error, "app.wish", "wiring.ambiguous", "", 11, "several definitions create one");
     expect_at(error, "app.made", "wiring.arity", "", 12, "eager singleton");
     expect_at(error, "app.captor", "wiring.captive", "", 13, "app.captor -> app.between -> app.thread");
     CHECK(invivo_error_count(error) == 11);

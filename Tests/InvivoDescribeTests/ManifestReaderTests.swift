@@ -49,7 +49,7 @@ import Testing
         #expect(definitions[0].body.scope == .host && definitions[0].body.scopeName == "request")
         let expected: [Injection.Source] = [
             .reference("app.other"), .reference("app.other", arguments: [.value(.int64(1))], isOptional: true),
-            .type(Injection.TypeWish(name: "Clock", isExact: true, isGreedy: true)),
+            .type(Injection.TypeQuery(name: "Clock", isExact: true, isGreedy: true)),
             .config("voices", default: .value(.int64(8)), isOptional: false, kind: .any),
             .path(.reference("app.other"), ["theme", "name"], isOptional: false),
             .text(.value(.string("64 KiB")), converter: "bytes"), .argument(2),

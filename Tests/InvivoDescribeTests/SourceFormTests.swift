@@ -11,8 +11,8 @@ import Testing
     private static let sources: [Injection.Source] = [
         .value(.int64(5)), .value(.string("text")),
         .reference("a", arguments: [.argument(1), .value(.bool(true))], isOptional: true),
-        .type(Injection.TypeWish(name: "T", isExact: true, isOptional: true, isGreedy: true, orDefault: true)),
-        .all(Injection.TypeWish(name: "T", isExact: true)), .argument(3), .arguments,
+        .type(Injection.TypeQuery(name: "T", isExact: true, isOptional: true, isGreedy: true, orDefault: true)),
+        .all(Injection.TypeQuery(name: "T", isExact: true)), .argument(3), .arguments,
         .path(.reference("a"), ["b", "c"], isOptional: true), .list([.reference("a"), .list([])]),
         .set([.reference("a")]), .map([("x", .reference("a")), ("y", .value(.null))]), .provider(.reference("a")),
         .lazy(.reference("a")), .weak(.reference("a")), .resolver, .asker,
@@ -42,7 +42,7 @@ import Testing
         body.initializer = Self.sources.map { Injection(name: nil, $0) }
         body.properties = [
             Injection(
-                name: "left", .all(Injection.TypeWish(name: "T")), hears: Injection.Hears(added: "a", removed: "b"))
+                name: "left", .all(Injection.TypeQuery(name: "T")), listeners: Injection.Listeners(added: "a", removed: "b"))
         ]
         body.after = [Invocation(method: "play", arguments: [Injection(name: nil, .value(.int64(60)))])]
         body.parameters = Signature(

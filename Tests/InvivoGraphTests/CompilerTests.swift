@@ -92,8 +92,8 @@ import Testing
     }
 
     @Test func a_binding_by_type_stays_until_it_is_greedy() throws {
-        let wanted = Injection.TypeWish(name: "Clock")
-        func server(_ query: Injection.TypeWish) throws {
+        let wanted = Injection.TypeQuery(name: "Clock")
+        func server(_ query: Injection.TypeQuery) throws {
             try known.define("server", "Server") {
                 $0.initializer = [Injection(name: nil, .type(query)), Injection(name: nil, .value(.int32(1)))]
             }
@@ -105,7 +105,7 @@ import Testing
         try known.define("second", "Clock") { $0.rank = 1 }
         #expect(known.compile("server", former: former).recipe?.slots.first?.source.keys == [known.id("first")])
         #expect(known.compile("server").recipe?.slots.first?.source.keys == [known.id("second")])
-        try server(Injection.TypeWish(name: "Clock", isGreedy: true))
+        try server(Injection.TypeQuery(name: "Clock", isGreedy: true))
         #expect(known.compile("server", former: former).recipe?.slots.first?.source.keys == [known.id("second")])
     }
 
@@ -119,7 +119,7 @@ import Testing
         }
         let failures = known.compile("server").failures
         #expect(failures.map(\.code) == [.ambiguous])
-        #expect(failures.first?.message.contains("several make one: first, second") == true)
+        #expect(failures.first?.message.contains("several definitions create one: first, second") == true)
     }
 
     @Test func a_deferred_reference_is_a_late_edge() throws {

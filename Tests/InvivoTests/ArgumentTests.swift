@@ -80,8 +80,8 @@ extension SwiftAPI {
                 #expect(error.code == .type)
                 #expect(
                     error.message
-                        == "what 'print_shop.opaque' makes is kept for each of its arguments, and a Opaque cannot be compared with "
-                        + "another; make it Hashable, InvivoConvertible or a class, or the definition a prototype")
+                        == "'print_shop.opaque' keeps one object for each of its runtime arguments, and values of the type Opaque cannot be "
+                        + "compared; make it Hashable, InvivoConvertible or a class, or the definition a prototype")
                 #expect(failure { _ = try press.placed(Opaque()) }.code == .type)
                 let loose = try press.loose(Opaque(number: 4))
                 #expect(loose.size.width == 4)

@@ -460,5 +460,5 @@ def test_what_is_missing_behind_a_deferred_reference_is_no_runtime_argument() ->
         Wants.__init__.__annotations__["later"] = annotation
         app = invivo.Assembly("app")
         app.prototype(Wants)
-        with pytest.raises(invivo.NotFoundError, match="'later' needs a 'Missing', and nothing makes one"):
+        with pytest.raises(invivo.NotFoundError, match="'later' needs a 'Missing', and no definition creates one"):
             invivo.Runtime(app)

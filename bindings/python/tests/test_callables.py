@@ -198,7 +198,7 @@ def test_a_lock_is_found_by_what_type_checkers_call_its_class() -> None:
 
 
 def test_a_type_that_no_annotation_says_is_declared() -> None:
-    with pytest.raises(invivo.ArgumentError, match=r"'connect' does not say what it makes.*type=") as told:
+    with pytest.raises(invivo.ArgumentError, match=r"'connect' does not declare its type.*type=") as told:
         made_by(sqlite3.connect, None, ":memory:")
     assert told.value.path == "app.thing"
 

@@ -38,7 +38,7 @@ def test_a_check_tells_the_rule_and_who_needs_what_is_wrong_and_leaves_the_set_o
             changes.check()
         missing = [error for error in found.value.errors if error.rule == "wiring.missing"]
         assert [(error.path, error.needed_by) for error in missing] == [("app.player", "app.show")]
-        assert "'clock' needs a 'Clock', and nothing makes one" in missing[0].message
+        assert "'clock' needs a 'Clock', and no definition creates one" in missing[0].message
         assert "(needed by app.show)" in str(missing[0])
         changes.define(Clock, "app.clock")
         changes.check()

@@ -163,7 +163,7 @@ def test_a_key_needs_no_annotation(runtime: invivo.Runtime) -> None:
     assert found.clock is clock
     runtime.define(Marked, "app.marked")
     assert runtime["app.marked"].clock is clock
-    with pytest.raises(invivo.ArgumentError, match=r"Unmarked.clock: injected\(\) does not say what is injected"):
+    with pytest.raises(invivo.ArgumentError, match=r"Unmarked.clock: injected\(\) does not know the type"):
         runtime.define(Unmarked, "app.unmarked")
 
 

@@ -179,7 +179,7 @@ def test_an_injected_attribute_says_what_it_wants() -> None:
     app.lazy_singleton(Named)
     with invivo.Runtime(app) as runtime:
         assert runtime[Named].lead is runtime[Lead]
-        with pytest.raises(invivo.ArgumentError, match=r"Unsaid\.lead: injected\(\) does not say what is injected"):
+        with pytest.raises(invivo.ArgumentError, match=r"Unsaid\.lead: injected\(\) does not know the type"):
             runtime.define(Unsaid)
 
 

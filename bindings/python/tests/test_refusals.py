@@ -358,7 +358,7 @@ def test_a_class_in_the_place_of_a_key_is_told_so() -> None:
     def clock(rate: int) -> Clock:
         return invivo.new(Clock, rate)
 
-    says = "a key is a text, and .*Clock.* is none: what is defined comes first, then its key"
+    says = "expected a string as the key, got .*Clock.*: the first argument is the definition, the second its key"
     with invivo.Runtime() as runtime:
         for what in ("app.clock", Clock, clock):
             with pytest.raises(invivo.ArgumentError, match=says):

@@ -118,7 +118,7 @@ def test_all_that_is_missing_is_said_at_once() -> None:
         invivo.Runtime(app)
     assert [each.path for each in caught.value.errors] == ["synth.mixer.rate", "synth.mixer", "synth.filter"]
     for error in caught.value.errors[1:]:
-        assert "'clock' needs a 'Clock', and nothing makes one" in error.message
+        assert "'clock' needs a 'Clock', and no definition creates one" in error.message
 
 
 def test_overrides_are_given_as_they_are_to_parameters_and_properties() -> None:

@@ -139,7 +139,7 @@ def definition(
 
 def check_key(key: object) -> None:
     if key is not None and not isinstance(key, str):
-        raise ArgumentError(f"a key is a text, and {key!r} is none: what is defined comes first, then its key")
+        raise ArgumentError(f"expected a string as the key, got {key!r}: the first argument is the definition, the second its key")
 
 
 def check_scope(scope: str | None) -> None:
@@ -238,7 +238,7 @@ def _made_by(
     makes = makes or CLASSES.get(_hashable(unwrapped)) or wanted
     if makes is None:
         raise ArgumentError(
-            f"the factory {_name(what)!r} does not say what it makes: annotate what it "
+            f"the factory {_name(what)!r} does not declare its type: annotate what it "
             f"{'yields' if managed else 'returns'} with the class{_unresolved(function)}, or what the member returns; "
             "or declare it by type=..., as in @invivo.lazy_singleton(type=Clock) or options=invivo.options(type=Clock)"
         )

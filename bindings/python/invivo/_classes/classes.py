@@ -152,7 +152,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
             own = member.mark
             if own.key is None:
                 raise ArgumentError(
-                    f"{cls.__name__}.{attribute}: injected() does not say what is injected: annotate the attribute, as "
+                    f"{cls.__name__}.{attribute}: injected() does not know the type: annotate the attribute, as "
                     f"in '{attribute}: Clock = injected()', or give the key"
                 )
             properties[attribute] = _property(attribute, Annotated[Any, own], Tunable(None))
@@ -160,7 +160,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         if attribute not in properties and not isinstance(tunable.initial, property):
             if tunable.initial is None:
                 raise ArgumentError(
-                    f"{cls.__name__}.{attribute}: tunable(None) does not say what it holds; annotate it, as in "
+                    f"{cls.__name__}.{attribute}: tunable(None) does not know the type: annotate it, as in "
                     f"'{attribute}: str | None = tunable(None)'"
                 )
             properties[attribute] = _property(attribute, type(tunable.initial), tunable, offered=True)

@@ -335,7 +335,7 @@ class Recipe:
         return Recipe(MadeBy(start, node.names[-1], (*positional, *named.values())))
 
     def __bool__(self) -> bool:
-        raise TypeError(f"{self!r} is a recipe, not the object itself: what it will be is not known yet")
+        raise TypeError(f"{self!r} is a recipe, not the object itself, which does not exist yet")
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError(f"{self!r} is a recipe, not the object itself: it cannot be iterated over")

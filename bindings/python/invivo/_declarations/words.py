@@ -91,7 +91,7 @@ def managed(what: Any, /, *arguments: Any, **named: Any) -> Any:
     if not callable(what) or (not isinstance(what, type) and hasattr(type(what), "__enter__")):
         if arguments or named or not hasattr(type(what), "__enter__"):
             raise ArgumentError(
-                f"managed() takes a context manager, or what makes one, with its arguments, not {what!r}"
+                f"managed() takes a context manager or a factory of one, with its arguments, not {what!r}"
             )
         what = Existing(what)
     made = Recipe(Draft(what, arguments, named, here()))

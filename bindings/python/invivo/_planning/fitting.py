@@ -45,7 +45,7 @@ def misfit(injection: Injection, hint: Hint, arguments: Sequence[Parameter], cla
         case c.INVIVO_INJECT_REFERENCE if hint.late is None and injection.reference is not None:
             return _class(repr(injection.reference), class_of(injection.reference), hint)
         case c.INVIVO_INJECT_TYPE if hint.late is None:
-            return _class("what is looked for", injection.cls, hint)
+            return _class("the requested type", injection.cls, hint)
         case c.INVIVO_INJECT_VALUE if hint.late is None and hint.kind == c.INVIVO_KIND_OBJECT:
             value = injection.value.value if isinstance(injection.value, Exact) else injection.value
             return None if _is_one(value, hint) else _class("the object", type(value), hint)

@@ -318,7 +318,7 @@ class Sources:
         if inner.unresolved is not None:
             what = f"its annotation {inner.unresolved!r} names nothing that is known where it is written"
         else:
-            what = "it has no annotation, so nothing says what it is"
+            what = "it has no annotation, so its type is not known"
         if hint.item is not None and hint.item.late == "all":
             raise ArgumentError(
                 f"{made.made} wants {name!r}, all of a type from a {hint.late}, which gives one object: annotate a "

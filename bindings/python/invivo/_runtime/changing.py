@@ -163,7 +163,7 @@ class Changing(Resolving):
         """
         core, name = self._open(), self._name(key)
         if (what is None) == (instance is None):
-            raise ArgumentError("an override needs either what makes the object, or instance=...", path=name)
+            raise ArgumentError("an override needs either a definition or instance=...", path=name)
         if isinstance(what, Member):
             made: Definition | None = describe_alone(what, name, core.types.known)
         else:

@@ -115,7 +115,7 @@ class Filling(Resolving):
         if what is None:
             if hint.optional or hint.late == "asker":
                 return None
-            raise NotFoundError("its annotation does not say what is to be injected", path=place)
+            raise NotFoundError("its annotation does not name the type to inject", path=place)
         if is_assembly(what) and hint.late is None:
             return self._assembly(what, place, optional=hint.optional)
         find = self.resolve_optional if hint.optional or inner.optional else self.resolve

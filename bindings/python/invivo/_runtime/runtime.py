@@ -416,7 +416,7 @@ def attach(token: int) -> Runtime:
         raise HandleError(f"{token:#x} is not the address of a token")
     head = c.invivo_token.from_address(token)
     if head.magic != c.INVIVO_TOKEN_MAGIC:
-        raise HandleError(f"what is at {token:#x} is not a token of a runtime")
+        raise HandleError(f"{token:#x} is not the address of a token of a runtime")
     library = library_at(head.table)
     handle = c.invivo_runtime()
     pointer = ctypes.cast(ctypes.c_void_p(token), ctypes.POINTER(c.invivo_token))

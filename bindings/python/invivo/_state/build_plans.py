@@ -188,7 +188,7 @@ class Plans:
         """Prevents further plans, and waits until none is running."""
         planning = self.core.activity.planning
         if planning and position(planning) == "plan":
-            raise error_class(c.INVIVO_E_IN_CALLBACK)("a runtime is not closed by what it is making")
+            raise error_class(c.INVIVO_E_IN_CALLBACK)("a runtime cannot be closed by code that is creating its objects")
         self.over = True
         self.ready.clear()
         self.taking.clear()

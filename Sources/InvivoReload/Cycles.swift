@@ -1,7 +1,7 @@
 internal import InvivoBase
 
 /// Cycles of a directed graph.
-enum Circles {
+enum Cycles {
     /// The strongly connected parts that are reached from `roots` and have a way back: of several nodes, or one that leads
     /// to itself (Tarjan 1972, without recursion).
     static func find(from roots: [UInt32], _ targets: (UInt32) -> [UInt32]) -> [[UInt32]] {
