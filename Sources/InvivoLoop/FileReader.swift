@@ -62,7 +62,7 @@ public enum FileReader {
             }
             count += got
             guard count <= limit else { throw tooLarge(path, count, limit) }
-            // All that was expected; whether there is more by now, the caller asks.
+            // The expected number of bytes was read. The caller checks whether the file has grown.
             if count == expected && expected > 0 { break }
         }
         bytes.removeLast(bytes.count - count)

@@ -26,7 +26,7 @@ public final class Loop: @unchecked Sendable {
     /// The kernel's number of the thread, once it runs.
     private var number: Int32 = 0
 
-    /// On the thread alone: what must be closed before the loop can end.
+    /// The handles that must be closed before the loop can end. Used by its thread only.
     private var residents: [ObjectIdentifier: any LoopResident] = [:]
     /// On the thread alone: objects that must not leave it, by their owners, which any thread may have.
     private var confined: [ObjectIdentifier: AnyObject] = [:]

@@ -6,7 +6,7 @@ internal import InvivoBase
 final class JobQueue {
     let domain: Domain
     private var jobs: [Job] = []
-    /// An eventfd that is readable while jobs wait; -1 until it is asked for.
+    /// An eventfd that is readable while jobs wait; -1 until the first request.
     private var signal: Int32 = -1
 
     init(_ domain: Domain) { self.domain = domain }

@@ -77,7 +77,7 @@ public final class Waits: Sendable {
     }
     public func endStart(_ inner: BuildChain) { state.held { $0.starting.removeAll { $0.inner === inner } } }
 
-    /// Whether a build lies beneath the code that the thread runs.
+    /// Whether the code that the thread runs was called by a build.
     public func hasSuspended(_ thread: UInt64) -> Bool { state.held { $0.suspended.contains { $0.thread == thread } } }
 
     /// Whether a chain waits for a shared object and can be rolled back and begun again meanwhile.

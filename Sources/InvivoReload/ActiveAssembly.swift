@@ -86,7 +86,7 @@ public struct AssemblyRemap: Equatable, Sendable {
     }
 }
 
-/// An assembly that comes or goes with a change set.
+/// An assembly that a change set activates or deactivates.
 public enum AssemblyChange: Sendable {
     public struct Activation: Sendable {
         /// Under which it is to be active.

@@ -107,7 +107,7 @@ final class Announcer: Sendable {
         }
     }
 
-    /// A reload found documents as they were: whatever was wrong with them is mended.
+    /// Notes that a reload found documents in their former state: their errors are resolved.
     func tellMended() {
         state.locked { state in
             state.lastFailure = nil
@@ -122,7 +122,7 @@ final class Announcer: Sendable {
 
     var lastFailure: Failure? { state.locked { $0.lastFailure } }
 
-    /// Logs and keeps an error that its finder can tell nobody else.
+    /// Logs and keeps an error for which there is no caller.
     func note(_ failure: Failure) {
         container.log(.error, failure.text, path: failure.path)
         keep(failure)

@@ -8,7 +8,7 @@ struct AssemblyChoice {
     /// The assemblies that were described, active or not.
     private let described: NameTable<AssemblyDescription>
     private(set) var next: ActiveAssemblies
-    /// The names of `next` in the order in which they are described anew: those given first.
+    /// The names of `next` in the order in which they are described again; the given ones come first.
     private(set) var order: [String] = []
     private var given: [String] = []
     private var gone: NameSet = []

@@ -4,7 +4,7 @@ internal import InvivoLoop
 // The phases of a reload. These are objects because sets and plans are large, and go from hand to hand: each copy of one counts
 // dozens of references.
 
-/// The files that a reload has read, and what was found.
+/// The files that a reload has read, with the results.
 struct FilesRead {
     /// Documents that were read again and have the same content as before.
     var unchanged: [Document] = []
@@ -31,7 +31,7 @@ final class Staged {
 /// up.
 final class PreparedReload {
     enum Outcome {
-        /// The documents say what they said before, and nothing else is to be done.
+        /// The documents have their former content, and the set changes nothing else.
         case nothing
         case planned(Plan)
         case failed(Failure)
@@ -71,7 +71,7 @@ final class Attempt {
     let report: Report
     let warnings: [(String, Location)]
     let files: FilesRead
-    /// The documents say what they said before: there is nothing to report.
+    /// The documents have their former content: nothing is reported.
     let isNothing: Bool
     /// Whether all events concerned documents that are not open.
     let isNobodys: Bool

@@ -36,7 +36,7 @@ public struct ChangeSet: Sendable {
         events = now...now
     }
 
-    /// Whether the set changes nothing besides its documents.
+    /// Whether the set changes nothing except its documents.
     var saysNothing: Bool {
         keys.isEmpty && assemblies.isEmpty && configured.isEmpty && processorChanges.isEmpty && overrides.isEmpty
             && targets.isEmpty && rebuilds.isEmpty

@@ -17,9 +17,9 @@ final class Commit {
         /// Keys that they are about.
         var warned: NameSet = []
         var undos: [(domain: Domain?, undo: Undo)] = []
-        /// Targets are kept until the commit is over, and no longer: not by a job that another thread lets go of later.
+        /// Targets are retained until the end of the commit, and not by a job that another thread releases later.
         var leases: [ObjectLease] = []
-        /// Keys of objects that still refuse what an earlier commit could not undo.
+        /// Keys of objects that still refuse the restore of an earlier commit.
         var refused: Set<UInt32> = []
         /// Whether the commit is over, and its new objects with it.
         var isOver = false
@@ -32,7 +32,7 @@ final class Commit {
         let warnings: [(String, Location)]
         /// Keys that the warnings are about.
         let warned: NameSet
-        /// Keys of objects that still refuse what an earlier commit could not undo.
+        /// Keys of objects that still refuse the restore of an earlier commit.
         let refused: Set<UInt32>
     }
 

@@ -63,7 +63,7 @@ private final class GrowingMap {
 
     init(at location: Location) { self.location = location }
 
-    /// The map with what has been added.
+    /// Returns the map with the added entries.
     func node(like former: ConfigNode?) -> ConfigNode {
         ConfigNode(
             names: parts.map(\.name),
@@ -75,7 +75,7 @@ private final class GrowingMap {
             }, at: location, like: former)
     }
 
-    /// Adds what an entry of the document says of a path below this map.
+    /// Adds the value of an entry of the document at a path below this map.
     func add(_ said: ConfigNode, at path: ArraySlice<String>, _ entry: SpecEntry) throws(Failure) {
         let name = path.first ?? ""
         let rest = path.dropFirst()

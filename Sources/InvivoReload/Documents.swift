@@ -265,7 +265,7 @@ final class Documents: Sendable {
 
     // MARK: files that are being written
 
-    /// The files that are not, or may soon not be, what was read of them.
+    /// The files whose content differs, or may soon differ, from the content that was read.
     func movedOn(_ read: [(document: Document, hash: ContentHash?)]) -> [Document] {
         let thread = loop.running?.threadNumber ?? 0
         return read.filter { document, hash in

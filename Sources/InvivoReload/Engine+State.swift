@@ -84,7 +84,7 @@ extension Engine {
     /// Logs and keeps an error that no caller can receive.
     public func note(_ failure: Failure) { announcer.note(failure) }
 
-    /// Runs what waits for the calling thread.
+    /// Runs the jobs that wait for the calling thread.
     public func poll(milliseconds: UInt32) throws(Failure) -> Int {
         guard !Container.isInCallback else {
             throw Failure(.inCallback, "a callback cannot poll: its jobs would run inside each other")

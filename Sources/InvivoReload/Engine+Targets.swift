@@ -6,7 +6,7 @@ internal import InvivoTraits
 internal import InvivoWiring
 
 extension Engine {
-    /// Attaches a live object to a spec key; what documents say is applied before this answers.
+    /// Attaches a live object to a spec key. The traits of documents are applied before this returns.
     public func attach(_ object: UInt64, key: String) throws(Failure) -> Target {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         let id = try container.intern(key)

@@ -144,7 +144,7 @@ public final class Engine: Sendable {
     /// Hands a change set to the worker. Sets that wait there become one reload.
     public func submit(_ set: ChangeSet) throws(Failure) { try reloader.submit(set) }
 
-    /// Returns what would be wrong with a change set, as far as a plan shows it. Changes nothing.
+    /// Checks a change set: plans it and returns the errors. Changes nothing.
     public func check(_ set: ChangeSet) -> [Failure] { reloader.check(set) }
 
     /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.

@@ -27,7 +27,7 @@ final class HostHandles: Sendable {
 
     func remove(changes: UInt64) { state.locked { _ = $0.changes.remove(changes) } }
 
-    /// Returns the token, which `create` allocates when it is first asked for.
+    /// Returns the token, which `create` allocates at the first request.
     func token(_ create: () -> UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
         let address = state.locked { state -> UInt in
             if state.token == 0 { state.token = UInt(bitPattern: create()) }

@@ -4,7 +4,7 @@ internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
-/// The keys of objects that a failed commit could not bring back to what they were. Each later commit tries again.
+/// The keys of objects that a failed commit could not restore. Each later commit tries again.
 final class PendingRestores: Sendable {
     private struct State {
         var keys: Set<UInt32> = []
@@ -30,12 +30,12 @@ final class PendingRestores: Sendable {
         state.locked { $0.keys.formUnion(keys) }
     }
 
-    /// After a commit that succeeded. The objects of `refused` still do not take what they had.
+    /// Called after a commit that succeeded. The objects of `refused` still refuse their former values.
     func keep(_ refused: Set<UInt32>) {
         state.locked { state in state.keys = refused.union(state.deferred) }
     }
 
-    /// Returns the objects that the current plan tries again, besides those that it changes anyway.
+    /// Returns the objects that the current plan tries to restore again, except those that it changes anyway.
     func objects(besides tuned: [Tuned], of graph: Graph, _ snapshot: Snapshot) -> [Tuned] {
         let keys = state.locked { state in
             state.deferred = []

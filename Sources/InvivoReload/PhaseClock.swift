@@ -31,7 +31,7 @@ struct PhaseClock {
         let wallNow = iv_wall_ns()
         guard wall <= wallNow, wallNow - wall < now else { return }
         let changed = now - (wallNow - wall)
-        // A file that was there long before the event is not what the event was about.
+        // An event is not about a file that existed long before it.
         if changed < first && first - changed < 1_000_000_000 { first = changed }
     }
 

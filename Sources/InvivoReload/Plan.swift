@@ -132,7 +132,7 @@ struct Plan {
     let wiring: NextWiring
     var editor: GraphEditor
     let steps: CommitSteps
-    /// Objects that an earlier commit could not bring back to what they were.
+    /// Objects that an earlier commit could not restore.
     var restored: [Tuned] = []
     let store: StoreEffects
     let changes: [Report.Change]

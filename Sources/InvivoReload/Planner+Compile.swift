@@ -148,7 +148,7 @@ extension Planner {
         }
         try reconfigure(&compiled, definitions, config, &compiler)
         failures += compiler.ownFailures
-        // A definition beneath an override is in force when that ends, so each change checks it. Definitions whose override ends
+        // An overridden definition is in force when its override ends, so each change checks it. Definitions whose override ends
         // here, and removed ones, are compiled above.
         let covering = changed.isEmpty && config.changes.isEmpty ? [:] : overridesNext(definitions)
         for id in covering.keys.sorted() where covering[id]?.isEmpty == false {

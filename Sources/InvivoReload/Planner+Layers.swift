@@ -258,7 +258,7 @@ extension Planner {
             }
             effects.steps.tuned.append((id, target.object, own))
         }
-        // A target that only changes its key goes from the former layers to the new ones in one step.
+        // A target that only changes its key changes from the former layers to the new ones in one step.
         let moving = Set(set.targets.attached.map(\.object))
         for target in set.targets.detached
         where target.id == id && !shared.contains(target.object) && !moving.contains(target.object) {

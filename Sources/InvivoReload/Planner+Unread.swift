@@ -31,7 +31,7 @@ public struct UnreadEntry: Sendable {
 /// Entries of the configuration that nothing reads. Calls that read the configuration when the program runs cannot be known.
 extension Planner {
     /// Of the entries that a plan brings, and of those that resemble a path that it reads for the first time, the ones that nothing
-    /// reads and that are spelled nearly as what is read.
+    /// reads and whose spelling is close to a path that is read.
     func misspelled(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
         var found: [UnreadEntry] = []
         if wiring.config.changes.contains(where: { $0.node != nil }) {
@@ -124,7 +124,7 @@ private final class ConfigReaders {
     private let wiring: NextWiring
     private let others: Set<UInt32>
     private lazy var paths = planner.registrations.readPaths
-    /// Paths with definitions for each entry: they read the entries, and of what is in them what they name.
+    /// Paths with definitions for each entry. These read the entries, and the values in them that they name.
     private let patterns: Set<UInt32>
     private lazy var planned = Set(wiring.compiled.recipes.values.flatMap { $0.references.edges.map(\.id) })
 
@@ -169,7 +169,7 @@ private final class ConfigReaders {
         return near ?? section(path)
     }
 
-    /// The section of an active assembly whose name goes on where that of `path` ends: `station` for `station_assembly`.
+    /// The section of an active assembly whose name continues that of `path`: `station` for `station_assembly`.
     private func section(_ path: String) -> String? {
         guard !path.contains(".") else { return nil }
         return (wiring.definitions.assemblies ?? planner.before.assemblies).names.sorted().first {

@@ -38,7 +38,7 @@ final class Reclaimer: Sendable {
         var isReclaiming = false
         /// That thread is to look again when it has done so.
         var isDue = false
-        /// Since when the loop thread has been asked to end generations and has not done so, or 0; and how often it was asked.
+        /// The time of the oldest open request to the loop thread to end generations, or 0; and the number of requests.
         var handedOver: UInt64 = 0
         var handedOverCount: UInt64 = 0
         var barrierCredit = BarrierCredit()
@@ -66,7 +66,7 @@ final class Reclaimer: Sendable {
         case now
     }
 
-    /// How long the end of what another thread disposes of is awaited, in nanoseconds.
+    /// The time to wait for disposals by another thread, in nanoseconds.
     static let patience: UInt64 = 5_000_000_000
     private static let handOverPatience: UInt64 = 1_000_000_000
     /// For what is replaced while a barrier is on its way. Commits that follow each other closely keep nothing waiting.
@@ -92,7 +92,7 @@ final class Reclaimer: Sendable {
         }
         var next = first
         while let newest = next {
-            // Outside the monitor; what is replaced meanwhile needs a barrier of its own.
+            // Outside the monitor. Objects that are replaced meanwhile need another barrier.
             Readers.barrier()
             free(upTo: newest)
             next = state.locked { state in
@@ -145,7 +145,7 @@ final class Reclaimer: Sendable {
             }
         }
         guard isPosted else {
-            // The loop has ended meanwhile, and with it what it was asked for.
+            // The loop has ended meanwhile, and its requests with it.
             return state.locked { state in
                 state.handedOver = 0
                 container.monitor.broadcast()
@@ -217,7 +217,7 @@ final class Reclaimer: Sendable {
 
     // MARK: looking again
 
-    /// For callers that hold the monitor: whether the loop is asked for something, or has a timer set.
+    /// For callers that hold the monitor: whether the loop has a request or a timer.
     var needsLoop: Bool { state.held { $0.isScheduled || $0.nextLook != .max || $0.handedOver != 0 } }
 
     /// Looks again later at retired objects to which their language refers: soon at first, then at longer intervals, and when
@@ -294,7 +294,7 @@ final class Reclaimer: Sendable {
 
     var generationCount: Int { state.locked { $0.retired.generations.count } }
     var objects: [ReplacedObject] { state.held { $0.retired.objects } }
-    /// For callers that hold the monitor: leases on what lazy references had resolved.
+    /// For callers that hold the monitor: leases on objects that lazy references had resolved.
     var remembered: [ObjectLease] { state.held { $0.retired.remembered } }
 
     /// For close: all former generations, and the objects that were built for them.

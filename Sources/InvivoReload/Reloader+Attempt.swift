@@ -40,7 +40,7 @@ extension Reloader {
         return nil
     }
 
-    /// Returns what would be wrong with a change set, as far as a plan shows it. Changes and reports nothing.
+    /// Checks a change set: plans it and returns the errors. Changes and reports nothing.
     func check(_ set: ChangeSet) -> [Failure] {
         do throws(Failure) {
             try documents.requireUnclosed(set.documents)

@@ -17,7 +17,7 @@ public struct ReplacedObject: Sendable {
 
 /// The generations that were replaced and may still be read, with the objects that end after them.
 ///
-/// A generation ends when no reader is in it, whatever became of older and newer ones. An object that generations `birth` to
+/// A generation ends when no reader is in it, independent of older and newer ones. An object that generations `birth` to
 /// `last` show ends when the last of these has ended. It is kept by the newest of them that is left: when that one ends, the
 /// object passes to the next older one, or ends where there is none. So each end looks only at objects of the ended generation.
 ///
@@ -77,13 +77,13 @@ public struct RetiredGenerations {
         self.names += names.map { (number + 1, $0) }
     }
 
-    /// The epoch of the newest that may end by what `readers` says, with or without a further barrier; 0 when none may.
+    /// The epoch of the newest generation that may end according to `readers`, with or without a further barrier; 0 if none may.
     public func mayEnd(_ readers: Readers.Inside) -> UInt64 {
         let generation = generations.last { !readers.mayRead($0.address, $0.epoch) }?.epoch ?? 0
         return max(generation, names.last { readers.oldest > $0.epoch }?.epoch ?? 0)
     }
 
-    /// Removes the generations up to the epoch `newest` that nobody reads, and the objects that end with them. `late` are objects
+    /// Removes the generations up to the epoch `newest` that nobody reads, and the objects that end with them. `overtaken` are objects
     /// of slots that were replaced while they were built.
     public mutating func end(_ readers: Readers.Inside, upTo newest: UInt64, overtaken: [ReplacedObject] = []) -> Ended
     {

@@ -4,7 +4,7 @@ internal import InvivoLoop
 internal import InvivoSpec
 internal import InvivoWiring
 
-/// Reads and parses what documents changed. By the thread that has the turn.
+/// Reads and parses the changed documents. By the thread that has the turn.
 struct Stage {
     let options: EngineOptions
     let log: Log

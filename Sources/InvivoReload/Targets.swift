@@ -40,7 +40,7 @@ final class Targets: Sendable {
         target.closeHandle()
     }
 
-    /// With the store of a generation: what its change set attaches and detaches.
+    /// Attaches and detaches the targets of a change set. Called when its generation is stored.
     func change(attached: [Target], detached: [Target]) {
         state.locked { state in
             for target in attached { state.ofKey[target.id, default: []].append(target) }
@@ -93,7 +93,7 @@ final class Targets: Sendable {
         return true
     }
 
-    /// Releases, without the monitor, what `keep` holds.
+    /// Releases, without the monitor, the objects that `keep` holds.
     func release(_ target: Target) {
         let kept = target.kept.locked { $0.take() }
         withExtendedLifetime(kept) {}

@@ -4,7 +4,7 @@ internal import InvivoWiring
 
 /// The turn to reload, which one thread at a time has, and the change sets that wait for the worker. Any thread may call.
 ///
-/// Reloads take turns: one thread at a time has the turn, and what is marked "of the turn" is touched by that thread alone.
+/// Reloads take turns: one thread at a time has the turn, and only that thread uses state that is marked "of the turn".
 final class Turns: Sendable {
     /// Work that the thread that detected a change leaves to the worker, with the turn.
     enum Handed {
@@ -132,7 +132,7 @@ final class Turns: Sendable {
 
     // MARK: the worker
 
-    /// Hands a change set to the worker; what waits there becomes one reload.
+    /// Passes a change set to the worker. All change sets that wait there become one reload.
     func submit(_ set: ChangeSet) throws(Failure) {
         try state.locked { state throws(Failure) in
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
@@ -142,7 +142,7 @@ final class Turns: Sendable {
         }
     }
 
-    /// Leaves the turn, and what is to be done in it, to the worker.
+    /// Passes the turn and its remaining work to the worker.
     func hand(_ handed: Handed) {
         state.lockedUnchecked { state in
             state.handed = handed

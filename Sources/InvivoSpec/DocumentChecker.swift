@@ -2,7 +2,7 @@ internal import InvivoBase
 
 /// Checks a tree against the form of a kind of document, and collects all errors.
 ///
-/// Each step answers nil after it has noted a failure, so that a check goes on with the rest of the document.
+/// Each step returns nil after it has noted a failure, so that the check continues with the rest of the document.
 struct DocumentChecker {
     private(set) var failures = FailureList()
 

@@ -136,7 +136,7 @@ struct JsonReader {
     private func written(from start: Int) -> String { String(decoding: bytes[start..<at], as: UTF8.self) }
 }
 
-// MARK: - Single bytes, and what stands in the way
+// MARK: - Single bytes and errors
 
 extension JsonReader {
     var peek: UInt8? { at < bytes.count ? bytes[at] : nil }
@@ -169,7 +169,7 @@ extension JsonReader {
         }
     }
 
-    /// The position of the next byte. It only goes forward.
+    /// The position of the next byte. It only increases.
     mutating func here() -> Position {
         cursor.advance(to: at, in: bytes)
         return cursor.position

@@ -33,7 +33,7 @@ public struct ManifestOption: Sendable {
     public let use: ManifestInjection?
 }
 
-/// The keys of a component besides its type, scope, initializer and properties. Mirrors `components.KEY` of a manifest.
+/// The keys of a component except its type, scope, initializer and properties. Mirrors `components.KEY` of a manifest.
 public struct ManifestMaking: Sendable {
     public var parent: String?
     public var alias: String?

@@ -94,7 +94,7 @@ struct SourceText {
     }
 }
 
-/// Counts lines and columns on its way through a text. It only goes forward, so that a whole reading costs one walk.
+/// Counts lines and columns in a text. It only moves forward, so that reading a document counts each byte once.
 struct TextCursor {
     private(set) var offset = 0
     private(set) var line: UInt32 = 1

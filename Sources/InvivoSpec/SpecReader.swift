@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// The two front ends: one tree comes out of both.
+/// The two front ends, which produce the same tree.
 public enum SpecFormat: Sendable {
     case yaml
     case json

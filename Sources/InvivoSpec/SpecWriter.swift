@@ -125,7 +125,7 @@ private struct YamlWriter {
         return value.description
     }
 
-    /// Plain where nobody could take it for anything but this text, else in double quotes.
+    /// Returns a plain scalar if no reader can take it for another value, otherwise one in double quotes.
     private func scalar(_ text: String) -> String {
         var text = text
         let isPlain = text.withUTF8 { bytes in
