@@ -113,7 +113,7 @@ public struct Failure: Error, Sendable {
     }
 
     /// One failure out of many; the first gives the code. Nil when there is none. Beyond `most` they are only counted,
-    /// as are `omitted` that were not even made.
+    /// as are `omitted` ones that were not created.
     public static func gathered(_ failures: [Failure], omitted: Int = 0) -> Failure? {
         guard var first = failures.first else { return nil }
         for failure in failures.dropFirst() {

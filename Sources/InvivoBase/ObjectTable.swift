@@ -44,7 +44,7 @@ public enum ObjectTable {
         set { iv_set_search_cycle(newValue) }
     }
 
-    // MARK: making
+    // MARK: creation
 
     /// A free slot; nil without memory.
     @inlinable @inline(__always)

@@ -112,7 +112,7 @@ public enum Readers {
 
     // MARK: slots
 
-    /// The slot of this thread in a core, made when there is none. Nil only without memory.
+    /// Returns the slot of this thread in a core, which is created if necessary. Nil only if memory is exhausted.
     @usableFromInline @inline(never)
     static func seat(_ core: Core, _ thread: ThreadState) -> Reader? {
         for index in 0..<Int(thread.pointee.seat_count) where thread.pointee.seats[index].core == core {

@@ -83,7 +83,7 @@ public final class TypeDescription: Sendable {
 
 extension TypeDescription {
     /// Any thread may read an instance of a shared type, so nothing in it changes while it lives: a property takes new
-    /// values in the block, or at the next making.
+    /// values in the block, or at the next creation.
     public func checkTunable(_ property: Property) throws(Failure) {
         guard isShared, !property.isInBlock, !property.takesRestart else { return }
         throw sharedFailure(property)

@@ -120,7 +120,7 @@ public struct PathTrie: Sendable {
                     least = min(least, best)
                 }
             }
-            // A swap may yet make good what looks too far by one.
+            // A swap of two letters may reduce a distance that is too large by one.
             guard least <= limit || last.contains(where: { $0 < limit }) else { return false }
             path.append(byte)
             if rows.count > depth { rows[depth] = row } else { rows.append(row) }

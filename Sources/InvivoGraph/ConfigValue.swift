@@ -4,7 +4,7 @@ public import InvivoBase
 public import InvivoConfig
 
 /// The value at one path in the generations in which it is the same, as views read it. Never written, but that a list or map is
-/// made when it is first read: an edit of a value costs nothing for the maps around it.
+/// created at the first read: an edit of a value costs nothing for the maps around it.
 public final class ConfigValue: @unchecked Sendable {
     public let node: ConfigNode
     /// The storage of the value; nil until it is created. Freed with this object, which the chunk that points to it
@@ -55,7 +55,7 @@ extension KeyTable {
     /// Paths are interned beside keys, under names that no key has.
     public static let mark = "\u{1}"
 
-    /// Under the monitor: the id of a path of the configuration, made when new.
+    /// Under the monitor: the id of a path of the configuration, which is added if it is new.
     public func intern(config path: String) throws(Failure) -> UInt32 { try intern(Self.mark + path) }
 
     /// Under the monitor: its id, if anybody ever named it.

@@ -19,7 +19,7 @@ extension Definition.Body {
         }
     }
 
-    /// Replaces each source by what `change` returns for it.
+    /// Replaces each source by the result of `change`.
     mutating func mapSources(_ change: (Injection.Source) -> Injection.Source) {
         initializer = initializer.map { $0.with(change($0.source)) }
         properties = properties.map { $0.with(change($0.source)) }

@@ -17,7 +17,7 @@ public enum Scope: UInt32, Sendable {
     /// One for each instance of a host scope.
     case host = 8
 
-    /// One instance that lives beyond the resolve that made it.
+    /// Whether it has one instance that lives beyond the resolve that created it.
     public var isShared: Bool { self != .prototype && self != .graph }
     /// Whether there is one object for each scope instance.
     public var isPlaced: Bool { self == .context || self == .thread || self == .host }

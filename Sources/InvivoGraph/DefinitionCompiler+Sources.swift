@@ -171,7 +171,8 @@ extension DefinitionCompiler {
         // The former binding of a list at the same index is no selection of one definition.
         let lookup = lookup("one of \(site)")
         let all = types.all(query.name, isExact: query.isExact)
-        // Itself only where that is asked for later and is the only one: a decorator of a type may look for the type.
+        // The definition itself is a candidate only for a deferred reference, and only if it is the only one: a decorator of a type
+        // may look up the type.
         let others = all.filter { $0.id != definition.id }
         let list = others.isEmpty && edge == .deferred ? all : others
         var chosen: UInt32?

@@ -39,7 +39,7 @@ open class GraphSlot: @unchecked Sendable {
 
     // MARK: the instance
 
-    /// The instance as readers see it; nil if none was ever asked for. Under the lock of the instances.
+    /// The instance as readers see it; nil if none was ever requested. Under the lock of the instances.
     open var shown: UnsafeMutablePointer<iv_cell>? { nil }
 
     /// The type of the instance that readers see. Under the lock of the instances.

@@ -93,7 +93,7 @@ public final class KeyTable: @unchecked Sendable {
         Int(id) < count ? offsets[Int(id) / Self.pageSize][Int(id) % Self.pageSize] : nil
     }
 
-    /// The id of a name, made when new.
+    /// Returns the id of a name, which is added if it is new.
     public func intern(_ name: String) throws(Failure) -> UInt32 {
         // Names must be C strings: they end at the first NUL.
         var name = name.contains(byte: 0) ? String(decoding: name.utf8.prefix { $0 != 0 }, as: UTF8.self) : name
@@ -180,7 +180,7 @@ public final class KeyTable: @unchecked Sendable {
         iv_store_u64(slots + Int(index), (hash >> 32) << 32 | UInt64(offset))
     }
 
-    /// The version word of a key; made when first asked for.
+    /// The version word of a key, created at the first request.
     public func version(_ id: UInt32) -> UnsafePointer<UInt64> {
         if let word = versions[id] { return UnsafePointer(word) }
         let word = VersionWords.take()

@@ -15,7 +15,7 @@ public final class Processor: Sendable {
     /// A function that replaces objects.
     public enum Decorator: Sendable {
         case function(Decorate)
-        /// The object of a key: by a method that takes the object, or by being made with it as runtime argument.
+        /// The object of a key: by a method that takes the object, or created with the object as a runtime argument.
         case component(UInt32, name: String, method: String?)
     }
 

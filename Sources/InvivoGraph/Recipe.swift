@@ -143,7 +143,7 @@ public final class Recipe: Sendable {
 
     public var isExclusive: Bool { definition.body.flags.contains(.exclusive) }
 
-    /// The object that it always is, made elsewhere; 0 where there is none.
+    /// The object of a constant; 0 for other definitions.
     public var constantObject: UInt64 { if case .constant(let lease) = maker { lease.bits } else { 0 } }
 
     /// Whether the result is created by other code.

@@ -26,7 +26,7 @@ public struct SoughtPaths: Sendable {
         others.insert(id)
     }
 
-    /// All of them, by their bytes. Built when first asked for.
+    /// All paths, by their bytes. Built at the first request.
     public mutating func paths(_ path: (UInt32) -> String) -> PathTrie {
         for id in order[held...] { trie.insert(path(id), id) }
         held = order.count

@@ -42,7 +42,7 @@ struct EntryWord: Equatable {
     enum Living {
         /// With a lease for the caller.
         case object(UInt64)
-        /// The instance must be asked for, which runs host code.
+        /// The instance must be requested, which runs host code.
         case weak(RawWeak)
         case nothing
     }

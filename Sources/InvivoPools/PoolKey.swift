@@ -63,7 +63,7 @@ struct PoolKey {
         bytes = nil
     }
 
-    // Keys may come from an attacker, who must not be able to choose colliding ones: the secret seed is part of both factors of
+    // An attacker that supplies keys must not be able to choose colliding ones: the secret seed is part of both factors of
     // each product, from the first bytes on (after wyhash, public domain).
 
     @inline(__always)

@@ -96,7 +96,7 @@ final class PropertyChange {
         return wanted?.isSame(as: value) ?? value.isNull
     }
 
-    // MARK: what a commit works out
+    // MARK: planning
 
     private var present: Value {
         get { work?.present ?? base ?? .null }

@@ -6,7 +6,7 @@ public final class AsyncResolver: Sendable {
     public typealias Resolved = @Sendable (Result<UInt64, Failure>) -> Void
 
     private let container: Container
-    /// Build what belongs to no domain.
+    /// The threads that build objects without a domain.
     private let threads: WorkerThreads
 
     public init(_ container: Container, name: String) {

@@ -75,7 +75,7 @@ extension Build {
             startPhase?.replace(object, by: final.object)
             if cell != nil { container.retiredObjects.countFirstReferences(final.record) }
         }
-        // Keys that steps inject are recorded, too: the constructor may have used what it resolved.
+        // Keys that steps inject are recorded, too: the constructor may have resolved and used them.
         let named = Set(recipe.initializing)
         let found = Set(frames[index].dependencies).subtracting(named)
         return Made(
@@ -282,7 +282,7 @@ extension Build {
                 "the decorator '\(decorator.name)' returned a '\(given.name)' instead of a '\(type.name)', expected one of: "
                     + kinds.joined(separator: ", "))
         }
-        // The frame has a lease of its own. The former object's lease goes to its replacement, if that was created for it.
+        // The frame has a lease of its own. The former object's lease passes to its replacement, if that was created for it.
         guard ObjectTable.retain(answer) else { throw Failure.exhausted() }
         frames[index].object = answer
         frames[index].record = record

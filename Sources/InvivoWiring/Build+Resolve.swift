@@ -40,7 +40,7 @@ extension Build {
                     container.current.show(cell, graph)
                 }
             }
-            // An alias leads to the recipe of what it names: both are one object.
+            // An alias leads to the compiled definition of its target: both have one object.
             let id = recipe.id
             if let frame = frames.lastIndex(where: {
                 $0.recipe.id == id && $0.cell == nil && Self.isSame($0.arguments, arguments)

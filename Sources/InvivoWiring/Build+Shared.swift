@@ -54,7 +54,7 @@ extension Build {
                 let thread = currentThread().identity
                 let root = root
                 let cycle = container.waits.cycle(from: other, to: chain, on: thread, cell.definition.key)
-                // A build that cannot begin again goes first (a commit, a start hook): the other one begins again.
+                // A build that cannot begin again has precedence (a commit, a start hook): the other one begins again.
                 let goesFirst = cycle != nil && !root.canBackOff && container.waits.canBackOff(other)
                 if isAsked || cycle != nil && !goesFirst {
                     // A build that holds nothing that others wait for may back off.

@@ -89,7 +89,7 @@ public final class Build: @unchecked Sendable {
         /// Of a shared instance: published when `low` is reached. Nil for graph scope.
         let cell: Cell?
         let made: Made
-        /// The time that building it took, in nanoseconds, including its dependencies; 0 where nobody asks.
+        /// The time of its build in nanoseconds, including its dependencies; 0 if it is not measured.
         var took: UInt64 = 0
         var low: Int
     }

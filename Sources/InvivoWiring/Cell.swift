@@ -62,7 +62,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         rest.weakReference?.free()
     }
 
-    // MARK: what becomes of it
+    // MARK: states
 
     /// The part that readers see, created on first access. Under the monitor, or before the cell is shared.
     public var raw: UnsafeMutablePointer<iv_cell> {
@@ -236,7 +236,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         (object != 0 && claim == nil ? [(sequence, object)] : []) + variants.flatMap { $0.heldObjects() }
     }
 
-    /// Under the monitor: its claims on objects that were not made here.
+    /// Under the monitor: its claims on objects that were not created here.
     public func claims() -> [ObjectLease] { (claim.map { [$0] } ?? []) + variants.flatMap { $0.claims() } }
 
     /// Under the monitor: every live object of the definition, including those with runtime arguments.
@@ -258,7 +258,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         rest.tracked.takeAll(of: known.tracked)
     }
 
-    /// Under the monitor: the same in the order in which they were made, each with its runtime arguments and scope instance.
+    /// Under the monitor: the same in the order of creation, each with its runtime arguments and scope instance.
     public func inOrder() -> [(object: UInt64, arguments: [Value], of: ScopeInstance?)] {
         withVariants().compactMap { cell in cell.ownObject.map { (cell: cell, object: $0) } }
             .sorted { $0.cell.sequence < $1.cell.sequence }

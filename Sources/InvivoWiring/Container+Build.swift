@@ -95,7 +95,7 @@ extension Container {
         monitor.lock()
         defer { monitor.unlock() }
         while case .building(let other) = cell.state {
-            // Another runtime beneath may hold something.
+            // A build of another runtime further up on this thread may hold something.
             if let way = WaitsAcross.begin(standing, for: cell, of: other) {
                 throw build.waitsForCycle(Waits.Cycle(path: way), cell)
             }

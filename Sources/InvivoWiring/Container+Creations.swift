@@ -139,7 +139,7 @@ extension Container {
                     ? nil : Build.at(thread.build)))
     }
 
-    /// Gives builds to this thread's creations of other runtimes, so that other threads see what they wait for.
+    /// Gives builds to this thread's creations of other runtimes, so that other threads see their waits.
     private func giveBuildsToOtherRuntimes(_ thread: ThreadState) {
         var next = thread.pointee.creation
         while let creation = next {

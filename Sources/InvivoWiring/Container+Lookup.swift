@@ -1,7 +1,7 @@
 public import InvivoBase
 internal import InvivoGraph
 
-/// Looking things up by type, and injecting into objects that somebody else made.
+/// Lookups by type, and injection into objects that the program created.
 extension Container {
     public struct Lookup: Sendable {
         public let type: String

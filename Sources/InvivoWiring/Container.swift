@@ -142,8 +142,8 @@ public final class Container: @unchecked Sendable {
         registry.forEachLease(body)
     }
 
-    /// After close, with no reader left: objects that live on are disposed wherever their last lease goes.
-    /// Jobs that no thread took are dropped, and what they were to dispose is disposed here: nothing is left behind.
+    /// After close, with no reader left: objects that are still in use are disposed of where their last lease is released.
+    /// Jobs that no thread took are dropped, and their objects are disposed of here.
     public func detach() {
         pendingDisposals.detach()
         domains.detach()
@@ -153,7 +153,7 @@ public final class Container: @unchecked Sendable {
         for record in records { Disposal.finish(record) }
     }
 
-    /// After close: the last graph goes, and with it the cells and definitions.
+    /// After close: releases the last graph, with its cells and definitions.
     public func forget() {
         let scopes = monitor.locked { registry.scopes.removeAll() }
         defer { withExtendedLifetime(scopes) {} }

@@ -112,7 +112,7 @@ public final class DeferredTable: Sendable {
     /// The monitor of the runtime.
     let monitor: Monitor
     private let keys: KeyTable
-    /// Its monitor comes after that of the runtime.
+    /// Its monitor is taken after that of the runtime.
     private let entries = Guarded<[UInt32: [ObjectIdentifier: Entry]]>([:], by: Monitor())
     /// After close nothing is kept.
     private let closed: Guarded<Bool>
@@ -148,7 +148,7 @@ public final class DeferredTable: Sendable {
 
     // MARK: the version of a lazy
 
-    /// The version of the key that a lazy resolves, and what the lazy has resolved for that version, with a lease for the caller.
+    /// The version of the key that a lazy resolves, and the object that it has resolved for that version, with a lease for the caller.
     func known(to claims: DeferredClaims) throws(Failure) -> (value: Value?, version: UInt64) {
         try monitor.locked { () throws(Failure) in
             let version = version(of: claims.id)
@@ -156,7 +156,7 @@ public final class DeferredTable: Sendable {
         }
     }
 
-    /// Makes `value` what the lazy has resolved for a version, unless another thread was first. Returns the value that counts.
+    /// Sets the value that the lazy has resolved for a version, unless another thread was first. Returns the value that is set.
     func keep(_ value: Value, in claims: DeferredClaims, for version: UInt64) throws(Failure) -> Value {
         var own: ObjectLease?
         if case .object(let lease) = value { own = try ObjectLease.retaining(lease.bits) }
@@ -190,7 +190,7 @@ public final class DeferredTable: Sendable {
         value?.forEachDeferred { $0.adopt(by: extra) }
     }
 
-    /// The object of `extra` ends: its callables keep what they claim for themselves.
+    /// Called when the object of `extra` ends: its callables keep their claims for themselves.
     func end(_ extra: ObjectExtra) {
         guard extra.hasDeferred else { return }
         let gone = monitor.locked { () -> [ObjectLease] in
@@ -218,7 +218,7 @@ public final class DeferredTable: Sendable {
         var gone = Forgotten()
         for id in ids {
             let known = all(of: id)
-            // Most keys have no version that anything asked for.
+            // No callable has resolved most keys.
             guard !known.isEmpty else { continue }
             let version = version(of: id)
             for claims in known {

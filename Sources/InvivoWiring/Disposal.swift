@@ -5,7 +5,7 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoObjects
 
-/// The end of objects: they are stopped and freed, with what only they held.
+/// The disposal of objects: they are stopped and freed, with the objects that only they held.
 public enum Disposal {
     /// After a deferred close: the object keeps its type alive.
     public static func keepType(of object: UInt64) {

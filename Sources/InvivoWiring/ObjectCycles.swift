@@ -28,7 +28,7 @@ public enum ObjectCycles {
         return found
     }
 
-    /// Marks every object of the keys that a reload makes members of a cycle, whatever holds it. Objects that were created with
+    /// Marks every object of the keys that a reload makes members of a cycle, independent of its holders. Objects that were created with
     /// objects as arguments may be among them. So may an object without a key that something was injected into: a method of another
     /// object returned it.
     public static func markAll(of keys: Set<UInt32>, owner tag: UInt64) {

@@ -1,7 +1,7 @@
 public import InvivoBase
 internal import InvivoGraph
 
-/// Data that only few objects have besides their record. Touched in the object's domain, or under the container's monitor.
+/// Data that only few objects have in addition to their record. Used in the object's domain, or under the container's monitor.
 public final class ObjectExtra: @unchecked Sendable {
     /// Leases on injected objects, released after the object is disposed of.
     public var injected: [Value] = []
@@ -25,7 +25,7 @@ public final class ObjectExtra: @unchecked Sendable {
     var stopTimeout: UInt64 = 0
     /// Whether the dependencies that its type declares were injected when it was created without a definition.
     var hasNeeds = false
-    /// Whether it was made with objects among its runtime arguments. Written before anybody else has the object.
+    /// Whether objects were among the runtime arguments of its creation. Written before other code has the object.
     var isGivenObjects = false
     /// Decides with the references of its language when it ends, once it is retired. Guarded by the container's
     /// monitor.

@@ -159,7 +159,7 @@ enum ProgramRun {
         }
     }
 
-    /// The same, when those from node `end` on were not made.
+    /// The same, if the nodes from `end` on were not created.
     @inline(never)
     private static func takeBack(
         _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>,

@@ -39,7 +39,7 @@ struct Publication {
         }
         // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
         _ = ObjectTable.release(entry.object)
-        // Its scope instance has ended meanwhile and has released what existed by then.
+        // Its scope instance has ended meanwhile and has released the objects that existed then.
         if isOver { ObjectTable.dropHold(entry.object) }
         container.log(.debug, "'\(cell.definition.key)' is built")
         if let overtaken { container.builds.report([id: overtaken]) }
@@ -62,7 +62,7 @@ struct Publication {
         }
         let type = ObjectType.of(made.record)
         let domain = type.domain
-        // The instance of a thread belongs to it, whatever the domain of its type.
+        // The instance of a thread belongs to the thread, independent of the domain of its type.
         if !made.isForeign && scope != .thread { made.record.pointee.thread = type.raw.pointee.thread }
         if scope == .weakSingleton {
             cell.weakObject = made.object
@@ -94,7 +94,7 @@ struct Publication {
     }
 
     /// A weak singleton whose language counts references outlives its handles: a weak reference finds it again. Not if its type
-    /// has a stop function, which runs when the last claim goes.
+    /// has a stop function, which runs when the last claim ends.
     private func watchWeakly(_ cell: Cell, _ made: Made) {
         guard cell.scope == .weakSingleton else { return }
         // No lock is held while host code runs.

@@ -21,7 +21,7 @@ final class StartPhase {
     /// The entries that were started, in this order, so that they can be stopped again.
     private var started: [Entry] = []
 
-    // MARK: what is to be started
+    // MARK: objects to start
 
     /// The number of objects that are to be started.
     var count: Int { entries.count }
