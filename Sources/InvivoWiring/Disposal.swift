@@ -75,7 +75,7 @@ public enum Disposal {
         }
     }
 
-    /// The rest of what was injected, the last first: steps come after the initializer, and what it was made from or by before.
+    /// Releases all injected values, the last first: those of steps, then those of the initializer, then those that were injected before it.
     private static func releaseValues(of extra: ObjectExtra, _ record: Record) {
         while var leases = extra.injectedProperties.popLast().map(leases) { letGo(of: &leases) }
         if iv_record_edge_count(record) != 0 { releaseEdges(record) }
@@ -162,8 +162,8 @@ public enum Disposal {
         finish(record)
     }
 
-    /// Lets go of what an ended object held, and of its memory. What has no other claim is disposed of here, one after the
-    /// other, in reverse order of creation: what an object held goes before what was created before that object.
+    /// Releases the objects that an ended object held, and its memory. Objects without another claim are disposed of here, one
+    /// after the other, in reverse order of creation: the objects that an object held before those that were created before it.
     private static func letGo(of extra: Unmanaged<ObjectExtra>?, _ record: Record) {
         let thread = currentThread()
         func letGo() {
