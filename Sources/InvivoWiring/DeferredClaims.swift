@@ -148,7 +148,7 @@ public final class DeferredTable: Sendable {
 
     // MARK: the version of a lazy
 
-    /// The version of the key that a lazy resolves, and the object that it has resolved for that version, with a lease for the caller.
+    /// The version of the key that a lazy resolves, and the object that it has resolved for it, with a lease for the caller.
     func known(to claims: DeferredClaims) throws(Failure) -> (value: Value?, version: UInt64) {
         try monitor.locked { () throws(Failure) in
             let version = version(of: claims.id)

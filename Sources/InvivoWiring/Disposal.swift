@@ -75,7 +75,7 @@ public enum Disposal {
         }
     }
 
-    /// Releases all injected values, the last first: those of steps, then those of the initializer, then those that were injected before it.
+    /// Releases all injected values, the last first: those of steps, then those of the initializer, then earlier ones.
     private static func releaseValues(of extra: ObjectExtra, _ record: Record) {
         while var leases = extra.injectedProperties.popLast().map(leases) { letGo(of: &leases) }
         if iv_record_edge_count(record) != 0 { releaseEdges(record) }
