@@ -102,15 +102,13 @@ extension Container {
         while !pending.state.held({ $0.isDone }) {
             // The start of an object that the creation has built waits for the creation.
             let isOwn = pending.maker.map(chain.isInside) ?? false
-            let cycle = pending.maker.flatMap { waits.cycle(from: $0, to: chain, on: thread, pending.awaitedName) }
-            var cycle = isOwn ? [pending.awaitedName] : cycle?.path
-            if cycle == nil {
-                cycle = WaitsAcross.begin(standing, for: pending, of: pending.maker)
-            }
-            if let cycle {
+            let known = pending.maker.flatMap { waits.cycle(from: $0, to: chain, on: thread, pending.awaitedName) }
+            var path = isOwn ? [pending.awaitedName] : known?.path
+            if path == nil { path = WaitsAcross.begin(standing, for: pending, of: pending.maker) }
+            if let path {
                 monitor.unlock()
-                let path = (keys + cycle).joined(separator: " -> ")
-                throw Failure(.cycle, "cyclic dependency: \(path)", path: pending.awaitedName)
+                let text = (keys + path).joined(separator: " -> ")
+                throw Failure(.cycle, "cyclic dependency: \(text)", path: pending.awaitedName)
             }
             waits.begin(Waits.Wait(of: chain, on: thread, for: pending, keys: keys))
             wait.once(domains, for: pending.awaitedName, of: pending.maker)
