@@ -61,7 +61,8 @@ public final class TextConverter: Sendable {
     }
 
     /// A failure gets the source location of the string.
-    public func value(_ text: String, _ format: TextFormat, at location: Location = Location()) throws(Failure) -> Value {
+    public func value(_ text: String, _ format: TextFormat, at location: Location = Location()) throws(Failure) -> Value
+    {
         do throws(Failure) { return try function(text, format) } catch {
             var failure = error
             if failure.location.line == 0 && failure.location.file.isEmpty { failure.location = location }

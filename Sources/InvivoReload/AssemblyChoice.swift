@@ -125,12 +125,15 @@ struct AssemblyChoice {
         }
     }
 
-    private mutating func find(_ collaborator: AssemblyDescription.Collaborator, for asking: ActiveAssembly) -> String? {
+    private mutating func find(_ collaborator: AssemblyDescription.Collaborator, for asking: ActiveAssembly) -> String?
+    {
         func fitting(_ names: [String]) -> (exact: [String], derived: [String]) {
             let all = names.filter {
                 $0.isSameName(as: collaborator.wanted) || next[$0]?.description.isKind(of: collaborator.wanted) == true
             }
-            return (all.filter(collaborator.wanted.isSameName(as:)), all.filter { !$0.isSameName(as: collaborator.wanted) })
+            return (
+                all.filter(collaborator.wanted.isSameName(as:)), all.filter { !$0.isSameName(as: collaborator.wanted) }
+            )
         }
         // A working binding stays, unless the set activates its assembly again with a possible replacement.
         let former = asking.bound[collaborator.prefix] ?? before.assemblies[asking.name]?.bound[collaborator.prefix]

@@ -7,7 +7,8 @@ internal import InvivoSpec
 enum StandardConverters {
     static let all: [TextConverter] =
         [
-            TextConverter("number") { (text, format) throws(Failure) in try TextReader.number(text, unit: format.unit) },
+            TextConverter("number") { (text, format) throws(Failure) in try TextReader.number(text, unit: format.unit)
+            },
             TextConverter("bool") { (text, _) throws(Failure) in .bool(try TextReader.bool(text)) },
             TextConverter("duration") { (text, format) throws(Failure) in .double(try TextReader.duration(text)) },
             TextConverter("bytes") { (text, _) throws(Failure) in

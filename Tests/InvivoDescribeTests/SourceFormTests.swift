@@ -42,7 +42,8 @@ import Testing
         body.initializer = Self.sources.map { Injection(name: nil, $0) }
         body.properties = [
             Injection(
-                name: "left", .all(Injection.TypeQuery(name: "T")), listeners: Injection.Listeners(added: "a", removed: "b"))
+                name: "left", .all(Injection.TypeQuery(name: "T")),
+                listeners: Injection.Listeners(added: "a", removed: "b"))
         ]
         body.after = [Invocation(method: "play", arguments: [Injection(name: nil, .value(.int64(60)))])]
         body.parameters = Signature(

@@ -139,7 +139,9 @@ def definition(
 
 def check_key(key: object) -> None:
     if key is not None and not isinstance(key, str):
-        raise ArgumentError(f"expected a string as the key, got {key!r}: the first argument is the definition, the second its key")
+        raise ArgumentError(
+            f"expected a string as the key, got {key!r}: the first argument is the definition, the second its key"
+        )
 
 
 def check_scope(scope: str | None) -> None:
