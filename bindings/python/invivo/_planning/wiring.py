@@ -173,7 +173,7 @@ class _Planner(Sources):
         """Plans a choice of other definitions. The chosen one gets the arguments that are given there."""
         if self.made.scope is not None:
             raise ArgumentError(
-                "a choice creates nothing itself: declare the scope of its options, and describe the choice by @invivo.define",
+                "a choice creates nothing itself: declare the scope of its options, and describe it by @invivo.define",
                 **self.at(""),
             )
         chooser = self.source(node.chooser, "chooser", None, FOREIGN)
