@@ -143,7 +143,7 @@ static void an_invalid_mount_is_an_error(void) {
     prepare();
     invivo_error *error = NULL;
     CHECK(invivo_mount(runtime, &voice, "left", wrong, 1, &error) == INVIVO_E_ARGUMENT);
-    CHECK(strstr(invivo_error_text(error), "left: nothing in the assembly 'voice' refers to 'clock.mian'; what it refers to "
+    CHECK(strstr(invivo_error_text(error), "left: nothing in the assembly 'voice' refers to 'clock.mian'; its references to the "
                                            "outside: clock.main, output.mixer, "
                                            "output.other") != NULL);
     invivo_error_release(error);
