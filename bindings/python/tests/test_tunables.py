@@ -151,7 +151,10 @@ def test_a_tunable_without_kind_is_named() -> None:
     class Player:
         title = invivo.tunable(None)
 
-    with invivo.Runtime() as runtime, pytest.raises(ValueError, match=r"Player\.title: tunable\(None\) does not know the type"):
+    with (
+        invivo.Runtime() as runtime,
+        pytest.raises(ValueError, match=r"Player\.title: tunable\(None\) does not know the type"),
+    ):
         runtime.type(Player)
 
 
