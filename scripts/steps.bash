@@ -36,9 +36,13 @@ step() {
     [ "$status" = ok ]
 }
 
-# The lines of a log that describe failures, and its last lines: few enough for the end of a long output.
+# Few enough lines of a log for the end of a long output: the first ones that a test runner or sanitizer prints for a
+# failure, or else the last ones that mention an error; then the last lines of all. Programs under test print errors too,
+# which are expected, so such lines count only where no runner reports a failure.
 failures() {
-    grep -anE '✘|[Ff]ailed|FAILED|[Ee]rror: |ERROR|WARNING: |SUMMARY: |Fatal|Traceback|Timeout|: warning: ' "$1" | tail -n 6
+    local runners='✘ |failed with status|^FAILED |^ERROR |\*\*\*|WARNING: [A-Za-z]+Sanitizer|ERROR: [A-Za-z]+Sanitizer|SUMMARY: |Fatal error'
+    grep -anE "$runners" "$1" | head -n 12 | grep . ||
+        grep -anE '[Ff]ailed|FAILED|[Ee]rror: |ERROR|WARNING: |Traceback|Timeout|: warning: ' "$1" | tail -n 6
     echo "..."
     tail -n 3 "$1"
 }
