@@ -162,15 +162,3 @@ struct LayerStack: Sendable {
         }
     }
 }
-
-extension Array {
-    /// The index of the first element that satisfies `isReached`, by binary search; `count` if there is none.
-    fileprivate func firstPosition(_ isReached: (Element) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isReached(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}

@@ -48,12 +48,8 @@ public final class AssemblyDescription: Sendable {
     /// Whether one of its definitions has the key.
     public func defines(_ key: String) -> Bool {
         guard let id = keys.id(of: key) else { return false }
-        var (low, high) = (0, members.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if members[middle] < id { low = middle + 1 } else { high = middle }
-        }
-        return low < members.count && members[low] == id
+        let position = members.firstPosition { $0 >= id }
+        return position < members.count && members[position] == id
     }
 
     /// Whether both are equal; source locations are ignored.

@@ -69,15 +69,10 @@ public enum EntryPositions {
         var former = [Int](repeating: -1, count: known.count)
         for (index, position) in known.enumerated() {
             guard let position else { continue }
-            var low = 0
-            var high = ends.count
-            if let last = ends.last, last.position < position { low = high }
-            while low < high {
-                let middle = (low + high) / 2
-                if ends[middle].position < position { low = middle + 1 } else { high = middle }
-            }
-            former[index] = low == 0 ? -1 : ends[low - 1].index
-            if low == ends.count { ends.append((index, position)) } else { ends[low] = (index, position) }
+            let isLast = ends.last.map { $0.position < position } ?? true
+            let length = isLast ? ends.count : ends.firstPosition { $0.position >= position }
+            former[index] = length == 0 ? -1 : ends[length - 1].index
+            if length == ends.count { ends.append((index, position)) } else { ends[length] = (index, position) }
         }
         var kept = [Int?](repeating: nil, count: known.count)
         var index = ends.last?.index ?? -1

@@ -283,12 +283,7 @@ extension TypeIndex {
 
         /// Returns the last leaf that does not begin with an entry behind this one.
         private func leaf(of entry: Entry) -> Int {
-            var (low, high) = (0, leaves.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if entry.precedes(leaves[middle][0]) { high = middle } else { low = middle + 1 }
-            }
-            return Swift.max(low - 1, 0)
+            Swift.max(leaves.firstPosition { entry.precedes($0[0]) } - 1, 0)
         }
 
         private mutating func insert(_ entry: Entry) {

@@ -107,13 +107,9 @@ public struct RetiredGenerations {
 
     /// Lets the newest generation before `number` that shows an object keep it, or ends it.
     private mutating func pass(_ object: ReplacedObject, before number: UInt64, _ ended: inout Ended) {
-        var (low, high) = (0, generations.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if generations[middle].number < number { low = middle + 1 } else { high = middle }
-        }
-        guard low > 0, generations[low - 1].number >= object.birth else { return ended.objects.append(object) }
-        generations[low - 1].objects.append(object)
+        let newest = generations.firstPosition { $0.number >= number } - 1
+        guard newest >= 0, generations[newest].number >= object.birth else { return ended.objects.append(object) }
+        generations[newest].objects.append(object)
     }
 
     /// Doubles the age at which the oldest is warned of.
