@@ -1,3 +1,5 @@
+internal import InvivoBase
+
 /// The position of a definition among all others: its number in the order of declaration. The definitions of the entries of an
 /// `each` have the number of their pattern, and a position among each other.
 public struct DefinitionOrder: Comparable, Sendable {
