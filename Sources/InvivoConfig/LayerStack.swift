@@ -86,8 +86,8 @@ struct LayerStack: Sendable {
     /// The leaf and the index in it at which an order is, or belongs; nil if the stack is empty.
     private func find(_ order: UInt64) -> (leaf: Int, position: Int)? {
         guard !leaves.isEmpty else { return nil }
-        let leaf = max(0, leaves.firstPosition { $0[0].order > order } - 1)
-        return (leaf, leaves[leaf].firstPosition { $0.order >= order })
+        let leaf = max(0, leaves.partitioningIndex { $0[0].order > order } - 1)
+        return (leaf, leaves[leaf].partitioningIndex { $0.order >= order })
     }
 
     private mutating func insert(_ layer: Layer, _ leaf: Int, _ position: Int) {

@@ -48,7 +48,7 @@ public final class AssemblyDescription: Sendable {
     /// Whether one of its definitions has the key.
     public func defines(_ key: String) -> Bool {
         guard let id = keys.id(of: key) else { return false }
-        let position = members.firstPosition { $0 >= id }
+        let position = members.partitioningIndex { $0 >= id }
         return position < members.count && members[position] == id
     }
 

@@ -72,7 +72,7 @@ public enum EntryPositions {
         for (index, position) in known.enumerated() {
             guard let position else { continue }
             let isLast = ends.last.map { $0.position < position } ?? true
-            let length = isLast ? ends.count : ends.firstPosition { $0.position >= position }
+            let length = isLast ? ends.count : ends.partitioningIndex { $0.position >= position }
             former[index] = length == 0 ? -1 : ends[length - 1].index
             if length == ends.count { ends.append((index, position)) } else { ends[length] = (index, position) }
         }

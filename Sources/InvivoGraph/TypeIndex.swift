@@ -283,7 +283,7 @@ extension TypeIndex {
 
         /// Returns the last leaf that does not begin with an entry behind this one.
         private func leaf(of entry: Entry) -> Int {
-            Swift.max(leaves.firstPosition { entry.precedes($0[0]) } - 1, 0)
+            Swift.max(leaves.partitioningIndex { entry.precedes($0[0]) } - 1, 0)
         }
 
         private mutating func insert(_ entry: Entry) {

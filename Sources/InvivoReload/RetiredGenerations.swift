@@ -107,7 +107,7 @@ public struct RetiredGenerations {
 
     /// Lets the newest generation before `number` that shows an object keep it, or ends it.
     private mutating func pass(_ object: ReplacedObject, before number: UInt64, _ ended: inout Ended) {
-        let newest = generations.firstPosition { $0.number >= number } - 1
+        let newest = generations.partitioningIndex { $0.number >= number } - 1
         guard newest >= 0, generations[newest].number >= object.birth else { return ended.objects.append(object) }
         generations[newest].objects.append(object)
     }
