@@ -284,7 +284,7 @@ extension Recipe.Source {
         switch self {
         case .value(let value): value
         case .config(_, let source): source.constant
-        default: nil
+        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting: nil
         }
     }
 
@@ -293,7 +293,7 @@ extension Recipe.Source {
         switch self {
         case .value(let value): .value(try check(value))
         case .config(let ids, let source): .config(ids, try source.constant(check))
-        default: self
+        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting: self
         }
     }
 }

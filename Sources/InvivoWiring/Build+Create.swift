@@ -173,7 +173,7 @@ extension Build {
                 let location = value.node.location.text
                 found.append("config.\(path)" + (location.isEmpty ? "" : " (\(location))"))
             case .list, .set, .map: source.parts.forEach(look)
-            default: break
+            case .value, .object, .all, .argument, .arguments, .path, .deferred, .resolver, .asker, .setting: break
             }
         }
         sources.forEach(look)

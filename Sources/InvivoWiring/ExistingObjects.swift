@@ -76,8 +76,9 @@ struct ExistingObjects {
         case .map(let pairs):
             guard let values = try existing(pairs.map(\.source), recipe, arguments) else { return nil }
             return .map(zip(pairs, values).map { ($0.name, $1) })
+        case .value, .argument, .arguments, .asker: return try build.value(of: source, recipe, arguments)
         // Each callable is a new one.
-        default: return nil
+        case .deferred, .resolver, .setting: return nil
         }
     }
 

@@ -139,6 +139,7 @@ struct GraphOutline {
             return .map([("map", .map(items))])
         // A change of the value rebuilds its dependents, so their version changes.
         case .config(_, let inner): return try self.source(inner, of: number, depth)
+        // A graph with any other source is created by a build.
         default: return nil
         }
     }

@@ -116,6 +116,7 @@ final class ProgramSource {
             return iv_argument(what: UInt32(IV_ARGUMENT_NODE), node: UInt32(child), thing: nil)
         // A change of the value rebuilds its dependents, and their build plans.
         case .config(_, let source): return argument(source, parameter, of: asker, depth)
+        // A graph with any other source is created by a build.
         default: return nil
         }
     }
