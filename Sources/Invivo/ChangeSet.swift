@@ -82,6 +82,14 @@ public final class ChangeSet {
     /// no initializer or factory.
     public func check() throws(InvivoError) { try core.call { $0.pointee.changes_check(handle, $1) } }
 
+    /// Makes the set depend on the generation that it was written for (`Runtime.generation`).
+    ///
+    /// If another generation is current when its reload begins, the set is refused: `.stale`. A submitted set that expects a
+    /// generation is a reload of its own. The last call wins.
+    public func expect(generation: UInt64) throws(InvivoError) {
+        try core.call { $0.pointee.changes_expect(handle, generation, $1) }
+    }
+
     /// Defines a key by a described Swift class, which declares its initializer.
     @discardableResult
     public func define<Instance>(

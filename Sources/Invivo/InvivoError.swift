@@ -106,7 +106,7 @@ extension InvivoError.Code {
     public static let arity = Self(rawValue: -12)
     /// The shared object is not built yet (`INVIVO_E_COLD`).
     public static let cold = Self(rawValue: -13)
-    /// The handle belongs to a retired generation (`INVIVO_E_STALE`).
+    /// The handle or change set belongs to a former generation (`INVIVO_E_STALE`).
     public static let stale = Self(rawValue: -14)
     /// The object may only be touched in its domain (`INVIVO_E_DOMAIN`).
     public static let domain = Self(rawValue: -15)

@@ -59,12 +59,11 @@ final class OpenChanges: @unchecked Sendable {
     }
 
     func remove(_ id: UInt32, _ name: String) {
-        if defined.removeValue(forKey: id) != nil {
-            set.withdraw([(id, name)])
-            defined = [:]
-            for (index, definition) in set.definitions.enumerated() { defined[definition.id] = index }
-        }
-        set.removed.append((id, name))
+        let removal = KeyChanges.Removal(id, name)
+        guard defined.removeValue(forKey: id) != nil else { return set.removed.append(removal) }
+        set.removeDefined(removal)
+        defined = [:]
+        for (index, definition) in set.definitions.enumerated() { defined[definition.id] = index }
     }
 
     func define(_ pointer: UnsafePointer<invivo_definition>?) throws(Failure) -> UInt32 {
@@ -196,6 +195,15 @@ public func invivo_changes_commit(_ changes: invivo_changes, _ error: UnsafeMuta
         changes.close()
         changes.set.started()
         try changes.engine.commit(changes.set)
+    }
+}
+
+@c @implementation
+public func invivo_changes_expect(
+    _ changes: invivo_changes, _ generation: UInt64, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        try InvivoABI.changes(changes).set.expectedGeneration = generation
     }
 }
 

@@ -31,7 +31,7 @@ public enum StatusTable {
         Entry(-11, "INVIVO_E_METHOD", "the type has no such method"),
         Entry(-12, "INVIVO_E_ARITY", "the number of arguments is wrong"),
         Entry(-13, "INVIVO_E_COLD", "the shared object is not built yet"),
-        Entry(-14, "INVIVO_E_STALE", "the handle belongs to a generation that has ended"),
+        Entry(-14, "INVIVO_E_STALE", "the handle or change set belongs to a former generation"),
         Entry(-15, "INVIVO_E_DOMAIN", "the object may only be touched in its domain"),
         Entry(-16, "INVIVO_E_WOULD_WAIT", "the call would have to wait, and may not wait here"),
         Entry(-17, "INVIVO_E_IN_CALLBACK", "the call is not allowed from inside a callback"),

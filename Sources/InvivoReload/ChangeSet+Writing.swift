@@ -8,7 +8,7 @@ extension ChangeSet {
         _modify { yield &keys.definitions }
     }
 
-    public var removed: [(id: UInt32, key: String)] {
+    public var removed: [KeyChanges.Removal] {
         get { keys.removed }
         _modify { yield &keys.removed }
     }
@@ -52,6 +52,6 @@ extension ChangeSet {
     /// Opens a document below the documents of `open`, and above those that were opened below before.
     public mutating func openBelow(_ document: NewDocument) { documents.openBelow(document) }
 
-    /// Drops the definitions of keys that are removed later, with the definitions that are inline in them.
-    public mutating func withdraw(_ keys: [(id: UInt32, key: String)]) { self.keys.withdraw(keys) }
+    /// Removes a key that the set has defined: drops that definition, with the definitions that are inline in it.
+    public mutating func removeDefined(_ removal: KeyChanges.Removal) { keys.remove([removal]) }
 }

@@ -29,11 +29,22 @@ public struct ChangeSet: Sendable {
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
     var rebuilds: [Rebuild] = []
+    /// The generation that the set was written for; nil: any. If another one is current, the set is refused.
+    public var expectedGeneration: UInt64?
 
     public init(cause: String) {
         self.cause = cause
         let now = monotonicNow()
         events = now...now
+    }
+
+    /// Returns the failure of a set that was written for another generation than the `current` one.
+    func staleness(in current: UInt64) -> Failure? {
+        guard let expectedGeneration, expectedGeneration != current else { return nil }
+        return Failure(
+            .stale,
+            "the change set expects generation \(expectedGeneration), but generation \(current) is current: read the state "
+                + "again, and write the set for that generation")
     }
 
     /// Whether the set changes nothing except its documents.

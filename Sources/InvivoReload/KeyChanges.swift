@@ -3,23 +3,39 @@ public import InvivoGraph
 
 /// The definitions that a change set adds, replaces and removes.
 public struct KeyChanges: Sendable {
+    /// The removal of a definition.
+    public struct Removal: Sendable {
+        public let id: UInt32
+        let key: String
+        /// The set had defined the key before, so it need not be defined in the runtime.
+        var isWithdrawn = false
+
+        public init(_ id: UInt32, _ key: String) {
+            self.id = id
+            self.key = key
+        }
+    }
+
     public internal(set) var definitions: [Definition] = []
-    public internal(set) var removed: [(id: UInt32, key: String)] = []
-    /// Keys among `removed` that the set had defined before. They need not be defined in the runtime.
-    private(set) var withdrawn: Set<UInt32> = []
+    public internal(set) var removed: [Removal] = []
     /// New base values: key, property, value.
     public internal(set) var bases: [(id: UInt32, property: String, value: Value)] = []
 
     var isEmpty: Bool { definitions.isEmpty && removed.isEmpty && bases.isEmpty }
 
-    /// Drops the definitions of keys that are removed later, with the definitions that are inline in them.
-    mutating func withdraw(_ keys: [(id: UInt32, key: String)]) {
-        guard !keys.isEmpty else { return }
-        let ids = Set(keys.map(\.id))
-        for definition in definitions where ids.contains(definition.id) { withdrawn.insert(definition.id) }
-        dropInlines(of: keys.map(\.key))
+    /// Adds removals. Drops the definitions of their keys in this set, with the definitions that are inline in them.
+    mutating func remove(_ removals: [Removal]) {
+        guard !removals.isEmpty else { return }
+        let ids = Set(removals.map(\.id))
+        let withdrawn = Set(definitions.lazy.map(\.id).filter(ids.contains))
+        dropInlines(of: removals.map(\.key))
         definitions.removeAll { ids.contains($0.id) }
         bases.removeAll { ids.contains($0.id) }
+        removed += removals.map { removal in
+            var removal = removal
+            if withdrawn.contains(removal.id) { removal.isWithdrawn = true }
+            return removal
+        }
     }
 
     /// Drops the changes of keys that are defined again later, with the definitions that are inline in them.
@@ -48,11 +64,9 @@ public struct KeyChanges: Sendable {
 
     /// Adds later changes. Where both change the same key, the later one wins.
     mutating func join(_ later: KeyChanges) {
-        withdraw(later.removed)
+        remove(later.removed)
         replace(later.definitions)
         definitions += later.definitions
-        removed += later.removed
-        withdrawn.formUnion(later.withdrawn)
         bases += later.bases
     }
 }

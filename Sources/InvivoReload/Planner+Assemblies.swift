@@ -6,7 +6,7 @@ internal import InvivoWiring
 extension Planner {
     struct Assembled {
         var definitions: [Definition] = []
-        var removed: [(id: UInt32, key: String)] = []
+        var removed: [KeyChanges.Removal] = []
         /// Described again without a change.
         var same: Set<UInt32> = []
     }
@@ -104,7 +104,7 @@ extension Planner {
         for name in definitions.changedAssemblies {
             for id in before.assemblies[name]?.members.sorted() ?? [] where owners[id] == nil {
                 guard !removedAlone.contains(id), before.definitions[id]?.body.assembly == name else { continue }
-                assembled.removed.append((id, names.name(id)))
+                assembled.removed.append(KeyChanges.Removal(id, names.name(id)))
             }
         }
         if !definitions.changedAssemblies.isEmpty {

@@ -44,11 +44,12 @@ extension Planner {
         if set.rebuilds.includeBlockedOnTypes { planTypes(&definitions) }
         let removed = assembled.removed + set.keys.removed
         let again = removed.isEmpty ? [] : Set(assembled.definitions.map(\.id))
-        for (id, key) in removed where !again.contains(id) {
-            if next(id, definitions) == nil {
-                if !set.keys.withdrawn.contains(id) { failures.append(unknownKey(key)) }
-            } else {
-                definitions.changed[id] = .some(nil)
+        let withdrawn = Set(set.keys.removed.lazy.filter(\.isWithdrawn).map(\.id))
+        for removal in removed where !again.contains(removal.id) {
+            if next(removal.id, definitions) != nil {
+                definitions.changed[removal.id] = .some(nil)
+            } else if !withdrawn.contains(removal.id) {
+                failures.append(unknownKey(removal.key))
             }
         }
         removeInlines(&definitions, except: assembled.same)

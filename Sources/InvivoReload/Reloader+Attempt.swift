@@ -72,10 +72,11 @@ extension Reloader {
     }
 
     /// Runs several change sets as one transaction. If that fails, each is tried alone, so that no set is lost through the fault of
-    /// another. Returns whether documents were dropped with sets that failed.
+    /// another. So are all if one expects a generation: it is not combined with changes that its author does not know. Returns whether
+    /// documents were dropped with sets that failed.
     func reload(joining sets: [ChangeSet]) -> Bool {
         guard var joined = sets.first else { return false }
-        if sets.count > 1 {
+        if sets.count > 1 && sets.allSatisfy({ $0.expectedGeneration == nil }) {
             for later in sets.dropFirst() { joined.join(later) }
             let attempt = attempt(joined)
             if attempt.report.failure == nil {
@@ -139,6 +140,10 @@ extension Reloader {
         set.documents = documents.withOwed(documents.withEntries(open))
         set.targets = targets.withoutFormer(set.targets)
         let prepared = PreparedReload(set, isNobodys: isNobodys)
+        if let failure = set.staleness(in: container.currentGraph().generation) {
+            prepared.outcome = .failed(failure)
+            return prepared
+        }
         let stage = documents.stage(for: set, heedingWriters: heedingWriters)
         targets.removeGone()
         turns.name(set.cause(besides: []))

@@ -1267,10 +1267,17 @@ static const invivo_value *not_ready_view_config_late(invivo_view view, invivo_c
     return 0;
 }
 
+static invivo_status not_ready_changes_expect(invivo_changes changes, uint64_t generation, invivo_error **error) {
+    (void)changes;
+    (void)generation;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 183,
+    .function_count = 184,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1454,6 +1461,7 @@ static const struct invivo_table not_ready = {
     .key_describe = not_ready_key_describe,
     .runtime_generation = not_ready_runtime_generation,
     .view_config_late = not_ready_view_config_late,
+    .changes_expect = not_ready_changes_expect,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2207,6 +2215,10 @@ invivo_status invivo_runtime_generation(invivo_runtime runtime, uint64_t *out, i
 
 const invivo_value *invivo_view_config_late(invivo_view view, invivo_config id) {
     return functions()->view_config_late(view, id);
+}
+
+invivo_status invivo_changes_expect(invivo_changes changes, uint64_t generation, invivo_error **error) {
+    return functions()->changes_expect(changes, generation, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 183,
+    .function_count = 184,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -188,6 +188,7 @@ static const struct invivo_table instance = {
     .key_describe = invivo_key_describe,
     .runtime_generation = invivo_runtime_generation,
     .view_config_late = invivo_view_config_late,
+    .changes_expect = invivo_changes_expect,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -695,6 +695,9 @@ static invivo_status call_view_config_late(const arguments *use) {
     (void)invivo_view_config_late(use->view, (invivo_config){use->config});
     return INVIVO_OK;
 }
+static invivo_status call_changes_expect(const arguments *use) {
+    return invivo_changes_expect((invivo_changes){use->changes}, (uint64_t)use->number, use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -880,6 +883,7 @@ static const every_call every_calls[] = {
     {"invivo_key_describe", call_key_describe, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
     {"invivo_runtime_generation", call_runtime_generation, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
     {"invivo_view_config_late", call_view_config_late, TAKES_HANDLE, "config", NULL, 0},
+    {"invivo_changes_expect", call_changes_expect, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", NULL, 0},
 };
 
 #endif

@@ -12,7 +12,7 @@ static const struct statement {
 } statements[] = {
     {"begin", 1, do_begin}, {"commit", 1, do_commit}, {"discard", 1, do_discard}, {"check", 1, do_check}, {"define", 2, do_define},
     {"remove", 2, do_remove}, {"document", 2, do_document}, {"configure", 3, do_configure}, {"unconfigure", 2, do_unconfigure},
-    {"reset", 2, do_reset}, {"reset_scope", 2, do_reset_scope}, {"assembly", 2, do_assembly}, {"describe", 2, do_describe},
+    {"reset", 2, do_reset}, {"reset_scope", 2, do_reset_scope}, {"expect_generation", 2, do_expect_generation}, {"assembly", 2, do_assembly}, {"describe", 2, do_describe},
     {"activate", 2, do_activate}, {"deactivate", 2, do_deactivate}, {"mount", 3, do_mount}, {"activity", 3, do_activity},
     {"resolve", 2, do_resolve}, {"optional", 2, do_optional}, {"find", 2, do_find}, {"all", 2, do_all}, {"make", 2, do_make},
     {"own", 2, do_own}, {"call", 3, do_call}, {"invoke", 2, do_invoke}, {"release", 2, do_release}, {"async", 2, do_async},

@@ -855,5 +855,6 @@ int main(void) {
     OFFSET(invivo_table, key_describe, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_generation, sizeof(void (*)(void)));
     OFFSET(invivo_table, view_config_late, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_expect, sizeof(void (*)(void)));
     return 0;
 }

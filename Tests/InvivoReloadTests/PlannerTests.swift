@@ -115,7 +115,7 @@ import Testing
         let clock = try world.id("a.clock")
         try world.commit(set(try world.alias("a.alias", of: "a.clock")))
         var removal = ChangeSet(cause: "test")
-        removal.removed = [(try world.id("a.alias"), "a.alias")]
+        removal.removed = [KeyChanges.Removal(try world.id("a.alias"), "a.alias")]
         #expect(world.snapshot.links.aliases[clock].count == 1)
         #expect(former.links.aliases[clock].isEmpty)
         try world.commit(removal)
@@ -126,7 +126,7 @@ import Testing
     @Test func allErrorsAreReportedAtOnce() throws {
         let world = World()
         var unknown = ChangeSet(cause: "test")
-        unknown.removed = [(try world.id("a.x"), "a.x"), (try world.id("a.y"), "a.y")]
+        unknown.removed = [KeyChanges.Removal(try world.id("a.x"), "a.x"), KeyChanges.Removal(try world.id("a.y"), "a.y")]
         do {
             _ = try world.plan(unknown)
             Issue.record("the plan must fail")

@@ -120,7 +120,7 @@ import Testing
 
         Counted.references.store(1, ordering: .relaxed)
         var removal = ChangeSet(cause: "remove")
-        removal.removed = [(id, "a.pool")]
+        removal.removed = [KeyChanges.Removal(id, "a.pool")]
         try engine.commit(removal)
         #expect(Counted.stops.load(ordering: .relaxed) == 0)
 

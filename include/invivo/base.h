@@ -63,7 +63,7 @@ INVIVO_EXTERN_C_BEGIN
     X(E_METHOD, -11, "the type has no such method")                                                             \
     X(E_ARITY, -12, "the number of arguments is wrong")                                                         \
     X(E_COLD, -13, "the shared object is not built yet")                                                        \
-    X(E_STALE, -14, "the handle belongs to a generation that has ended")                                        \
+    X(E_STALE, -14, "the handle or change set belongs to a former generation")                                \
     X(E_DOMAIN, -15, "the object may only be touched in its domain")                                            \
     X(E_WOULD_WAIT, -16, "the call would have to wait, and may not wait here")                                  \
     X(E_IN_CALLBACK, -17, "the call is not allowed from inside a callback")                                     \

@@ -212,6 +212,7 @@ struct invivo_table {
     invivo_status (*key_describe)(invivo_runtime runtime, invivo_key key, invivo_value *out, invivo_error **error);
     invivo_status (*runtime_generation)(invivo_runtime runtime, uint64_t *out, invivo_error **error);
     const invivo_value *(*view_config_late)(invivo_view view, invivo_config id);
+    invivo_status (*changes_expect)(invivo_changes changes, uint64_t generation, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

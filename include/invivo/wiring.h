@@ -312,6 +312,11 @@ INVIVO_API invivo_status invivo_changes_reset(invivo_changes changes, const char
 /** Drops all shared instances of a scope: INVIVO_SCOPE_SINGLETON, _LAZY_SINGLETON or _WEAK_SINGLETON.
  * The cost is proportional to the number of instances, not of definitions. */
 INVIVO_API invivo_status invivo_changes_reset_scope(invivo_changes changes, uint32_t scope, invivo_error **error) INVIVO_WAITS;
+/** Makes a change set depend on the generation that it was written for (invivo_runtime_generation).
+ * If another generation is current when its reload begins, the check, commit or submitted reload fails with
+ * INVIVO_E_STALE and changes nothing. A submitted set that expects a generation is a reload of its own. The last call
+ * wins. */
+INVIVO_API invivo_status invivo_changes_expect(invivo_changes changes, uint64_t generation, invivo_error **error) INVIVO_WAITS;
 /** Commits a change set and closes it, also on failure. Returns when the reload is done.
  * Returns all errors at once. In a callback, where waiting is refused, it returns INVIVO_E_WOULD_WAIT; use
  * invivo_changes_submit there. */

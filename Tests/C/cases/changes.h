@@ -121,6 +121,15 @@ STATEMENT(reset_scope) {
     IN_CHANGES(invivo_changes_reset_scope(set, scope_of(words[1].text), error));
 }
 
+STATEMENT(expect_generation) {
+    UNUSED;
+    uint64_t generation = 0;
+    invivo_status status = invivo_runtime_generation(runtime, &generation, error);
+    if (status) return status;
+    if (!strcmp(words[1].text, "former")) generation--;
+    IN_CHANGES(invivo_changes_expect(set, generation, error));
+}
+
 /* ---- assemblies ---------------------------------------------------------------------------------------- */
 
 STATEMENT(assembly) {

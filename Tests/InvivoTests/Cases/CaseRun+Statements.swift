@@ -40,6 +40,9 @@ extension CaseRun {
         case "reset_scope":
             guard let scope = try Parts.scope(try name(1)) else { break }
             try change { try $0.reset(scope) }
+        case "expect_generation":
+            let generation = try runtime().generation
+            try change { try $0.expect(generation: try name(1) == "former" ? generation - 1 : generation) }
         case "check":
             guard let changes else { throw Script.Problem(description: "'check' stands in a change set") }
             try changes.check()

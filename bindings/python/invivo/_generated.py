@@ -227,7 +227,7 @@ STATUS: list[tuple[str, int, str]] = [
     ("INVIVO_E_METHOD", -11, "the type has no such method"),
     ("INVIVO_E_ARITY", -12, "the number of arguments is wrong"),
     ("INVIVO_E_COLD", -13, "the shared object is not built yet"),
-    ("INVIVO_E_STALE", -14, "the handle belongs to a generation that has ended"),
+    ("INVIVO_E_STALE", -14, "the handle or change set belongs to a former generation"),
     ("INVIVO_E_DOMAIN", -15, "the object may only be touched in its domain"),
     ("INVIVO_E_WOULD_WAIT", -16, "the call would have to wait, and may not wait here"),
     ("INVIVO_E_IN_CALLBACK", -17, "the call is not allowed from inside a callback"),
@@ -1310,6 +1310,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_key_describe": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_generation": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_view_config_late": (ctypes.POINTER(invivo_value), [invivo_view, invivo_config], True),
+    "invivo_changes_expect": (ctypes.c_int32, [invivo_changes, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1497,6 +1498,7 @@ TABLE: list[str] = [
     "invivo_key_describe",
     "invivo_runtime_generation",
     "invivo_view_config_late",
+    "invivo_changes_expect",
 ]
 
 

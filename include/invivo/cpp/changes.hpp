@@ -213,6 +213,12 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_reset_scope(raw_, scope, e); });
         return *this;
     }
+    /// Makes the set depend on a generation. If another one is current when its reload begins, the set is refused with
+    /// INVIVO_E_STALE.
+    changes &expect(uint64_t generation) {
+        detail::checked([&](invivo_error **e) { return invivo_changes_expect(raw_, generation, e); });
+        return *this;
+    }
     /// Activates an assembly that has been described to the runtime (`runtime.describe`), or mounts it under a prefix.
     changes &activate(const assembly &described) { return activate(described.described()); }
     changes &mount(const assembly &described, c_text prefix, const remaps &to = {}) {

@@ -287,6 +287,16 @@ class Changes:
         """Drops all instances of a scope: ``"lazy_singleton"``, ``"singleton"``, ``"weak_singleton"``."""
         self._other("changes_reset_scope", scope_number(scope))
 
+    def expect(self, generation: int) -> None:
+        """Makes the set depend on the generation that it was written for (`Runtime.generation`).
+
+        If another generation is current when its reload begins, the set is refused with `StaleError`. A submitted set
+        that expects a generation is a reload of its own. The last call wins.
+        """
+        if not isinstance(generation, int) or not 0 <= generation < 2**64:
+            raise ArgumentError(f"generation is {generation!r}, which is no number of a generation (Runtime.generation)")
+        self._other("changes_expect", generation)
+
     def _other(self, function: str, *arguments: Any) -> None:
         self._open()
         self._contents.others.append(lambda changes: self._core.library.call(function, changes, *arguments))

@@ -144,6 +144,10 @@ class Statements(Expectations):
         with self.in_changes() as changes:
             changes.reset_scope(SCOPES[scope.text])
 
+    def do_expect_generation(self, line: Line, which: Word) -> None:
+        with self.in_changes() as changes:
+            changes.expect(self.runtime.generation - (which.text == "former"))
+
     def do_document(self, line: Line, name: Word, *none: Word) -> None:
         with self.in_changes() as changes:
             changes.document(name.text, None if none else line.text)
