@@ -293,7 +293,8 @@ extension Recipe.Source {
         switch self {
         case .value(let value): .value(try check(value))
         case .config(let ids, let source): .config(ids, try source.constant(check))
-        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting: self
+        case .object, .all, .argument, .arguments, .path, .list, .set, .map, .deferred, .resolver, .asker, .setting:
+            self
         }
     }
 }

@@ -119,8 +119,10 @@ static void the_wiring_and_the_states_are_facts() {
         CHECK(own.resolve<part>("a.outer") != outer);
         own.inject(outer.held(), "a.outer");
     }
-    invivo::changes(own).reset_scope(INVIVO_SCOPE_LAZY_SINGLETON).commit();
+    uint64_t generation = own.generation();
+    invivo::changes(own).expect(generation).reset_scope(INVIVO_SCOPE_LAZY_SINGLETON).commit();
     CHECK(alive == 0);
+    CHECK(throws(INVIVO_E_STALE, "is current", [&] { invivo::changes(own).expect(generation).reset("a.outer").commit(); }));
     CHECK(throws(INVIVO_E_DORMANT, "a.nothing", [&] { own.resolve<part>("a.late"); }));
 }
 

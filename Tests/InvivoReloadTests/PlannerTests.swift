@@ -126,7 +126,9 @@ import Testing
     @Test func allErrorsAreReportedAtOnce() throws {
         let world = World()
         var unknown = ChangeSet(cause: "test")
-        unknown.removed = [KeyChanges.Removal(try world.id("a.x"), "a.x"), KeyChanges.Removal(try world.id("a.y"), "a.y")]
+        unknown.removed = [
+            KeyChanges.Removal(try world.id("a.x"), "a.x"), KeyChanges.Removal(try world.id("a.y"), "a.y"),
+        ]
         do {
             _ = try world.plan(unknown)
             Issue.record("the plan must fail")

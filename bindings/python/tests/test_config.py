@@ -346,3 +346,22 @@ def test_merging_is_what_a_simple_model_says(seed: int) -> None:
             with runtime.view() as view:
                 for name in "abc":
                     assert view.config(name) == expected.get(name), f"seed {seed}"
+
+
+def test_a_change_set_depends_on_the_generation_that_it_was_written_for() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.configure("number", 1)
+        first = runtime.generation
+        with runtime.changes() as changes:
+            changes.expect(first)
+            changes.configure("number", 2)
+        late = runtime.changes()
+        late.expect(first)
+        late.configure("number", 3)
+        with pytest.raises(
+            invivo.StaleError, match=rf"expects generation {first}, but generation {first + 1} is current"
+        ):
+            late.commit()
+        assert runtime.config("number") == 2
+        with pytest.raises(invivo.ArgumentError, match="-1, which is no number of a generation"):
+            runtime.changes().expect(-1)

@@ -294,7 +294,9 @@ class Changes:
         that expects a generation is a reload of its own. The last call wins.
         """
         if not isinstance(generation, int) or not 0 <= generation < 2**64:
-            raise ArgumentError(f"generation is {generation!r}, which is no number of a generation (Runtime.generation)")
+            raise ArgumentError(
+                f"generation is {generation!r}, which is no number of a generation (Runtime.generation)"
+            )
         self._other("changes_expect", generation)
 
     def _other(self, function: str, *arguments: Any) -> None:
