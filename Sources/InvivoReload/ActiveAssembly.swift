@@ -9,8 +9,8 @@ struct ActiveAssembly: Sendable {
     let remaps: [AssemblyRemap]
     /// The assemblies to which references lead, by their prefixes.
     var bound: NameTable<String> = [:]
-    /// The ids of its keys that were replaced or removed by themselves since it was activated: what the table says of them
-    /// counts no more, until it is activated with other content, or taken away and activated again.
+    /// The ids of its keys that were replaced or removed alone since its activation. The description has no effect on
+    /// them until the assembly is activated with other content, or removed and activated again.
     var alone: Set<UInt32> = []
 
     /// The ids of its definitions, also of those that were replaced or removed since.
@@ -68,7 +68,7 @@ struct ActiveAssembly: Sendable {
         return key
     }
 
-    /// The keys outside of it that it names, as they are described.
+    /// The keys outside of the assembly that its description refers to.
     var outerReferences: [String] {
         let all = description.definitions.flatMap(\.names)
         return Set(all.filter { !description.defines($0) }).sorted()
@@ -89,16 +89,16 @@ public struct AssemblyRemap: Equatable, Sendable {
 /// An assembly that a change set activates or deactivates.
 public enum AssemblyChange: Sendable {
     public struct Activation: Sendable {
-        /// Under which it is to be active.
+        /// The name under which it becomes active.
         public let name: String
-        /// Nil: the one that was described.
+        /// Nil activates the assembly that was described under the name.
         public let description: AssemblyDescription?
-        /// Tables that collaborators may need, of it and of each other.
+        /// Descriptions that may become collaborators.
         public let companions: [AssemblyDescription]
         public let remaps: [AssemblyRemap]
-        /// Another one under the name is an error.
+        /// Whether it is an error if another assembly is active under the name.
         public let isNew: Bool
-        /// It adds to the one that is active under the name.
+        /// Whether it extends the assembly that is active under the name.
         public let extends: Bool
 
         public init(

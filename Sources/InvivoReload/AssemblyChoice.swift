@@ -8,12 +8,12 @@ struct AssemblyChoice {
     /// The assemblies that were described, active or not.
     private let described: NameTable<AssemblyDescription>
     private(set) var next: ActiveAssemblies
-    /// The names of `next` in the order in which they are described again; the given ones come first.
+    /// The names of `next` in the order in which their collaborators are bound. The given ones come first.
     private(set) var order: [String] = []
     private var given: [String] = []
     private var gone: NameSet = []
     private var companions: NameTable<AssemblyDescription> = [:]
-    /// The names that are another assembly afterwards, lead elsewhere, or are gone.
+    /// The names whose assembly is added, replaced or removed, or has other collaborators.
     private(set) var changed: NameSet = []
     private(set) var failures: [Failure] = []
 
@@ -96,14 +96,15 @@ struct AssemblyChoice {
         changed.insert(name)
     }
 
-    /// Returns the added definitions that were removed alone since an assembly with the same content was activated. They come back.
+    /// Returns the added definitions that were removed alone since an assembly with the same content was activated.
+    /// They are added again.
     private func missing(_ added: DefinitionList) -> [UInt32] {
         added.map(\.id).filter { before.definitions[$0] == nil }
     }
 
     // MARK: collaborators
 
-    /// Finds the collaborators of all, and brings along those that are not active yet.
+    /// Binds the collaborators of all assemblies, and activates those that are not active yet.
     mutating func bind() {
         let named = NameSet(given)
         order = given + next.collaborating.lazy.map(\.text).filter { !named.contains($0) }.sorted()

@@ -1,8 +1,8 @@
 internal import InvivoBase
 internal import InvivoLoop
 
-// The phases of a reload. These are objects because sets and plans are large, and go from hand to hand: each copy of one counts
-// dozens of references.
+// The values that the phases of a reload pass on. They are classes, because a copy of a set or plan would retain dozens
+// of references.
 
 /// The files that a reload has read, with the results.
 struct FilesRead {
@@ -16,7 +16,7 @@ struct FilesRead {
     var busy: [Document] = []
 }
 
-/// A change set whose documents were read. Not changed any more when it has been staged.
+/// A staged change set, with its parsed documents. Immutable.
 final class Staged {
     let set: ChangeSet
     let documents: [(document: Document, next: Document.State)]
@@ -27,8 +27,7 @@ final class Staged {
     }
 }
 
-/// A change set that was staged and planned; nothing of it is visible yet. Belongs to the thread that has the turn, which uses it
-/// up.
+/// A change set that was staged and planned. Nothing of it is visible yet. Used once, by the thread that has the turn.
 final class PreparedReload {
     enum Outcome {
         /// The documents have their former content, and the set changes nothing else.
@@ -55,17 +54,17 @@ final class PreparedReload {
 
     var failure: Failure? { if case .failed(let failure) = outcome { failure } else { nil } }
 
-    /// Whether committing it runs code of the host, which may take its time.
+    /// Whether committing it runs host code, which may take long.
     var runsHostCode: Bool { if case .planned(let plan) = outcome { plan.runsHostCode } else { false } }
 
-    /// Gives up the outcome, so that a plan in it has one reference when it is carried out.
+    /// Removes and returns the outcome. A plan in it then has one reference, so that changing it copies nothing.
     func takeOutcome() -> Outcome {
         defer { outcome = .nothing }
         return outcome
     }
 }
 
-/// A transaction that is over and not reported yet.
+/// A finished reload that is not reported yet.
 final class Attempt {
     let set: ChangeSet
     let report: Report

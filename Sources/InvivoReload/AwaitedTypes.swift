@@ -9,7 +9,7 @@ final class AwaitedTypes: Sendable {
 
     func contains(_ name: String) -> Bool { names.locked { $0.contains(name) } }
 
-    /// Takes the names from the current generation, and returns those that were not among the former ones.
+    /// Replaces the names by those of a snapshot. Returns the new ones.
     func update(from snapshot: Snapshot) -> Set<String> {
         let awaited = Set(
             snapshot.blocked.keys.compactMap { id in

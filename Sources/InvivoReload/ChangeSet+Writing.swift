@@ -37,7 +37,7 @@ extension ChangeSet {
     /// Drops the shared instances of all keys with this scope.
     public mutating func reset(_ scope: Scope) { rebuilds.append(.scope(scope)) }
 
-    /// Counts the time of a set that was written over a while from its commit.
+    /// Measures the reload from now on, instead of from the creation of the set.
     public mutating func started() {
         let now = monotonicNow()
         events = now...now

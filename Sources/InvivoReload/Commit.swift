@@ -6,11 +6,11 @@ internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
-/// Carries a plan out: new instances, then changes in the objects' domains. The store of the next generation follows it. By the
-/// thread that has the turn.
+/// Carries out a plan: creates new instances, then changes objects in their domains. The next generation is stored
+/// afterwards. Used by the thread that has the turn.
 ///
-/// A job that its domain does not finish in time is abandoned and may go on beside the commit's thread, so state that both touch is
-/// guarded.
+/// A job that its domain does not finish in time is abandoned, and may continue beside the commit's thread. State that
+/// both use is therefore guarded.
 final class Commit {
     private struct State {
         var notes: [(String, Location)] = []
@@ -54,10 +54,11 @@ final class Commit {
         state = Guarded(State(), by: container.monitor)
     }
 
-    /// How long exclusive objects have not been there, in nanoseconds. Ends the outage.
+    /// Ends the outage. Returns the time without exclusive objects, in nanoseconds.
     func endOutage() -> UInt64 { outage.end() }
 
-    /// Any failure undoes everything. `restores` receives the keys whose objects could not be brought back.
+    /// Runs the steps of a plan. A failure undoes all of them; `restores` receives the keys of objects that could not
+    /// be restored.
     func run(_ plan: Plan, _ restores: PendingRestores) throws(Failure) -> Findings {
         do throws(Failure) {
             let (former, next) = (former, build.graph)
@@ -142,7 +143,7 @@ final class Commit {
         }
     }
 
-    /// Builds and starts shared objects that are cold and will be injected into objects that are kept, before they are.
+    /// Returns the cold shared objects that will be injected into kept objects. They are built and started before that.
     private func coldForKept(_ plan: Plan) -> [(id: UInt32, cell: Cell)] {
         let graph = build.graph
         var keys: Set<UInt32> = []
@@ -262,7 +263,7 @@ final class Commit {
         var bases: [UInt64: [Tuning.Base]] = [:]
         for (object, index, value) in plan.steps.based { bases[object, default: []].append((index, value)) }
         for (id, object, layers) in plan.tuned {
-            // A target may be on its way out: it is kept while it is worked on, or left alone.
+            // A target may be about to end: it is leased during the change, or skipped.
             guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
             keep(lease)
             let bases = bases[object] ?? []
@@ -281,7 +282,7 @@ final class Commit {
                 var undo = Undo()
                 do throws(Failure) {
                     for step in steps { try step(&undo) }
-                    // In the same job: nobody in the domain sees what comes too late.
+                    // In the same job, so that other code of the domain never sees a change that comes too late.
                     try deadline?()
                 } catch {
                     var failure = error

@@ -39,7 +39,7 @@ extension ConfigNode {
             nodes.reserveCapacity(entries.count)
             for entry in entries {
                 names.append(entry.key)
-                // Of a value nothing can be shared.
+                // Only maps are shared.
                 let before = entry.value.entries == nil ? nil : former?[entry.key]
                 nodes.append(try ConfigNode(spec: entry.value, like: before, &steps))
             }
@@ -49,8 +49,8 @@ extension ConfigNode {
     }
 }
 
-/// A map of the configuration to which the keys of one document are added, one after the other: each costs the names of its path,
-/// however much the map has by then.
+/// A map of the configuration while the keys of one document are added. The cost of a key depends on its path, not on
+/// the size of the map.
 private final class GrowingMap {
     private enum Part {
         case node(ConfigNode)
@@ -96,7 +96,7 @@ private final class GrowingMap {
         for (name, node) in pairs { try inner.add(node, at: [name], entry) }
     }
 
-    /// The map that a name has. Two parts of one document may say different things of it.
+    /// The map under a name. Several keys of one document may add entries to it.
     private func map(at index: Int, _ entry: SpecEntry) throws(Failure) -> GrowingMap {
         switch parts[index].part {
         case .map(let map): return map

@@ -2,8 +2,8 @@ internal import InvivoBase
 
 /// Cycles of a directed graph.
 enum Cycles {
-    /// The strongly connected parts that are reached from `roots` and have a way back: of several nodes, or one that leads
-    /// to itself (Tarjan 1972, without recursion).
+    /// The strongly connected components that are reached from `roots` and contain a cycle: several nodes, or one that
+    /// leads to itself (Tarjan 1972, without recursion).
     static func find(from roots: [UInt32], _ targets: (UInt32) -> [UInt32]) -> [[UInt32]] {
         struct Visit {
             let id: UInt32
@@ -55,7 +55,7 @@ enum Cycles {
         return found
     }
 
-    /// A shortest way from a node back to it inside a strongly connected part, both ends included.
+    /// A shortest path from a node back to itself within a strongly connected component, both ends included.
     static func path(from start: UInt32, within members: Set<UInt32>, _ targets: (UInt32) -> [UInt32]) -> [UInt32] {
         var former: [UInt32: UInt32] = [:]
         var queue = [start]

@@ -3,8 +3,8 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// The references between compiled definitions, against their direction: for each key its holders, each with the way in which it
-/// follows a change. Packed, because there are as many as definitions: a word a key and eight bytes an edge. A key with many holders has a
+/// The reverse edges of compiled definitions: for each key, its holders with the kinds of their edges. Packed, because
+/// there are about as many as definitions: a word per key and eight bytes per edge. A key with many holders has a
 /// table.
 struct Dependents: Sendable {
     typealias Holders = [(key: UInt32, value: Recipe.Edge)]
@@ -41,7 +41,7 @@ struct Dependents: Sendable {
         return found
     }
 
-    /// Whether the links of a key are as many as it may have.
+    /// Whether a key has the maximum number of links.
     private func isFull(_ id: UInt32) -> Bool {
         var position = heads[Int(id)]
         var count = 0

@@ -45,12 +45,12 @@ public final class Document: @unchecked Sendable {
     func closeHandle() { handle.close() }
 }
 
-/// A document that a change set opens when it is committed. Its handle is there before that; it becomes stale when no set is left
-/// that could open it.
+/// A document that a change set opens when it is committed. Its handle is valid before that, and becomes stale when no
+/// set is left that could open it.
 public final class NewDocument: Sendable {
     public let document: Document
     let content: ChangeSet.Content
-    /// Whether the set is committed without it where it is not there or not good yet.
+    /// Whether the set is committed without it while the file is missing or invalid.
     let waits: Bool
 
     init(_ document: Document, _ content: ChangeSet.Content, waits: Bool) {

@@ -21,7 +21,7 @@ struct DocumentChanges: Sendable {
 
     /// Documents with their new content.
     var contents: [(document: Document, content: ChangeSet.Content)] = []
-    /// Files with events. Whether their content differs is found out when the set is staged.
+    /// Files with events. Staging the set determines whether their content differs.
     var heard: [Document] = []
     /// The documents that the set opens or names, in the order in which later ones win.
     private(set) var entries: [Entry] = []

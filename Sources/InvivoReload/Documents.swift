@@ -11,7 +11,8 @@ final class Documents: Sendable {
         var followed: [FollowID: Document] = [:]
         /// The number of calls that are about to follow a file.
         var followings = 0
-        /// Files whose change was refused for another file's sake; read again with the next change of a file.
+        /// Files whose change was refused because of another file. They are read again with the next change of any
+        /// file.
         var owed: [Document] = []
     }
 
@@ -85,8 +86,8 @@ final class Documents: Sendable {
         }
     }
 
-    /// After a set that has failed: its documents are closed, and nothing of them is followed. `endIdleFollowing` ends the
-    /// watches that were started for them.
+    /// Closes the documents of a failed set, and no longer follows their files. `endIdleFollowing` ends the watches
+    /// that were started for them.
     func drop(_ changes: DocumentChanges) {
         for new in changes.opened {
             let isOpen = container.monitor.locked { () -> Bool in
@@ -139,8 +140,8 @@ final class Documents: Sendable {
         return whole
     }
 
-    /// Removes the documents that are not open from a set of file events. An event may come before the set that opens the file has its
-    /// turn, which reads it anyway, and after it was closed.
+    /// Removes the documents that are not open from a set of file events. An event may arrive before the turn of the
+    /// set that opens the file and reads it anyway, or after the document was closed.
     func withoutClosed(_ changes: DocumentChanges) -> DocumentChanges {
         guard !changes.heard.isEmpty else { return changes }
         let gone = container.monitor.locked { changes.heard.filter { $0.phase != .open } }
@@ -162,7 +163,7 @@ final class Documents: Sendable {
         return whole
     }
 
-    /// After a failure: files of the set that were not at fault are owed. After a success none of them is.
+    /// Notes the files without errors of a failed set as pending retries. After a success, no file of the set is one.
     func noteOwed(_ changes: DocumentChanges, _ failure: Failure?) {
         guard !changes.contents.isEmpty else { return }
         let faulty = Set((failure?.all ?? []).map(\.location.file))
@@ -259,7 +260,7 @@ final class Documents: Sendable {
         set.events = first...max(first, bursts.map(\.lastEventNs).max() ?? first)
         guard !set.documents.contents.isEmpty else { return }
         container.log(.trace, "heard of \(set.documents.heard.map(\.name).joined(separator: ", "))")
-        // So small that reading and parsing them takes less time than waking a thread to do it.
+        // Reading and parsing such small files takes less time than waking a thread.
         changed(set, bursts.allSatisfy { $0.size <= 16_384 })
     }
 
@@ -277,9 +278,9 @@ final class Documents: Sendable {
         }.map(\.document)
     }
 
-    /// Puts off the failure of a followed file that was read in the middle of a save: it is not reported, and the follower reports the
-    /// file again. The other files of the set are read with it then. Returns false if the file is as it was read, or has been
-    /// written to for too long.
+    /// Suppresses the failure of a followed file that was read in the middle of a save. The follower reports the file
+    /// again, and the other files of the set are then read with it. Returns false if the file is unchanged since it was
+    /// read, or has been written for too long.
     func putOff(_ attempt: Attempt, _ failure: Failure) -> Bool {
         let set = attempt.set
         if failure.code == .closed && !set.documents.heard.isEmpty {
@@ -346,7 +347,7 @@ final class Documents: Sendable {
         return documents.map { document, id in (document, id.flatMap { id in follower?.following(id) }) }
     }
 
-    /// For close, by a caller that holds the monitor. What `end` does with the result must not hold it.
+    /// For close, with the monitor held. The caller ends the result without it.
     func takeAll() -> Closing {
         state.held { state in
             defer {

@@ -8,8 +8,7 @@ internal import InvivoWiring
 extension Engine {
     /// Ends the runtime; see invivo_runtime_close. With `deferring`, objects that hosts still lease live on.
     ///
-    /// A refused close leaves a runtime that has missed nothing: until no thread is left inside, files are followed and the worker
-    /// lives on.
+    /// A refused close has no effect: files are followed and the worker runs until no thread is left inside.
     public func close(deferring: Bool) throws(Failure) {
         let core = container.core
         let onLoop = loop.running?.isCurrent ?? false
@@ -87,7 +86,7 @@ extension Engine {
         )
     }
 
-    /// Waits until no thread is left that `threads` names, serving the calling thread's domain meanwhile.
+    /// Waits until `threads` returns none, and serves the calling thread's domain meanwhile.
     private func wait(until deadline: UInt64, _ what: String, _ threads: () -> [UInt32]) throws(Failure) {
         while true {
             let found = threads()

@@ -52,12 +52,12 @@ extension Engine {
         turns.end()
     }
 
-    /// Detaches without waiting, for where waiting is refused: the worker takes away what documents say. The object is kept
-    /// until then.
+    /// Detaches a target without waiting, for callers that may not wait. The worker removes its layers, and the object
+    /// is kept until then.
     public func detachLater(_ target: Target) throws(Failure) {
         var set = ChangeSet(cause: "detach \(target.key)")
         set.targets = [.detach(target)]
-        // An object that is gone has nothing to take back.
+        // An object that has ended has no layers to remove.
         guard targets.keep(target) else { return }
         do throws(Failure) { try reloader.submit(set) } catch {
             targets.release(target)
@@ -65,7 +65,7 @@ extension Engine {
         }
     }
 
-    /// The object of the host's becomes the shared instance of a key; it must not be tuned by another already.
+    /// Makes an object of the host the shared instance of a key. Fails if documents tune it under another key.
     public func injectShared(_ object: UInt64, as id: UInt32?) throws(Failure) {
         let target = targets.target(of: object)
         try container.injectShared(object, as: id, tunedAs: target.map { ($0.id, $0.key) })
@@ -78,7 +78,7 @@ extension Engine {
         let override = Override(definition, container)
         var set = ChangeSet(cause: "override \(definition.key)")
         set.overrides = [.begin(override)]
-        // Before the override is in force: close ends the handles of those that are.
+        // Before the commit: close ends the handles of all overrides in force.
         let handle = override.open()
         do throws(Failure) { try reloader.commit(set) } catch {
             override.closeHandle()
@@ -87,7 +87,7 @@ extension Engine {
         return handle
     }
 
-    /// Takes an override back, as a reload; dependents follow.
+    /// Ends an override, as a reload. Dependents are updated.
     public func end(_ override: Override) throws(Failure) {
         var set = ChangeSet(cause: "override of \(override.definition.key) ended")
         set.overrides = [.end(override)]

@@ -10,7 +10,7 @@ public import InvivoSpec
 internal import InvivoTraits
 public import InvivoWiring
 
-/// One runtime: its wiring, its documents, and the one way in which both change.
+/// One runtime: its wiring, its documents, and the change sets that change both.
 ///
 /// Any thread may call. Files are followed on the loop thread and staged on the worker; both are started when they are first needed.
 public final class Engine: Sendable {
@@ -128,7 +128,7 @@ public final class Engine: Sendable {
         return engine
     }
 
-    /// The engine of something that refers to its runtime weakly, for the length of a call that found it by a handle.
+    /// The engine of a handle's object, which refers to its runtime weakly. For the length of one call.
     public static func of(_ runtime: Container?) throws(Failure) -> Engine {
         guard let engine = runtime?.owner as? Engine else { throw Failure(.closed, "the runtime is closed") }
         return engine
@@ -202,7 +202,7 @@ public struct EngineOptions: Sendable {
     public var settleMaximum: UInt64 = 250
     /// How long a followed file that is open for writing is left alone, in milliseconds.
     var writerPatience: UInt64 { max(2_000, settleMaximum) }
-    /// Nanoseconds, as all limits: how long a commit waits for a domain; the greatest number is no limit.
+    /// How long a commit waits for a domain, in nanoseconds as all limits. The greatest number is no limit.
     public var commitTimeout: UInt64 = 5_000_000_000
     public var maxDocumentBytes = 1 << 20
     public var maxDocumentNodes = 50_000

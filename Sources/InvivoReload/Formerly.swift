@@ -2,7 +2,7 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoWiring
 
-/// The replaced keys of a reload with objects that are neither shared nor tracked: former objects keep their former dependencies.
+/// Counts the objects of replaced keys that are neither shared nor tracked. They keep their former dependencies.
 struct Formerly: Sendable {
     private let ids: Set<UInt32>
     /// The sequence number of the last object that was created before.

@@ -64,8 +64,8 @@ final class GenerationStore: Sendable {
         var overtaken: [UInt32: OvertakenBuild] = [:]
         announcer.publishing(changesObjects) {
             overtaken = container.monitor.locked { () -> [UInt32: OvertakenBuild] in
-                // Before, so that nobody takes the new graph for one of the old version; and after, so that what was asked of
-                // the old graph in between is not kept for the new version.
+                // Incremented before, so that no cache stores an object of the new graph under the old version.
+                // Incremented after, so that none stores an object of the old graph under the new version.
                 for id in touched { container.keys.bumpVersion(id) }
                 let former = container.current.publish(next, to: container.core)
                 for id in touched { container.keys.bumpVersion(id) }

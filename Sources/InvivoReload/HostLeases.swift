@@ -3,7 +3,7 @@ internal import InvivoGraph
 internal import InvivoObjects
 internal import InvivoWiring
 
-/// The leases of a runtime's objects that are its hosts': those that neither the runtime nor injected objects hold. For close.
+/// Finds the leases that hosts hold: those that neither the runtime nor injected objects hold. For close.
 struct HostLeases {
     private let container: Container
     private let targets: Targets

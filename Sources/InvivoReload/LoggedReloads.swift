@@ -16,7 +16,7 @@ struct LoggedReloads {
     /// The warnings that hold, by the document that they are about; "" for those about none.
     private var warnings: [String: Set<String>] = [:]
 
-    /// The warnings that are new, and whether the edit was refused before as it is now.
+    /// Returns the new warnings, and whether the same edit was refused with the same error before.
     mutating func news(of attempt: Attempt) -> (warnings: [(String, Location)], isRepeated: Bool) {
         var held = warnings
         // A warning about no document, or about one that was read, holds only if this reload has it, too.

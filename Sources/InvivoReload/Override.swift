@@ -3,9 +3,8 @@ internal import InvivoBase
 public import InvivoGraph
 public import InvivoWiring
 
-/// Another definition for a key while it is in force: for a test or a trial. The key keeps its scope, visibility, rank
-/// and timeouts, and is exclusive or tracked as before.
-/// Overrides of one key lie on each other; the last one counts, and each can go in any order.
+/// A temporary definition for a key, for a test or a trial. The key keeps its scope, visibility, rank and timeouts, and
+/// is exclusive or tracked as before. Overrides of one key stack: the last one is in force. They can end in any order.
 public final class Override: Sendable {
     public let definition: Definition
     private let handle = OwnHandle(.override)
@@ -66,8 +65,8 @@ extension Definition {
             body.rank = base.body.rank
             body.order = base.body.order
             var kept: Definition.Flags = [.hiddenClass, .hiddenInterface, .exclusive, .tracked]
-            // A stand-in that is neither started nor stopped takes nothing that could exist only once, and one of a shared type
-            // is never changed.
+            // An override is not exclusive if its objects are not started and stopped, and not tracked if its type is
+            // shared: such objects are never changed.
             let makesItself = body.constant == nil && body.alias == nil && body.choice == nil
             if !makesItself || body.type?.canBeExclusive == false { kept.remove(.exclusive) }
             if !makesItself || body.type?.domain == nil { kept.remove(.tracked) }

@@ -25,13 +25,13 @@ struct PhaseClock {
     /// Nanoseconds that were counted elsewhere.
     mutating func note(_ phase: Int, _ nanoseconds: UInt64) { phases[phase] = nanoseconds }
 
-    /// A file says when it was changed: an honest total counts from there, where the clocks allow it.
+    /// Measures the total from the modification time of a file, if the clocks permit the comparison.
     mutating func fileChanged(wall: UInt64) {
         let now = monotonicNow()
         let wallNow = iv_wall_ns()
         guard wall <= wallNow, wallNow - wall < now else { return }
         let changed = now - (wallNow - wall)
-        // An event is not about a file that existed long before it.
+        // A modification long before the event did not cause it.
         if changed < first && first - changed < 1_000_000_000 { first = changed }
     }
 

@@ -111,7 +111,7 @@ struct StoreEffects {
     var stop: Bool { replaced.contains { $0.type?.description.functions.stop != nil } }
 }
 
-/// The effects of a plan while they are worked out.
+/// The effects of a plan while they are computed.
 struct Effects {
     var editor: GraphEditor
     var steps = CommitSteps()

@@ -23,7 +23,7 @@ extension Planner {
         }
         // Changed definitions and their holders.
         var holders = IDSet(compiled.recipes.keys)
-        // A definition that is not shared and bound to something else leads its holders to something else.
+        // If an unshared definition has another binding, its holders have other dependencies.
         var seen = IDSet(definitions.changed.keys).union(
             holders.filter { compiled.recipes[$0]?.scope.isShared == false })
         var queue = Array(seen)

@@ -198,9 +198,9 @@ extension Planner {
         for (id, recipe) in compiled.recipes {
             try loading.step()
             let former = graph.recipe(id)
-            // An alias is given any number.
+            // An alias accepts any number of arguments.
             if former?.id != id || former.map({ $0.takesSameArguments(as: recipe) }) == false {
-                // An alias may give arguments itself.
+                // An alias may bind arguments itself.
                 holders.formUnion(before.links.dependents.holders(of: id))
                 holders.formUnion(holdersByAnyName(of: id))
             }

@@ -56,7 +56,7 @@ extension Planner {
         }
     }
 
-    /// The entries that views read. Paths become ids here, when nothing is wrong any more: they are for ever.
+    /// Sets the entries that views read. Paths get ids here, after all checks, because ids are never removed.
     func planSettings(_ config: ConfigPlan, _ editor: inout GraphEditor) throws(Failure) {
         for (count, change) in config.changes.enumerated() {
             if count % 64 == 63 { try Loading.check() }

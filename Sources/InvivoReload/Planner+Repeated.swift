@@ -9,8 +9,8 @@ extension Planner {
     /// Paths without the repeated name, with the definitions that may read them with it.
     private typealias Repetitions = [String: Set<UInt32>]
 
-    /// Of the paths that a plan reads or configures for the first time, those that repeat a name and have nothing, while
-    /// something has or reads the path without the repetition.
+    /// Returns paths that repeat a name and have no value, while the path without the repetition has a value or a
+    /// reader. Examines the paths that a plan reads or configures for the first time.
     func repeatedNames(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
         let repetitions = try repetitions(wiring)
         guard !repetitions.isEmpty else { return [] }

@@ -4,7 +4,7 @@ internal import InvivoWiring
 
 /// Resets: shared instances are dropped, and created again by the next resolve.
 extension Planner {
-    /// The keys that a change set resets and that hold something, in their order. Costs what is held.
+    /// The keys that a change set resets and that have instances, in order. The cost is proportional to the instances.
     func resetKeys(_ wiring: NextWiring, _ editor: GraphEditor) -> [UInt32] {
         let rebuilds = wiring.set.rebuilds
         var found: Set<UInt32> = []
@@ -13,7 +13,7 @@ extension Planner {
             var queue = [id]
             var seen: Set<UInt32> = [id]
             while let id = queue.popLast() {
-                // Of an alias without arguments: that of the key it names.
+                // For an alias without arguments, that of its target.
                 guard let recipe = editor.recipe(id) else { continue }
                 found.insert(recipe.id)
                 guard withDependencies else { continue }
@@ -28,7 +28,7 @@ extension Planner {
         return Set(found.filter { isHeldShared($0) }).union(outdated.keys).sorted()
     }
 
-    /// Every key that is to be reset is one.
+    /// Reports each reset of an undefined key.
     func checkResets(_ wiring: NextWiring, _ failures: inout [Failure]) {
         for (id, key, _) in wiring.set.rebuilds.keys where next(id, wiring.definitions) == nil {
             failures.append(unknownKey(key))

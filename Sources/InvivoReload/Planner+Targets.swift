@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoWiring
 
 extension Planner {
-    /// An object has one key that documents tune it by: its own, when it is a key's shared instance.
+    /// Checks that documents tune each object under one key only: its own, if it is a shared instance.
     func validateTargets(_ wiring: NextWiring, _ failures: inout [Failure]) {
         let attached = wiring.set.targets.attached
         let detached = wiring.set.targets.detached

@@ -7,7 +7,7 @@ internal import InvivoWiring
 public struct UnreadEntry: Sendable {
     public let path: String
     public let location: Location
-    /// The path that is read and spelled nearly so; nil when there is none.
+    /// A similar path that is read; nil if there is none.
     public let near: String?
     /// The definition that reads `near` because its path repeats the name of its assembly; nil for a misspelled entry.
     var reader: String?
@@ -30,8 +30,8 @@ public struct UnreadEntry: Sendable {
 
 /// Entries of the configuration that nothing reads. Calls that read the configuration when the program runs cannot be known.
 extension Planner {
-    /// Of the entries that a plan brings, and of those that resemble a path that it reads for the first time, the ones that nothing
-    /// reads and whose spelling is close to a path that is read.
+    /// Returns the entries that nothing reads and that resemble a path that is read. Examines the entries that a plan
+    /// adds, and those that resemble a path that it reads for the first time.
     func misspelled(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
         var found: [UnreadEntry] = []
         if wiring.config.changes.contains(where: { $0.node != nil }) {
@@ -49,8 +49,8 @@ extension Planner {
         return found.filter { $0.near != nil && !reported.contains([$0.path, $0.near]) } + repeated
     }
 
-    /// Entries, each after those around it, that may be meant for a path where there is nothing, and which a plan is the first to
-    /// read.
+    /// Returns the entries that resemble a path without a value that the plan is the first to read. Outer entries come
+    /// before inner ones.
     private func resemblingNewPaths(_ wiring: NextWiring) throws(Failure) -> ConfigTree.Resembling? {
         let tree = wiring.config.layers?.tree ?? before.config.tree
         guard tree.root.map?.isEmpty == false else { return nil }
@@ -80,12 +80,12 @@ extension Planner {
     /// How many nodes of the tree of paths one search may look at in all, so that it never takes long.
     private static let searched = 200_000
 
-    /// Of entries, the outer before the inner, those that are new and that nothing reads: the outermost that is misspelled, else the
-    /// values.
+    /// Returns the new entries that nothing reads: the outermost misspelled one, or else the values. In `entries`,
+    /// outer entries come before inner ones.
     private func unread(
         _ entries: [ConfigTree.Change], _ wiring: NextWiring, isNew: (UInt32?) -> Bool
     ) throws(Failure) -> [UnreadEntry] {
-        /// An entry around those that are looked at.
+        /// An entry that encloses the examined ones.
         struct Outer {
             let id: UInt32?
             let prefix: String
@@ -179,8 +179,8 @@ private final class ConfigReaders {
 
     private static let longest = 256
 
-    /// Names that differ in digits alone are different names, and so are names of which not even half is the same. The paths around
-    /// an entry, and below it, are no other spellings of it.
+    /// Names that differ only in digits, or in half of their letters or more, are different names. The paths above and
+    /// below an entry are not misspellings of it.
     private static func isMisspelled(_ names: [String], _ path: String, _ near: [String], _ distance: Int) -> Bool {
         guard names.count == near.count else {
             return distance * 2 < path.utf8.count && !zip(names, near).allSatisfy { $0 == $1 }

@@ -69,11 +69,12 @@ final class Reclaimer: Sendable {
     /// The time to wait for disposals by another thread, in nanoseconds.
     static let patience: UInt64 = 5_000_000_000
     private static let handOverPatience: UInt64 = 1_000_000_000
-    /// For what is replaced while a barrier is on its way. Commits that follow each other closely keep nothing waiting.
+    /// The maximum number of barriers in one pass. Generations that are replaced during a barrier need a further one;
+    /// the limit ends the pass while commits follow each other closely.
     private static let mostBarriers = 4
 
-    /// Ends the generations that nobody reads any more: their replaced instances are disposed of, in reverse order of
-    /// creation. What is still read is looked at again from the loop's timer.
+    /// Ends the generations without readers, and disposes of their replaced instances in reverse order of creation. A
+    /// timer of the loop checks the others again.
     ///
     /// One thread at a time does so. Another one leaves it the generations that were replaced meanwhile; with `now` it waits until
     /// that thread is done, unless it is in a callback, for which that thread may be waiting.
@@ -120,8 +121,8 @@ final class Reclaimer: Sendable {
         return (state.retired.newest, false)
     }
 
-    /// Has the loop thread end what may end, for a call that runs no host code. Waits for that, but not for the functions of the
-    /// host that it calls: at most 1 s from the moment at which it was asked to.
+    /// Lets the loop thread end generations and objects, for a call that runs no host code itself. Waits at most 1 s
+    /// from the first request, because the loop thread may call functions of the host.
     func handOver() {
         let isAsked = state.locked { state -> Bool in
             !container.isClosing && (hasRetired(state) || state.isReclaiming || !container.retiredObjects.isEmpty)
@@ -220,9 +221,9 @@ final class Reclaimer: Sendable {
     /// For callers that hold the monitor: whether the loop has a request or a timer.
     var needsLoop: Bool { state.held { $0.isScheduled || $0.nextLook != .max || $0.handedOver != 0 } }
 
-    /// Looks again later at retired objects to which their language refers: soon at first, then at longer intervals, and when
-    /// the grace time of one ends. An earlier look replaces the planned one; the timer of that is not
-    /// cancelled but finds that it is not the last, so it does not matter in which order threads come to set theirs.
+    /// Looks again later at retired objects to which their language refers: soon at first, then at longer intervals,
+    /// and when the grace time of one ends. An earlier check replaces the planned one. The timer of the replaced one is
+    /// not cancelled: it finds another number and does nothing. So threads may set their timers in any order.
     func scheduleLook() {
         let planned = state.locked { state -> (number: UInt64, delay: UInt64)? in
             let now = monotonicNow()
@@ -245,7 +246,7 @@ final class Reclaimer: Sendable {
         }
     }
 
-    /// Whether a timer is that of the planned look, which is then not planned any more.
+    /// Begins the planned check if the timer with this number is the last one. Returns false otherwise.
     private func beginLook(_ number: UInt64) -> Bool {
         state.locked { state in
             guard number == state.lookNumber else { return false }

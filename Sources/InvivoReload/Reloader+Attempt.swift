@@ -22,7 +22,7 @@ extension Reloader {
             announce(whole)
             return failure
         }
-        // Without the documents that need not be good yet; each of those then takes effect as soon as it is.
+        // Without the documents that may be invalid for now. Each of them takes effect as soon as it is valid.
         let rest = set.withoutWaiting()
         let attempt = attempt(rest, isAnswered: isAnswered, besides: failure)
         if let failure = attempt.report.failure {
@@ -156,7 +156,7 @@ extension Reloader {
                     guard let staged else { return }
                     container.monitor.locked { container.builds.beginNoting() }
                     var plan = try planner().plan(staged, &prepared.warnings)
-                    // Assemblies that were active already.
+                    // Nothing changes: for example, the assemblies are active already.
                     if plan.isNothing && restores.isEmpty { return }
                     plan.restored = restores.objects(
                         besides: plan.steps.tuned, of: container.currentGraph(), generations.snapshot)

@@ -62,7 +62,7 @@ final class Reloader: Sendable {
         turns.end()
         reclaimer.reclaim()
         if let failure { throw failure }
-        // Files that took effect are followed: the worker is there before their first change.
+        // The worker is started before the first change of the followed files.
         guard set.documents.hasFile || set.documents.opened.contains(where: { $0.document.path != nil }) else { return }
         do throws(Failure) {
             try turns.startWorker()

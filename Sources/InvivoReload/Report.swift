@@ -92,7 +92,7 @@ public final class Report: Sendable {
             + referredText
     }
 
-    /// Says that replaced objects are still referred to, and when they are stopped.
+    /// Names the replaced objects that are still referenced, and the time of their stop.
     private var referredText: String {
         guard !referred.isEmpty else { return "" }
         let names = referred.prefix(8).joined(separator: ", ") + (referred.count > 8 ? " and others" : "")

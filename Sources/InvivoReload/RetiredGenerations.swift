@@ -112,7 +112,7 @@ public struct RetiredGenerations {
         generations[newest].objects.append(object)
     }
 
-    /// Doubles the age at which the oldest is warned of.
+    /// Doubles the age at which the oldest generation causes the next warning.
     mutating func warnLater(_ age: UInt64) { if !generations.isEmpty { generations[0].warnsAfter = 2 * age } }
 
     /// Removes all of it: for close, when no reader is left.

@@ -31,7 +31,7 @@ enum StandardConverters {
         return .map(zip(names, parts).map { ($0, .double(Double($1) / 255)) })
     }
 
-    /// A folder as its document names it, from the root.
+    /// The absolute path of a folder that a document names.
     private static func absolute(_ folder: String?) throws(Failure) -> String {
         if let folder, folder.hasPrefix("/") { return folder }
         guard let current = getcwd(nil, 0) else {

@@ -3,14 +3,14 @@ internal import InvivoBase
 internal import InvivoGraph
 public import InvivoWiring
 
-/// A live object attached to a spec key, held weakly: it is let go when the object is disposed.
+/// A live object attached to a spec key, held weakly: it is removed when the object is disposed of.
 public final class Target: Sendable {
     public let id: UInt32
     public let key: String
     public let object: UInt64
     let type: ObjectType
     private let handle = OwnHandle(.target)
-    /// Keeps the object from being let go of until it is detached.
+    /// A lease on the object while a detachment waits for the worker.
     let kept: Guarded<ObjectLease?>
     /// Nil after close, which a call on another thread may overtake.
     public weak let runtime: Container?

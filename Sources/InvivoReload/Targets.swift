@@ -10,7 +10,7 @@ final class Targets: Sendable {
         var ofObject: [UInt64: Target] = [:]
         /// The committed attachments of each key, in attachment order. Changed by the reload that has the turn.
         var ofKey: [UInt32: [Target]] = [:]
-        /// Targets whose objects are gone; taken out of `ofKey` by the next reload.
+        /// Targets whose objects have ended. The next reload removes them from `ofKey`.
         var gone: [Target] = []
     }
 
