@@ -16,8 +16,8 @@ struct Made {
 
 /// Creating objects from their compiled definitions.
 extension Build {
-    /// Creates an object: arguments, instance, injection, hooks, configuration. The caller gets one lease. Nil if its factory
-    /// returned null. After a failure everything that was created meanwhile is taken back.
+    /// Creates an object: arguments, instance, injection, hooks, configuration. The caller gets one lease. Nil if its
+    /// factory returned null. After a failure everything that was created meanwhile is rolled back.
     func make(_ recipe: Recipe, _ arguments: [Value], cell: Cell?) throws(Failure) -> Made? {
         // Objects that reloads follow belong to the domain of their type.
         if recipe.isTracked { try checkDomain(recipe.definition) }
@@ -227,8 +227,8 @@ extension Build {
 
     // MARK: decorators
 
-    /// Runs the decorators of a complete object. Returns the object that replaces it, or itself; its frame has the lease. The
-    /// steps of others that were deferred until then run afterwards.
+    /// Runs the decorators of a complete object. Returns its replacement, or the object itself; the frame has the
+    /// lease. The steps of others that were deferred until then run afterwards.
     private func decorate(_ recipient: Recipient, _ index: Int) throws(Failure) -> (object: UInt64, record: Record) {
         let (recipe, object, before) = (recipient.recipe, recipient.object, recipient.record)
         guard !recipe.decorators.isEmpty else { return (object, before) }

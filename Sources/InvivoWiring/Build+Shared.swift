@@ -147,7 +147,7 @@ extension Build {
 
     // MARK: the end of a frame
 
-    /// A frame ended well: objects that nothing above it waits for become visible. `result` is nil for null.
+    /// A frame ended without an error: objects for which no outer frame waits become visible. `result` is nil for null.
     func finish(_ frame: Frame, at index: Int, _ result: Made?) {
         let isShared = frame.cell != nil
         if let result, isShared || frame.recipe.scope == .graph {
@@ -195,8 +195,8 @@ extension Build {
 
     // MARK: taking back
 
-    /// Takes the build back to a mark: objects of graph scope are released, shared ones are cold again, hooks for the complete
-    /// graph and deferred steps are forgotten.
+    /// Rolls the build back to a mark: releases objects of graph scope, makes the cells of shared ones cold, and drops
+    /// hooks for the complete graph and deferred steps.
     func takeBack(to mark: Mark, because failure: Failure? = nil) {
         if deferrals > mark.deferred {
             for index in frames.indices {
@@ -324,8 +324,8 @@ extension Build {
         }
     }
 
-    /// Takes back objects, the last first. Their keys are cold before any object ends, so that code which ends them can build
-    /// them again. Objects that can exist only once are released first.
+    /// Releases the objects of a rolled-back build, the last first. Their keys are cold before any object ends, so that
+    /// code which ends them can build them again. Objects that can exist only once are released first.
     private func giveBack(_ entries: [Entry], _ failure: (Cell) -> Failure?) {
         func reset(_ entry: Entry, isExclusive: Bool) {
             guard let cell = entry.cell, cell.recipe.isExclusive == isExclusive else { return }
@@ -341,11 +341,11 @@ extension Build {
         }
     }
 
-    /// Under the monitor: this build has failed to create it. A failed commit leaves the cell as it was: the failure is the
-    /// commit's, and other builds create the object for the graph that stays.
+    /// Under the monitor: this build has failed to create the object of the cell. A failed commit stores no failure in
+    /// the cell, because other builds create the object for the graph that stays.
     private func reset(_ cell: Cell, _ failure: Failure?) {
         guard root.isCommit else { return cell.makeCold(failure, container.monitor) }
-        // The commit has left it while a domain did not answer, and another build creates it now.
+        // Another build creates the object now: the commit released the cell while a domain did not answer.
         guard case .building(let maker) = cell.state, maker === chain else { return }
         cell.attempt += 1
         cell.makeCold(cell.failure, container.monitor)

@@ -13,7 +13,7 @@ public final class Build: @unchecked Sendable {
         let arguments: [Value]
         /// The slot of a shared instance.
         let cell: Cell?
-        /// How much had been created when it began.
+        /// The number of created objects when it began.
         let mark: Int
         /// When it began, in monotonic nanoseconds; 0 for an existing object.
         let begun: UInt64
@@ -73,7 +73,7 @@ public final class Build: @unchecked Sendable {
         let askedBy: Recipe?
     }
 
-    /// A point of the build to which it can be taken back.
+    /// A point to which the build can be rolled back.
     struct Mark {
         let made: Int
         let completed: Int
@@ -162,8 +162,8 @@ public final class Build: @unchecked Sendable {
     var depth = 0
     /// Set together with a failure.
     var missing: Missing?
-    /// In a root, set together with a failure: waiting for this cell would have closed a cycle of builds, so the whole build is
-    /// taken back and tried again when the other one is done.
+    /// In a root, set together with a failure: waiting for this cell would have closed a cycle of builds. The whole
+    /// build is rolled back, and tried again when the other one is done.
     var givesWayTo: Cell?
 
     /// A build of a reload, which sees the next graph. With `commit`, its objects stay hidden until that succeeds.
@@ -210,7 +210,7 @@ public final class Build: @unchecked Sendable {
         missing.frame == index && missing.requester == index && frames[index].awaitsDecoration
     }
 
-    /// The scope instance in whose object a reload injects, when it is one of `scope`.
+    /// The scope instance of the object into which a reload injects, if it is one of `scope`.
     func scopeInstance(of scope: PlacedScope) -> ScopeInstance? {
         var build: Build? = self
         while let here = build {
@@ -220,7 +220,7 @@ public final class Build: @unchecked Sendable {
         return nil
     }
 
-    /// The scope instances in whose object a reload injects, and those in which was resolved otherwise.
+    /// The scope instances of the object into which a reload injects, and those in which other resolves took place.
     var allScopeInstances: [ScopeInstance] {
         var instances: [ScopeInstance] = []
         var build: Build? = self
@@ -231,7 +231,7 @@ public final class Build: @unchecked Sendable {
         return instances + root.foundInstances
     }
 
-    /// Notes that something of `instance` was resolved while an object is being created, which may be tracked.
+    /// Notes that the creation of an object, which may be tracked, has resolved an object of `instance`.
     func note(_ instance: ScopeInstance) {
         guard !frames.isEmpty || caller.parent != nil else { return }
         let root = root

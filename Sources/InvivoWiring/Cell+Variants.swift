@@ -3,7 +3,7 @@ extension Cell {
     final class Variants {
         /// In scopes with several instances, the scope instance comes first in the key.
         var cells: [ArgumentsKey: Cell] = [:]
-        /// The number of cells from which on gone ones are looked for.
+        /// The number of cells at which ended ones are removed.
         private var most = 16
         /// Whether the cells with only a weak reference are due for a check.
         private var isAskDue = false

@@ -211,13 +211,13 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
     /// Under the monitor: the handle of the built object that the graph holds, or 0.
     public var object: UInt64 { knownRaw.map { iv_word_object(iv_load_u64(iv_cell_object($0))) } ?? 0 }
 
-    /// Under the monitor: the same, if any thread may have it.
+    /// Under the monitor: the same, if any thread may use the object.
     var sharedObject: UInt64? {
         guard let raw = knownRaw, object != 0 else { return nil }
         return raw.confined.map { iv_load_u64(iv_confined_thread($0)) } ?? 0 == 0 ? object : nil
     }
 
-    /// Under the monitor: its object is there for everybody, or for those in `domain`.
+    /// Under the monitor: shows its object to all readers, or to those in `domain`.
     func show(_ object: UInt64, _ instance: UnsafeMutableRawPointer?, in domain: Domain?) {
         let raw = raw
         if let domain {
@@ -231,7 +231,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         }
     }
 
-    /// Under the monitor: those of its objects that the graph holds, and disposes of by letting go.
+    /// Under the monitor: its objects that the graph holds, and disposes of when it drops its hold.
     public func heldObjects() -> [(sequence: UInt64, object: UInt64)] {
         (object != 0 && claim == nil ? [(sequence, object)] : []) + variants.flatMap { $0.heldObjects() }
     }
@@ -279,7 +279,7 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
     /// Under the monitor: this cell, and those of its runtime arguments or scope instances.
     func withVariants() -> [Cell] { [self] + variants.flatMap { $0.withVariants() } }
 
-    /// Under the monitor: no graph to come leads here.
+    /// Under the monitor: no later graph contains this cell.
     public func markRetired() {
         isRetired = true
         weakExtra?.retirement.retire()

@@ -4,7 +4,7 @@ public import InvivoObjects
 
 /// A creation that no definition describes, such as an entry of a pool. Its memory is on the stack of the thread that runs it.
 ///
-/// It gets a build when one is needed: when its function resolves something or waits, or at once inside of another build.
+/// It gets a build on demand: when its function resolves something or waits, or immediately inside of another build.
 public typealias Creation = UnsafeMutablePointer<iv_creation>
 
 /// The end of a creation that other threads wait for.

@@ -41,7 +41,7 @@ final class DeferredClaims: Sendable {
     var bound: [Value] { state.held { $0.bound } }
     var isOwn: Bool { state.held { $0.holder == nil } }
 
-    /// Makes it one of `extra`'s, unless it is another object's.
+    /// Adds it to `extra`, unless another object holds it.
     func adopt(by extra: ObjectExtra) {
         let isAdopted = state.held { state -> Bool in
             guard state.holder == nil else { return false }
@@ -51,7 +51,7 @@ final class DeferredClaims: Sendable {
         if isAdopted { extra.hasDeferred = true }
     }
 
-    /// It is not `extra`'s any more. An object that ended in the same cycle is not kept, and is returned.
+    /// Removes it from `extra`. An object that ended in the same cycle is not kept, and is returned.
     func leave(_ extra: ObjectExtra, isEnding: Bool) -> ObjectLease? {
         guard isHeld(by: extra) else { return nil }
         return state.held { state in
@@ -229,7 +229,7 @@ public final class DeferredTable: Sendable {
         return gone
     }
 
-    /// For close: nothing is kept any more, and nothing will be.
+    /// For close: drops all claims, and keeps no later ones.
     public func end() {
         let gone = monitor.locked {
             closed.held { $0 = true }

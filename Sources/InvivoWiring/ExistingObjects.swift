@@ -95,7 +95,8 @@ struct ExistingObjects {
 
     // MARK: weak singletons
 
-    /// Gives a new handle to the instance of a weak singleton whose handles are all gone; nil if it is gone, too.
+    /// Gives a new handle to the instance of a weak singleton whose handles have all ended; nil if the instance has
+    /// ended, too.
     func revive(_ weak: WeakInstance, _ recipe: Recipe, _ cell: Cell) throws(Failure) -> UInt64? {
         guard let instance = container.apart({ weak.load() }) else {
             container.monitor.locked {
@@ -120,8 +121,8 @@ struct ExistingObjects {
         return object
     }
 
-    /// Looks for the objects of weak singletons, in their domain and without the monitor, and forgets the arguments of those
-    /// that are gone. One at a time: host code that the last reference runs may resolve the others.
+    /// Looks for the objects of weak singletons, in their domain and without the monitor, and removes the cells of
+    /// those that have ended. One at a time: host code that the last reference runs may resolve the others.
     func forgetGone(_ asked: [Cell.Variants.Asked], of base: Cell) {
         for one in asked {
             guard let (weak, former) = container.monitor.locked({ one.cell.beginAsking(build.chain) }) else { continue }
@@ -166,7 +167,7 @@ struct ExistingObjects {
                     container.monitor.locked { cell.makeCold(nil, container.monitor) }
                     throw error
                 }
-                // It is gone for good.
+                // The object has ended.
                 container.monitor.locked { cell.makeCold(nil, container.monitor) }
                 return 0
             case .building(let other):

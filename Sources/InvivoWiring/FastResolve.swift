@@ -4,10 +4,10 @@ internal import Glibc
 public import InvivoBase
 public import InvivoGraph
 
-/// Resolving without a build: shared objects that are built, plain prototypes, and graphs that a build plan creates. No lock, no
-/// reference count of Swift's. Everything else takes the way through `Build`.
+/// Resolves without a build: built shared objects, plain prototypes, and graphs of build plans. Uses no lock and no
+/// reference count of Swift. All other resolves use a `Build`.
 public enum FastResolve {
-    /// The failure of a fast way: a status, the error that host code returned, and the key.
+    /// The failure of a fast path: a status, the error that host code returned, and the key.
     public struct Failed {
         public var status: Int32 = 0
         public var error: UnsafeMutableRawPointer?
@@ -40,8 +40,9 @@ public enum FastResolve {
         return chunk.assumingMemoryBound(to: invivo_entry.self) + Int(id & UInt32(INVIVO_CHUNK_MASK))
     }
 
-    /// A built shared object with one lease for the caller, on a thread that has read this runtime last and builds nothing. 0 if
-    /// it must go another way; with a cell that is to create the object, the view stays open for `make`.
+    /// A built shared object with one lease for the caller, on a thread that has read this runtime last and builds
+    /// nothing. 0 if another path must be used. If a cell that creates objects is returned with it, the view stays open
+    /// for `make`.
     @inlinable @inline(__always)
     public static func leaseShared(_ runtime: UInt64, _ key: UInt64) -> (
         object: UInt64, cell: UnsafeMutablePointer<iv_making_cell>?
@@ -101,7 +102,7 @@ public enum FastResolve {
         return makePlain(type, reader, runtime: runtime, key: own, failed: &failed)
     }
 
-    /// The same ways, from any state of the thread. `failed` as for `make`.
+    /// All fast paths, for a thread in any state. `failed` as for `make`.
     public static func resolve(_ runtime: UInt64, _ key: UInt64, makes: Bool, failed: inout Failed) -> UInt64 {
         let upper = key >> 32
         guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,

@@ -6,8 +6,8 @@ internal import InvivoObjects
 /// The steps of building the object of a key, for a host that creates the objects of its own language itself.
 ///
 /// Like a build plan (`ProgramSource`) it is compiled from the definitions of one generation, and covers only simple
-/// cases; all others use the general way. It is valid until the version of its key changes. A change of any definition
-/// behind the key, or of the layers of one of its keys, increments that version.
+/// cases; all others use an ordinary build. It is valid until the version of its key changes. A change of any
+/// definition behind the key, or of the layers of one of its keys, increments that version.
 struct GraphOutline {
     /// More steps are no longer worth a function of their own.
     static let mostSteps = 512

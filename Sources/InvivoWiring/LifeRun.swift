@@ -50,7 +50,7 @@ extension Lifecycle {
             state = .init(State(stages: Array(repeating: .waiting, count: steps.count)), by: container.monitor)
         }
 
-        /// Returns the failures, and the steps that were done well, in the order in which they were.
+        /// Returns the failures, and the successful steps in the order of their completion.
         func run() -> (failures: [Failure], done: [Int]) {
             var wait = LongWait()
             defer { wait.end(container.domains) }
@@ -83,7 +83,7 @@ extension Lifecycle {
                 guard mayBegin, let first = state.stages.firstIndex(of: .waiting) else { return nil }
                 ready = [first]
             }
-            // Others take the shared ones but one, where this thread has nothing confined to do.
+            // Other threads run the shared steps. This thread runs one of them if it has no confined step.
             let confined = ready.first { steps[$0].domain != nil }
             var shared = ready.filter { steps[$0].domain == nil }
             let own = confined ?? (state.running == 0 || shared.count > 1 ? shared.popLast() : nil)
@@ -102,7 +102,8 @@ extension Lifecycle {
                 }
         }
 
-        /// With the monitor held: on a thread of its own, or by this one later, where there is none to be had.
+        /// With the monitor held: begins a step on a new thread. If none can be started, the calling thread runs the
+        /// step later.
         private func begin(_ step: Int) {
             let thread = try? OwnThread("\(container.life.name.prefix(8))-life", { self.perform(step) })
             state.held { state in

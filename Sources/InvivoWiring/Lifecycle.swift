@@ -3,7 +3,7 @@ public import InvivoBase
 internal import InvivoGraph
 public import InvivoObjects
 
-/// How long a start or stop may take where a definition does not declare it, in nanoseconds.
+/// The limits of starts and stops whose definitions declare none, in nanoseconds.
 public struct LifeLimits: Sendable {
     let start: UInt64
     let stop: UInt64

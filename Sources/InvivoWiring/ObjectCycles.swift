@@ -44,8 +44,8 @@ public enum ObjectCycles {
         }
     }
 
-    /// Called when an object has lost a claim. Others may be released at any time, so the search leases the object. If another thread
-    /// takes this lease for a host's meanwhile, this search comes after that.
+    /// Called when an object has lost a claim. Others may be released at any time, so the search leases the object. If
+    /// a search on another thread mistakes this lease for a host's, this search comes after that one.
     static func search(from bits: UInt64) {
         guard ObjectTable.retain(bits), let record = ObjectTable.record(bits) else { return }
         let container = ObjectType.of(record).container

@@ -27,8 +27,7 @@ public final class ObjectExtra: @unchecked Sendable {
     var hasNeeds = false
     /// Whether objects were among the runtime arguments of its creation. Written before other code has the object.
     var isGivenObjects = false
-    /// Decides with the references of its language when it ends, once it is retired. Guarded by the container's
-    /// monitor.
+    /// The state of an object whose end its language decides once it is retired. Guarded by the container's monitor.
     var retirement: Retirement {
         if let knownRetirement { return knownRetirement }
         let retirement = Retirement()

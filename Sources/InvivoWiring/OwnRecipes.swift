@@ -17,8 +17,8 @@ final class OwnRecipes: Sendable {
         self.registry = registry
     }
 
-    /// How objects of a type are injected that have no definition: the type's needs, and its hooks. Nil if it has neither.
-    /// A reload sees a graph that is not published, and keeps nothing.
+    /// The injections for objects of a type that have no definition: the type's needs, and its hooks. Nil if it has
+    /// neither. A reload sees a graph that is not published, and keeps nothing.
     func recipe(of type: ObjectType, in graph: Graph, isReload: Bool) throws(Failure) -> Recipe? {
         let functions = type.description.functions
         guard

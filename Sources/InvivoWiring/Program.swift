@@ -40,7 +40,7 @@ final class ProgramSource {
         return source.finish()
     }
 
-    /// Adds a node and everything below it, children first, in the order of the general way.
+    /// Adds a node and everything below it, children first, in the order of an ordinary build.
     private func node(_ id: UInt32, asker: UInt32?, depth: Int) -> Int? {
         guard depth < 32, let recipe = graph.recipe(id), recipe.id == id, !recipe.isAbstract, !recipe.isInCycle,
             !recipe.isTracked

@@ -6,7 +6,7 @@ internal import InvivoBase
 /// Runs the build plan of a graph: one sweep over raw memory.
 enum ProgramRun {
     /// Creates the graph of a build plan. Called inside a view and a build, which it ends. The plan then pins its
-    /// generation, like any build. Returns 0 when the general way must be used, or sets `failed`.
+    /// generation, like any build. Returns 0 if an ordinary build must be used, or sets `failed`.
     @inline(never)
     static func run(
         _ program: UnsafeMutablePointer<iv_program>, _ graph: UnsafePointer<iv_graph>, _ reader: Reader, owner: UInt64,
@@ -86,7 +86,7 @@ enum ProgramRun {
         return true
     }
 
-    /// Makes the nodes in their order. The last one's handle, or 0 with everything taken back.
+    /// Creates the nodes in order. Returns the handle of the last one, or 0 after releasing all of them.
     @inline(__always)
     private static func sweep(
         _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, owner: UInt64,

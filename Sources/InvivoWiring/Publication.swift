@@ -86,7 +86,7 @@ struct Publication {
         cell.show(made.object, made.record.pointee.instance, in: domain)
         cell.becomeBuilt(in: took)
         container.monitor.broadcast()
-        // A graph that is gone does not hold it: it belongs to the requester.
+        // A graph that has ended does not hold it: it belongs to the requester.
         if cell.isRetired && !cell.isOver && !made.isForeign {
             let birth = cell.birth(before: container.current.held.generation)
             container.builds.add(BuildRecords.Outdated(object: made.object, birth: birth))

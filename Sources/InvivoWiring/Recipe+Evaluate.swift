@@ -23,8 +23,8 @@ extension Recipe {
         }
     }
 
-    /// How many of the first steps are skipped for an object: one of another definition has received its needs as that declares, and
-    /// so has one whose needs were filled when it was created.
+    /// The number of first steps, the needs of the type, to skip for an object: all if the object has another
+    /// definition, or received its needs when it was created; otherwise none.
     func skippedNeeds(of record: Record, again: Bool = false) -> Int {
         guard needCount > 0 else { return 0 }
         guard record.pointee.key == 0 || record.pointee.key == id &+ 1 else { return needCount }

@@ -24,7 +24,7 @@ struct RecordedDependencies {
         add(keys, to: id)
     }
 
-    /// `id` has no instance any more.
+    /// Removes the dependencies of `id`, which has no instance any more.
     mutating func remove(_ id: UInt32) {
         for key in dependencies.removeValue(forKey: id) ?? [] {
             dependents[key]?.remove(id)

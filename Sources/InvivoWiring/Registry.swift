@@ -70,7 +70,7 @@ public final class Registry: Sendable {
 
     /// With the monitor held.
     func unknownKey(_ name: String, in graph: Graph, isRead: Bool = true) -> Failure {
-        // A call that close overtook finds nothing any more.
+        // Close has removed the definitions.
         if closing.hasBegun { return Failure(.closed, "the runtime is closed") }
         if let failure = assemblies.failure(ofInactive: name) { return failure }
         guard isRead else { return Failure(.notFound, "no definition has the key '\(name)'", path: name) }

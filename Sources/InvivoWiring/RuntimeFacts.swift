@@ -69,8 +69,8 @@ public struct RuntimeFacts {
         return cell.failure == nil ? .cold : .failed
     }
 
-    /// Returns how many objects of keys live that were created until `sequence`, by key. Plain prototypes and objects of build plans
-    /// do not record when they were created: all of them count.
+    /// Returns the number of live objects of each key that were created until `sequence`. Plain prototypes and objects
+    /// of build plans do not record when they were created: all of them count.
     public func living(of keys: Set<UInt32>, until sequence: UInt64) -> [String: UInt64] {
         var counts: [UInt32: UInt64] = [:]
         for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) {

@@ -1,7 +1,7 @@
 public import InvivoBase
 public import InvivoGraph
 
-/// An object that is known and not kept: by its handle, and where its instance is counted elsewhere by its type's weak reference.
+/// A weak reference to an object: its handle, and the weak reference of its type if that counts references itself.
 struct WeakObject: Sendable {
     let object: UInt64
     private let weak: WeakInstance?

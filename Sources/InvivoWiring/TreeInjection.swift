@@ -25,7 +25,7 @@ public struct TreeInjection {
         var children: [Node] = []
     }
 
-    /// Limits: a child that leads to itself must not use up the machine's memory.
+    /// Limits: a child that leads to itself must not exhaust the memory.
     private static let mostObjects = 1_000_000
     private static let deepest = 1_000
 

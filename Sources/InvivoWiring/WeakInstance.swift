@@ -2,8 +2,8 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 
-/// A weak reference to an instance that is counted elsewhere, with the type whose functions made it: that of the object, which
-/// may be another than its definition's.
+/// A weak reference to an instance whose type counts references, with that type: the type of the object, which may
+/// differ from that of its definition.
 struct WeakInstance: Sendable {
     private let weak: HostPointer
     let type: ObjectType
