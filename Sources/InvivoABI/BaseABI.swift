@@ -2,7 +2,7 @@ public import CInvivo
 internal import Glibc
 internal import InvivoBase
 
-// base.h: status codes, versions, errors. Functions of errors answer a neutral value for NULL.
+// base.h: status codes, versions, errors. Functions of errors return a neutral value for NULL.
 
 @c @implementation
 public func invivo_status_name(_ status: invivo_status) -> UnsafePointer<CChar>! {

@@ -286,7 +286,7 @@ public func invivo_define_block(
         var body = Definition.Body()
         body.scope = .lazySingleton
         body.type = type
-        // The type may have come with another block, that begins otherwise.
+        // The type may have been registered with another initial content of its block.
         body.blockImage = try type.description.checkedBlock(given.initial, under: key)
         set.definitions = [Definition(id: id, key: key, body)]
         defer { engine.typeIsThere(type.name) }

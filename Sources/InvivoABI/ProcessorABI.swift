@@ -60,7 +60,7 @@ private func processor(_ pointer: UnsafePointer<invivo_processor>?, _ engine: En
     if let component {
         decorator = .component(try engine.container.intern(component), name: component, method: method)
     }
-    // Last, because from here on `destroy` is ours to call.
+    // Last, because from here on the runtime calls `destroy`.
     let owner = Factory(nil, userData: given.user_data, destroy: given.destroy)
     var process: Processor.Process?
     if let function = given.process {

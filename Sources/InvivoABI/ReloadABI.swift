@@ -4,7 +4,7 @@ internal import InvivoObjects
 internal import InvivoReload
 internal import InvivoWiring
 
-// reload.h: hearing of reloads.
+// reload.h: observers of reloads.
 
 /// The report behind C's borrowed pointer.
 private func report(_ pointer: OpaquePointer?) -> Report? {

@@ -24,7 +24,7 @@ public func invivo_value_convert(
     answer(value, out, error) { (value) throws(Failure) in try value.converted(to: kind) }
 }
 
-/// Reads a value, turns it into another and hands that out, owned.
+/// Reads a value, converts it, and returns the result, which the caller owns.
 private func answer(
     _ value: UnsafePointer<invivo_value>?, _ out: UnsafeMutablePointer<invivo_value>?,
     _ error: UnsafeMutablePointer<OpaquePointer?>?, _ transform: (Value) throws(Failure) -> Value

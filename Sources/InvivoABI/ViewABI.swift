@@ -4,7 +4,7 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-// view.h: wait-free readings of one generation, by slots of readers (hot.h).
+// view.h: wait-free reads of one generation, by slots of readers (hot.h).
 
 @c @implementation
 public func invivo_view_begin(_ runtime: invivo_runtime) -> invivo_view {

@@ -81,7 +81,7 @@ public final class Callable: Sendable {
         }
     }
 
-    /// The user data, when `invoke` is the function behind it: how a binding knows its own again.
+    /// The user data, if `invoke` is its function. A binding recognizes its own callables by that.
     public func userData(ifInvokedBy invoke: Invoke?) -> UnsafeMutableRawPointer? {
         guard case .native(let own, let userData, _) = implementation, let invoke else { return nil }
         return unsafeBitCast(own, to: UInt.self) == unsafeBitCast(invoke, to: UInt.self) ? userData.raw : nil
@@ -107,7 +107,7 @@ public final class Callable: Sendable {
 
     public static func retain(_ bits: UInt64) throws(Failure) { try find(bits).addLease() }
 
-    /// Gives one lease back; a release too many is a handle failure.
+    /// Releases one lease. A release too many is a handle failure.
     public static func release(_ bits: UInt64) throws(Failure) {
         let callable = try find(bits)
         var count = callable.leases.load(ordering: .relaxed)

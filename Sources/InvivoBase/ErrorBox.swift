@@ -25,7 +25,7 @@ public final class ErrorBox: Sendable {
     public static func prepare() { _ = prepared }
 
     private static let prepared: Void = {
-        // As the functions of the border make them, with something of everything.
+        // An error with every part, as the functions of the ABI create it.
         let text = cString("text")
         var failure = ErrorBox.failure(
             hostCode: Status.host.rawValue, message: text, path: text,

@@ -104,7 +104,7 @@ public struct Failure: Error, Sendable {
         others = []
     }
 
-    /// Its innermost cause under a word for all that was between.
+    /// The innermost cause, below a note that replaces the causes between.
     private var shortened: Failure {
         var root = self
         while let next = root.cause.first { root = next }

@@ -3,7 +3,7 @@ public enum HandleKind: UInt64, Sendable {
     case runtime = 1
     case object, key, type, callable, domain, job, changes, source, target, observer, module, app, override, pool
 
-    /// Types and callables are descriptions and functions: they are as good in a forked child.
+    /// Types and callables are descriptions and functions: they are valid in a forked child, too.
     var belongsToRuntime: Bool { self != .type && self != .callable }
 
     /// For messages.
@@ -131,8 +131,8 @@ public enum HandleTable {
         throw isParents(bits, kind) ? .parents(kind) : .badHandle(bits, kind)
     }
 
-    /// Whether a handle belongs to a runtime of the process that this one was forked from. Nothing that its runtime
-    /// locks may be touched here, and nothing of it is known to be whole.
+    /// Whether a handle belongs to a runtime of the process that this one was forked from. Its runtime's state must not
+    /// be used here: a lock may be held forever, and the state may be half changed.
     public static func isParents(_ bits: UInt64, _ kind: HandleKind) -> Bool {
         storage.locked { $0.slot(of: bits, kind).map { isParents($0.slot) } ?? false }
     }
@@ -168,7 +168,7 @@ public enum HandleTable {
 }
 
 extension Failure {
-    /// The answer to a handle of a runtime that the parent process opened.
+    /// The error for a handle of a runtime that the parent process opened.
     public static func parents(_ kind: HandleKind) -> Failure {
         Failure(
             .forked,
@@ -183,7 +183,7 @@ extension Failure {
                 + "nothing else; open a runtime of your own after fork")
     }
 
-    /// The answer to a handle that cannot be used.
+    /// The error for a handle that cannot be used.
     public static func badHandle(_ bits: UInt64, _ kind: HandleKind) -> Failure {
         if bits == 0 { return Failure(.handle, "the \(kind.name) handle is zero") }
         if let other = HandleKind(rawValue: bits >> 60), other != kind {

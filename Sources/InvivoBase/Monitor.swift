@@ -45,7 +45,7 @@ public final class Monitor: @unchecked Sendable {
     }
     /// Wakes all waiting threads. Call it with the lock held.
     public func broadcast() { pthread_cond_broadcast(condition) }
-    /// Waits for a broadcast; spurious wakings happen.
+    /// Waits for a broadcast; spurious wake-ups are possible.
     public func wait() { pthread_cond_wait(condition, mutex) }
 
     /// Waits for a broadcast until `deadline` (monotonic nanoseconds). False when it has passed.
@@ -73,7 +73,7 @@ public final class Monitor: @unchecked Sendable {
 /// Monotonic nanoseconds.
 public func monotonicNow() -> UInt64 { iv_now_ns() }
 
-/// The moment that is so many nanoseconds after `moment`; the greatest number is never.
+/// The time `limit` nanoseconds after `moment`. The greatest number stands for no limit.
 public func deadline(_ limit: UInt64, after moment: UInt64 = monotonicNow()) -> UInt64 {
     let (sum, isBeyond) = moment.addingReportingOverflow(limit)
     return isBeyond ? .max : sum

@@ -1,6 +1,6 @@
-/// The name of `candidates` that `name` was most likely meant to be: the least edit distance, at most a third of its
-/// length (at least 1), and at most half of it: ties go to the first. Of dotted names the parts that both begin with do not
-/// count. Nil when nothing is near.
+/// Returns the candidate that `name` most likely means: the one with the least edit distance, the first of several. The
+/// distance may be about a third of the shorter name. First parts that two dotted names share are ignored. Nil if no
+/// candidate is similar enough.
 public func nearestName(to name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = Array(name.utf8)
     guard !wanted.isEmpty, wanted.count <= 256 else { return nil }

@@ -11,6 +11,6 @@ extension ObjectLease {
 
     /// Adds a lease for a holder of the bare handle (C, in an owned value). Returns false for an invalid handle.
     static func addLease(_ bits: UInt64) -> Bool { ObjectTable.retain(bits) }
-    /// Gives such a lease back.
+    /// Releases such a lease.
     static func takeLease(_ bits: UInt64) { _ = ObjectTable.release(bits) }
 }

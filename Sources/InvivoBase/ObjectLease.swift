@@ -19,7 +19,7 @@ public final class ObjectLease: Sendable {
 }
 
 extension Failure {
-    /// The answer to a lease too many on one object.
+    /// The error for a lease too many on one object.
     public static func exhausted(path: String = "") -> Failure {
         Failure(
             .tooLarge,

@@ -138,7 +138,7 @@ public enum ObjectTable {
         iv_core_object_ended(core, owner)
     }
 
-    /// A slot that has used all its generations is given up, so that no handle is ever of two objects.
+    /// A slot that has used all its generations is abandoned, so that no handle ever refers to two objects.
     @usableFromInline @inline(never)
     static func retire(_ slot: UnsafeMutablePointer<iv_slot>) {
         slot.pointee.record = nil
@@ -180,7 +180,7 @@ public enum ObjectTable {
         return false
     }
 
-    /// The bit of the leases that only too many reach.
+    /// The bit of the lease count that is set when there are too many.
     @usableFromInline static let tooMany: UInt64 = 1 << 31
 
     /// Whether an object has the maximum number of leases.
@@ -284,7 +284,7 @@ public enum ObjectTable {
         }
     }
 
-    /// With the dying bit: it may be called off.
+    /// With the dying bit: the object is on trial, which can be canceled.
     @usableFromInline static let trial: UInt64 = 1 << 35
 
     // MARK: leases

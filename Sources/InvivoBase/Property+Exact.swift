@@ -15,7 +15,7 @@ extension Property {
     /// one by one.
     public var keepsMore: Bool { keeping != nil && !isNested }
 
-    /// Neither a nested struct nor one of which the host keeps more: its value is all there is to it.
+    /// Whether the value is the whole content: no nested struct, and no capture by the host.
     public var isPlain: Bool { !isNested && keeping == nil }
 
     /// Returns the current value, and stores the host's own capture of it in `kept`.

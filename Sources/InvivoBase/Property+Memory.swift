@@ -1,4 +1,4 @@
-/// Reading and writing a field where it lies. Nothing here allocates for numbers; alignment does not matter.
+/// Reads and writes fields in place. Nothing here allocates for numbers; alignment does not matter.
 extension Property {
     /// The value of a field in the struct at `base`. Null for a property by function.
     @inline(__always)

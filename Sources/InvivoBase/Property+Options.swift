@@ -1,12 +1,12 @@
 internal import CInvivo
 
-/// Making properties from the tables of type.h.
+/// Creates properties from the tables of type.h.
 struct PropertyTable {
     /// The struct that the offsets of the table refer to.
     struct Struct {
-        /// Bytes that there are; nil when only the host knows.
+        /// The size in bytes; nil if only the host knows it.
         var size: Int?
-        /// Whether the runtime writes the initial values: then they must be allowed ones.
+        /// Whether the runtime writes the initial values, which must then be valid.
         var setsInitial: Bool
         var name: String
         /// The initial bytes, if they were given; valid while the table is read.
@@ -67,7 +67,7 @@ struct PropertyTable {
         parts.isReadOnly = entry.flags & UInt32(INVIVO_PROPERTY_READ_ONLY) != 0
         parts.isTunable = entry.flags & UInt32(INVIVO_PROPERTY_NOT_TUNABLE) == 0
         parts.takesRestart = entry.flags & UInt32(INVIVO_PROPERTY_RESTART) != 0
-        // A nested struct lies where its outermost property does.
+        // A nested struct is in the block if its outermost property is.
         parts.isInBlock = depth == 0 && entry.flags & UInt32(INVIVO_PROPERTY_BLOCK) != 0
         if !entry.step.isFinite || entry.step < 0 { reader.problem(path, "the step \(entry.step) is not a distance") }
     }

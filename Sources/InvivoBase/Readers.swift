@@ -302,7 +302,7 @@ public enum Readers {
         barrier()
     }
 
-    /// Takes both back.
+    /// Reverts `refuseBuilds` and `shut`.
     public static func reopen(_ core: Core, tag: UInt64) {
         iv_store_u64(iv_core_tag(core), tag)
         iv_store_u64(iv_core_closing(core), 0)

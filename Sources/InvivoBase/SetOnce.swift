@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A function that a module above sets once, before its first use. It lives as long as the process.
+/// A function that a higher module sets once, before its first use. It lives as long as the process.
 ///
 /// Any thread may read it: takes no lock and counts no references.
 struct SetOnce<Function: Sendable>: ~Copyable, Sendable {

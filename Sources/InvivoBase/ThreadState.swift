@@ -137,8 +137,8 @@ public enum ThreadEnd {
     }
 }
 
-/// Runs code of the host that any call may come upon: it may not wait for a reload or close a runtime, which this thread may
-/// be in the middle of.
+/// Runs host code that any call may have to run. It may not wait for a reload or close a runtime, because this thread
+/// may be in the middle of one.
 public func asCallback(_ body: () -> Void) {
     let thread = currentThread()
     thread.assertUnlocked()

@@ -15,7 +15,7 @@ extension TypeDescription {
         }
     }
 
-    /// Has the type make an instance with one reference.
+    /// Creates an instance with one reference, by the type's function.
     public func make(
         _ build: UnsafePointer<invivo_build>?, _ arguments: [Value]
     ) throws(Failure) -> UnsafeMutableRawPointer {

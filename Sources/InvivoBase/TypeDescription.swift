@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Immutable; any thread may read it. Its functions run where the object lives.
 public final class TypeDescription: Sendable {
-    /// No instance, block or field is larger: a wrong number must not take the machine's memory.
+    /// No instance, block or field is larger: a wrong number must not exhaust the memory.
     static let largest = 1 << 28
 
     public let name: String
@@ -67,7 +67,7 @@ public final class TypeDescription: Sendable {
         }
     }
 
-    /// Gives the user data back to the caller of a registration that failed: `destroy` will not be called.
+    /// Leaves the user data with the caller of a failed registration: `destroy` is not called.
     public func disown() { ownsUserData.store(false, ordering: .releasing) }
 
     /// The description behind a handle.

@@ -1,6 +1,6 @@
 public import CInvivo
 
-/// Makes types from the options of type.h.
+/// Creates types from the options of type.h.
 public enum TypeTables {
     /// The alignment of a type that declares none: that of malloc.
     private static let usualAlignment: UInt64 = 16

@@ -183,7 +183,8 @@ extension Value {
             value.as.map.pairs = Self.table(copies)
             value.as.map.count = UInt64(pairs.count)
         case .object(let lease):
-            // While the lease is held its object can be retained; were it not so, C gets no object, not a wild one.
+            // The object can be retained while the lease is held. If that failed nevertheless, C would get null instead
+            // of a dangling handle.
             if owned, !ObjectLease.addLease(lease.bits) { return invivo_null() }
             value.as.object.bits = lease.bits
         case .type(let type): value.as.type.bits = type.handleBits

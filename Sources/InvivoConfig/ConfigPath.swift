@@ -2,7 +2,7 @@ public import InvivoBase
 
 /// Paths of the configuration: names joined by dots.
 public enum ConfigPath {
-    /// As deep as values lie in each other.
+    /// The maximum number of names, which is the maximum depth of nested values.
     public static let deepest = 64
 
     /// Returns the path without its optional leading slash.

@@ -1,10 +1,11 @@
 extension ConfigTree {
-    /// Entries that have as many names as a path, each about as long as the path's: few enough to look at their spelling.
+    /// Finds the entries with as many names as a path and of nearly the same length, so that the spelling of few must
+    /// be compared.
     public struct Resembling {
-        /// The nodes that the search may still look at.
+        /// The number of nodes that the search may still visit.
         private var budget: Int
         private var found: [(names: [String], node: ConfigNode)] = []
-        /// The paths, and those around them.
+        /// The paths, and the paths that enclose them.
         private var sought: Set<String> = []
 
         public init(budget: Int) { self.budget = budget }

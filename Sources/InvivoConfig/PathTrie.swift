@@ -1,8 +1,8 @@
-/// Paths as a tree of their bytes: for finding those that are nearly spelled as another one without comparing with each.
+/// A trie of paths by their bytes. Finds paths that are spelled similarly without comparing all of them.
 public struct PathTrie: Sendable {
     private struct Node {
         var byte: UInt8
-        /// Places of nodes; 0 is none, for nothing leads to the root.
+        /// Indices of nodes; 0 stands for none, because no node leads to the root.
         var firstChild: UInt32 = 0
         var next: UInt32 = 0
         /// The path that ends here; `.max` is none.
@@ -61,16 +61,16 @@ public struct PathTrie: Sendable {
 
     // MARK: nearly the same
 
-    /// The nodes that a search may still look at.
+    /// The number of nodes that a search may still visit.
     public struct Budget: Sendable {
         var nodes: Int
         public init(nodes: Int) { self.nodes = nodes }
         public var isSpent: Bool { nodes <= 0 }
     }
 
-    /// The path that is spelled most nearly as `name`, with at most `limit` insertions, deletions, substitutions and swaps of
-    /// neighbors; or a path that others lie below. Of several that are equally near the first in the order of their bytes. Only a
-    /// path is found that `isMeant` and is accepted, given its distance.
+    /// Returns the path or prefix of paths with the least edit distance to `name`, at most `limit`. Insertions,
+    /// deletions, substitutions and swaps of neighbors count one each. Of equally similar ones, returns the first in
+    /// byte order. The path must satisfy `isMeant`, and `accepts` with its distance.
     public func nearest(
         to name: String, limit: Int, _ budget: inout Budget, _ isMeant: (UInt32) -> Bool,
         accepting accepts: (String, Int) -> Bool
@@ -99,7 +99,7 @@ public struct PathTrie: Sendable {
             rows = [Array(0...name.count)]
         }
 
-        /// Takes in one more byte; false when nothing that begins so is near enough.
+        /// Appends one byte. Returns false if no path with this beginning is similar enough.
         mutating func enter(_ byte: UInt8) -> Bool {
             let depth = path.count + 1
             let last = rows[depth - 1]

@@ -14,7 +14,7 @@ public struct TextFormat: Sendable {
     }
 }
 
-/// Reads values from texts. Any thread; the host's own run its code.
+/// Reads values from strings. Any thread may use it. Converters of the host run host code.
 public final class TextConverter: Sendable {
     public typealias Function = @Sendable (String, TextFormat) throws(Failure) -> Value
     public let name: String
@@ -88,7 +88,7 @@ public enum Taker {
         }
     }
 
-    /// The converter that reads texts for it; nil where a text stays one.
+    /// The converter that reads strings for it; nil if a string stays a string.
     public var converter: String? {
         switch self {
         case .any: return nil

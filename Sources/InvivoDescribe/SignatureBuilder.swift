@@ -3,7 +3,7 @@ internal import InvivoBase
 /// Collects and checks the runtime arguments that a definition declares.
 struct SignatureBuilder {
     enum Problem {
-        /// The default is no value of the parameter.
+        /// The default is not a valid value of the parameter.
         case defaultValue(Failure)
         /// A required parameter follows an optional one.
         case order

@@ -3,8 +3,8 @@ internal import CPlatform
 public import InvivoBase
 public import InvivoConfig
 
-/// The value at one path in the generations in which it is the same, as views read it. Never written, but that a list or map is
-/// created at the first read: an edit of a value costs nothing for the maps around it.
+/// The value at one path as views read it, shared by the generations in which it is the same. Immutable, except that a
+/// list or map is created at the first read, so that an edit copies no enclosing map.
 public final class ConfigValue: @unchecked Sendable {
     public let node: ConfigNode
     /// The storage of the value; nil until it is created. Freed with this object, which the chunk that points to it
@@ -58,7 +58,7 @@ extension KeyTable {
     /// Under the monitor: the id of a path of the configuration, which is added if it is new.
     public func intern(config path: String) throws(Failure) -> UInt32 { try intern(Self.mark + path) }
 
-    /// Under the monitor: its id, if anybody ever named it.
+    /// Under the monitor: the id of a path; nil if nothing has named it.
     public func id(ofConfig path: String) -> UInt32? { id(of: Self.mark + path) }
 
     /// Under the monitor: the path of an id; nil for a key.

@@ -78,7 +78,7 @@ extension Definition.Body {
         set { if newValue != nil || constant != nil { changeCreation { $0.constant = newValue } } }
     }
 
-    /// The runtime arguments it takes; nil: its parent's, of an alias its target's, else none.
+    /// The declared runtime arguments. Nil stands for those of the parent, or of an alias's target, or for none.
     public var parameters: Signature? {
         get { creation?.part.parameters }
         set { if newValue != nil || parameters != nil { changeCreation { $0.parameters = newValue } } }
@@ -163,13 +163,13 @@ extension Definition.Body {
         set { if newValue != nil || typeName != nil { changeRelations { $0.typeName = newValue } } }
     }
 
-    /// The path of the entries for each of which there is a definition; it is then only their pattern.
+    /// The path of a map or list. There is a definition for each entry, and this one is only their pattern.
     public var each: String? {
         get { relations?.part.each }
         set { if newValue != nil || each != nil { changeRelations { $0.each = newValue } } }
     }
 
-    /// The entry for which it is.
+    /// The entry for which the definition was created.
     public var entry: String? {
         get { relations?.part.entry }
         set { if newValue != nil || entry != nil { changeRelations { $0.entry = newValue } } }
@@ -218,7 +218,7 @@ extension Definition.Body {
         set { if !newValue.isEmpty || !base.isEmpty { changeSettings { $0.base = newValue } } }
     }
 
-    /// Its initializer is not run, or an invalid part is left out: nothing is missing.
+    /// Whether missing initializer arguments are no errors, because no initializer runs or an invalid part was omitted.
     public var isPartial: Bool {
         get { settings?.part.isPartial ?? false }
         set { if newValue || isPartial { changeSettings { $0.isPartial = newValue } } }

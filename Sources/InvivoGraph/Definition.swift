@@ -95,7 +95,7 @@ public final class Factory: Sendable {
 
     private var ownership: Ownership { owners.withLock { $0.ownership } }
 
-    /// The user data stays the host's.
+    /// Leaves the user data with the host.
     public func disown() { ownership.disown() }
 
     /// A closure that disowns this later, when it may have been joined with another factory, which keeps the ownership
@@ -105,7 +105,7 @@ public final class Factory: Sendable {
         return { given.disown() }
     }
 
-    /// Described twice, owned once: from now on the user data ends with the last of the two.
+    /// Joins two factories with the same user data, which then ends with the last of them.
     func join(_ other: Factory) {
         let (former, joined) = (ownership, other.ownership)
         guard former !== joined else { return }
@@ -166,7 +166,7 @@ public final class Definition: Sendable {
 
     /// The content of a definition. Parts that most definitions do not have are kept apart, so that a copy is cheap.
     public struct Body: Sendable {
-        /// Nil takes the parent's, or graph.
+        /// Nil stands for the parent's scope, or graph.
         public var scope: Scope?
         public var flags: Flags = []
         public var type: ObjectType?
@@ -178,7 +178,7 @@ public final class Definition: Sendable {
         public var location = Location()
         /// The position among all definitions; kept when the key is defined again.
         public var order = DefinitionOrder()
-        /// The assembly that it is of, as it is active.
+        /// The name under which its assembly is active.
         public var assembly: String?
         var creation: Shared<Creation>?
         var relations: Shared<Relations>?
@@ -235,7 +235,7 @@ public final class Definition: Sendable {
     public var location: Location { body.location }
     public var base: [Int: Value] { body.base }
     public var scope: Scope { body.scope ?? .graph }
-    /// For messages; of a scope of the host's its own name.
+    /// The name of the scope, for messages.
     public var scopeName: String { scope == .host ? body.scopeName ?? scope.name : scope.name }
     public var isAbstract: Bool { body.flags.contains(.abstract) || body.each != nil || body.isPattern }
 

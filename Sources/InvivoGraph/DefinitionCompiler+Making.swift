@@ -53,7 +53,7 @@ extension DefinitionCompiler {
         return slots.sorted { $0.position < $1.position }
     }
 
-    /// The method of an object, where it is known which type that has at least.
+    /// The method of an object, if the object's type or a supertype of it is known.
     func method(_ name: String, of object: Recipe.Source) -> Signature? {
         guard case .object(let id, _, _) = object, let type = definitions.final(id)?.type else { return nil }
         return (try? type.description.method(named: name))?.signature

@@ -29,7 +29,7 @@ struct DefinitionCompiler {
 
     // MARK: errors
 
-    /// Something is not there: an error, unless the definition may be blocked on it.
+    /// Reports a missing dependency: an error, unless the definition may be blocked on it.
     mutating func lack(_ name: String, isKey: Bool, waits: Bool = false, as code: Status = .notFound, _ message: String)
     {
         guard waits || definition.body.flags.contains(.waits) else { return fail(code, message) }
@@ -54,7 +54,7 @@ struct DefinitionCompiler {
     /// The compiled definition; nil after an error.
     mutating func compile() -> Recipe? {
         let described = definition
-        // Without its parent nothing is known of it.
+        // Without a valid parent, further checks are impossible.
         let isOrphan = !checkParents()
         if described.body.parent != nil { checkProperties() }
         definition = definitions.flat(described)

@@ -39,7 +39,7 @@ public final class DefinitionLookup {
     func whole(_ id: UInt32) -> Definition? { described(id).map(flat) }
 
     /// The definition with all inherited parts. Parents are looked up by name. A cycle of parents ends where it began;
-    /// The compiler reports it.
+    /// the compiler reports it.
     public func flat(_ definition: Definition) -> Definition {
         guard definition.body.parent != nil else { return definition }
         var line = [definition]
@@ -63,7 +63,7 @@ public final class DefinitionLookup {
         return flat
     }
 
-    /// The definition behind a key, aliases followed, flat.
+    /// The definition of a key after following aliases, with all inherited parts.
     public func final(_ id: UInt32) -> Definition? {
         var found = described(id)
         var seen: Set<UInt32> = [id]

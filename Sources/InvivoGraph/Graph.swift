@@ -11,7 +11,7 @@ public final class Block: Sendable {
     /// Written before the block is published only.
     public var bytes: UnsafeMutableRawPointer { UnsafeMutableRawPointer(mutating: memory.address) }
 
-    /// Zeroed, to be filled before anybody else sees it.
+    /// Creates a zeroed block, to be filled before it is published.
     public init(size: Int) throws(Failure) {
         var memory: UnsafeMutableRawPointer?
         guard posix_memalign(&memory, 64, max(size, 1)) == 0, let memory else {
@@ -41,7 +41,7 @@ public final class Block: Sendable {
 
 /// The layers that all documents set for one key in one generation; applied to every object of the key. Immutable.
 public protocol Configuration: AnyObject, Sendable {
-    /// Brings a fresh object into the state that the documents ask for. In the object's domain.
+    /// Applies the values of the documents to a new object, in the object's domain.
     func configure(_ object: Record) throws(Failure)
     /// Values for properties that only take effect when an object is created, by property index.
     var atMaking: [Int: Value] { get }
@@ -57,7 +57,7 @@ public final class Chunk: @unchecked Sendable {
     private(set) var slots: [GraphSlot?]
     /// The compiled definitions that differ from those of the slots.
     private var recipes: [Int: Recipe] = [:]
-    /// Few have any.
+    /// The blocks of entries; few chunks have any.
     private(set) var blocks: [Int: Block] = [:]
     private(set) var configurations: [Int: any Configuration] = [:]
     /// Values of the configuration among the entries; few chunks have any.
@@ -173,7 +173,7 @@ public final class Graph: @unchecked Sendable {
     public let types: TypeIndex
     let pages: [Page]
     fileprivate let chunkCount: Int
-    /// One pointer a chunk, for readers; copied whole, patched where chunks are new.
+    /// One pointer for each chunk, for readers. Copied as a whole, then changed where chunks are new.
     fileprivate let directory: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     /// The chunks that the former graph has not.
     private let changed: Set<Int>
@@ -211,7 +211,7 @@ public final class Graph: @unchecked Sendable {
         _ = iv_sub_u64(iv_live_graphs(), 1)
     }
 
-    /// No definitions at all.
+    /// Creates a graph without definitions.
     public convenience init(generation: UInt64, keys: KeyTable) {
         self.init(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [],

@@ -21,7 +21,7 @@ public final class LaterSupertypes: Sendable {
 
     private let home = HomeProcess()
     private let state: Guarded<State>
-    /// For a forked child, in which the lock may be held for ever: whole at any time.
+    /// For a forked child, in which the lock may be held forever. Complete at any time.
     private let shown: Atomic<Unmanaged<Types>>
 
     public init() {

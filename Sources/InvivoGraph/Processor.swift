@@ -45,7 +45,7 @@ public final class Processor: Sendable {
         self.owner = owner
     }
 
-    /// The user data stays the host's: the call that was given the processor fails.
+    /// Leaves the user data with the host, because the call that received the processor fails.
     public func disown() { owner.disown() }
 
     /// The key whose object decorates.

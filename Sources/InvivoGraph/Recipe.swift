@@ -1,6 +1,6 @@
 public import InvivoBase
 
-/// A definition compiled for one generation: parents taken in, names turned into ids, lookups by type bound, constants
+/// A definition compiled for one generation: parents merged, names converted to ids, lookups by type bound, constants
 /// checked and converted. Immutable; shared by all generations in which it stays the same.
 public final class Recipe: Sendable {
     public struct Slot: Sendable {
@@ -36,7 +36,7 @@ public final class Recipe: Sendable {
         case choice(Source, [(when: DefinitionChoice.When, use: Source?)])
         case block
         case abstract
-        /// These are not there.
+        /// The missing dependencies on which the definition is blocked.
         case dormant([String])
     }
 
@@ -154,7 +154,7 @@ public final class Recipe: Sendable {
         }
     }
 
-    /// Made from its type alone: the fast way may make it.
+    /// Whether objects are created from the type alone, so that the fast path can create them.
     public var isPlain: Bool {
         guard case .initializer = maker, let type, !isAbstract, decorators.isEmpty else { return false }
         return !scope.isShared && !isTracked && slots.isEmpty && steps.isEmpty && before.isEmpty && after.isEmpty
@@ -175,19 +175,19 @@ public final class Recipe: Sendable {
             }
     }
 
-    /// Whether there may be an instance that is found again.
+    /// Whether instances may be kept, so that one can be found again.
     public var mayBeKept: Bool {
         definition.body.constant != nil || isAbstract || scope.isShared && !definition.usesAsker
     }
 
-    /// The same, known to lead back to itself.
+    /// A copy that is marked as part of a cycle.
     public func inCycle() -> Recipe {
         Recipe(
             definition, maker, slots, steps, needCount: needCount, before, after, afterAll, references,
             isInCycle: true, decorators: decorators, undecorated: undecorated)
     }
 
-    /// The same with decorators; each component is needed like something in the initializer.
+    /// A copy with decorators. Each component becomes a dependency like an initializer argument.
     public func decorated(by decorators: [Processor]) -> Recipe {
         let base = undecorated ?? self
         guard !decorators.isEmpty else { return base }
@@ -197,7 +197,7 @@ public final class Recipe: Sendable {
             isInCycle: isInCycle, decorators: decorators, undecorated: base)
     }
 
-    /// Whether the same decorators are at work.
+    /// Whether it has exactly these decorators.
     public func hasSameDecorators(as list: [Processor]) -> Bool {
         decorators.count == list.count && zip(decorators, list).allSatisfy { $0 === $1 }
     }
@@ -205,7 +205,7 @@ public final class Recipe: Sendable {
     /// Whether both have the same initializer arguments.
     public func hasSameInitializer(as other: Recipe) -> Bool {
         func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.initializing) }
-        // Lists have an order. A provider of nothing is null, and becomes one when its key is there.
+        // Lists are ordered. A provider without a target is null, and becomes a callable when its key is defined.
         func keys(_ recipe: Recipe) -> [[UInt32?]] { recipe.slots.map(\.source.keys) }
         return through(self) == through(other) && keys(self) == keys(other) && hasSameDecorators(as: other.decorators)
     }

@@ -1,7 +1,7 @@
 internal import InvivoBase
 public import InvivoConfig
 
-/// The paths of the configuration that were ever looked for. Some are looked for no more: `Dependents` knows of which that holds.
+/// The paths of the configuration that were ever looked up. `Dependents` knows which of them still have readers.
 public struct SoughtPaths: Sendable {
     private var ids: Set<UInt32> = []
     /// In the order in which they were added; the first `held` are in the trie.

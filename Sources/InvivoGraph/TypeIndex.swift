@@ -75,7 +75,8 @@ public struct TypeIndex: Sendable {
         }
     }
 
-    /// Takes in changes of any number of keys, in time proportional to that number. Returns the names of types whose lists changed.
+    /// Applies changes of any number of keys, in time proportional to that number. Returns the names of types whose
+    /// lists changed.
     public mutating func set(_ changes: [Change]) -> Set<String> {
         var changed = Set<String>()
         var removed: NameTable<[Entry]> = [:]
@@ -117,7 +118,8 @@ public struct TypeIndex: Sendable {
         if facts.isExtensible { names.formUnion(later.supertypes(of: facts.type)) }
     }
 
-    /// Gives definitions another order and changes nothing else; flat as for `set`. Answers the names of types whose lists changed.
+    /// Gives definitions another order and changes nothing else; flat as for `set`. Returns the names of types whose
+    /// lists changed.
     public mutating func move(_ definitions: [Definition]) -> Set<String> {
         var moved: [UInt32: DefinitionOrder] = [:]
         var names = Set<String>()
@@ -240,7 +242,7 @@ extension TypeIndex {
     /// all but 256 entries with the original.
     fileprivate struct EntryList: Sequence, Sendable {
         private static let leafSize = 256
-        /// Rebuilding the list is faster than to change as large a share of it one by one.
+        /// The list is rebuilt if more than one in so many of its entries change, because that is faster.
         private static let smallShare = 16
 
         /// No leaf is empty.

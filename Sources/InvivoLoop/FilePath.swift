@@ -1,7 +1,7 @@
 internal import Glibc
 public import InvivoBase
 
-/// A file by its path: it stays the same file's when the host changes its working directory.
+/// The path of a file, independent of later changes of the working directory.
 public struct FilePath: Sendable {
     /// The absolute path for system calls.
     public let absolute: String

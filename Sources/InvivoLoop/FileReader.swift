@@ -23,7 +23,7 @@ public enum FileReader {
     /// - Parameter thread: a thread of this process that stays alive and is not its first one, for
     ///   `iv_is_open_for_writing`; 0 for the calling thread.
     public static func read(_ path: FilePath, limit: Int, thread: Int32 = 0) throws(Failure) -> FileContent {
-        // Asked before the file is opened: opening a FIFO lets its writer go on, opening a device may move it.
+        // Checked before the file is opened: opening a FIFO resumes its writer, and opening a device may have effects.
         var facts = stat()
         guard stat(path.absolute, &facts) == 0 else { throw refusal(path, errno) }
         try check(facts, path, limit)

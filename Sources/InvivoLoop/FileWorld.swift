@@ -3,8 +3,8 @@ internal import Glibc
 /// The interface of the follower to the machine: clock, watches and file system. Tests use it to script time and
 /// faults; `LiveFileWorld` is the real one. Called with the follower's monitor held.
 protocol FileWorld: AnyObject {
-    /// The descriptor that becomes readable when there are events; negative when there are none to be had. A later `watch` may
-    /// get one.
+    /// The descriptor that is readable while events are pending. Negative if events are unavailable; a later `watch`
+    /// may open one.
     var descriptor: Int32 { get }
     /// Monotonic nanoseconds.
     func now() -> UInt64

@@ -203,5 +203,5 @@ final class FollowEngine {
     }
 }
 
-/// Milliseconds of a setting as nanoseconds; an absurd one is as good as a year.
+/// Milliseconds of a setting as nanoseconds, at most a year.
 private func nanoseconds(_ milliseconds: UInt64) -> UInt64 { min(milliseconds, 31_536_000_000) * 1_000_000 }

@@ -6,7 +6,7 @@ final class Followed {
     let shown: String
     /// The state that was last reported, or found when following began.
     var told = FileSignature()
-    /// Since when a change of it could not be taken in, because it was being written; 0 when none waits.
+    /// The time since which a change is deferred because the file is being written; 0 without one.
     var putOffSince: UInt64 = 0
     /// The reported content could not be read for lack of descriptors or memory: the next check reports it again.
     var isUnread = false
@@ -19,7 +19,7 @@ final class Followed {
         self.shown = shown
     }
 
-    /// A look at the file shows nothing new. A fresh signature proves that only where no event gave reason to doubt it.
+    /// Whether a check found no change. A fresh signature proves that only if no event announced a change.
     func isUnchanged(_ signature: FileSignature) -> Bool {
         signature == told && !told.isFresh
     }

@@ -24,7 +24,7 @@ final class LiveFileWorld: FileWorld {
     private static let largestEvent = MemoryLayout<inotify_event>.size + Int(NAME_MAX) + 1
     /// A file changed less than this before it was looked at is fresh.
     private static let fresh: Int64 = 20_000_000
-    /// File systems that other machines change without our kernel hearing of it: NFS, SMB, CIFS, 9P, FUSE, Ceph, AFS.
+    /// File systems that other machines change without events of this kernel: NFS, SMB, CIFS, 9P, FUSE, Ceph, AFS.
     private static let remoteKinds: Set<UInt32> = [
         0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x6573_5546, 0x00c3_6400, 0x5346_414f,
     ]

@@ -189,7 +189,7 @@ public final class Loop: @unchecked Sendable {
     }
 }
 
-/// Something with a libuv handle. Told on the loop's thread that the loop ends: it closes its handle then.
+/// An owner of a libuv handle. It is notified on the loop's thread when the loop ends, and then closes its handle.
 protocol LoopResident: AnyObject {
     func loopEnds()
 }

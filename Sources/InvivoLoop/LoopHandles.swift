@@ -45,7 +45,7 @@ final class LoopAlarm: LoopResident {
     func loopEnds() { close() }
 }
 
-/// Says when a descriptor can be read. On the loop's thread alone; close it before the descriptor.
+/// Reports when a descriptor is readable. On the loop's thread alone; close it before the descriptor.
 final class LoopReadiness: LoopResident {
     private let loop: Loop
     /// Freed as in `LoopAlarm`.

@@ -1,6 +1,6 @@
 internal import InvivoBase
 
-/// A job that the loop runs later, once or again and again. Made by `Loop.schedule`.
+/// A job that the loop runs later, once or repeatedly. Created by `Loop.schedule`.
 ///
 /// Its alarm is confined to the loop's thread.
 public final class LoopTimer: Sendable {
@@ -15,7 +15,8 @@ public final class LoopTimer: Sendable {
         self.job = Guarded(job, by: Monitor())
     }
 
-    /// The job is not begun after this; from another thread than the loop's it may just be running. May be called again.
+    /// Cancels the job: it does not begin after this call. A job that has begun may still run, unless this is the
+    /// loop's thread. A second call is a no-op.
     public func cancel() {
         guard loop.home.isHere else { return }
         let job = job.locked { job in

@@ -18,7 +18,7 @@ final class WatchTable {
         var end: Hop?
         /// Every directory of the trail is watched. If not, the file is looked at often.
         var isWatched = false
-        /// Why it is not, for a person.
+        /// Why it is not, for messages.
         var pollingReason = ""
     }
 

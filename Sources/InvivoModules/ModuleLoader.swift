@@ -42,7 +42,7 @@ public final class ModuleLoader: Sendable {
                 at: Location(file: path)
             )
         }
-        // The image stays from here on, found wanting or not: unloading a Swift image is never safe.
+        // The image stays loaded from here on, even if a check fails: unloading a Swift image is never safe.
         guard let symbol = dlsym(handle, INVIVO_MODULE_ENTRY_NAME) else { throw Self.withoutEntry(path) }
         return LoadedModule(path: path, name: name, entry: unsafeBitCast(symbol, to: LoadedModule.Entry.self))
     }
@@ -94,7 +94,7 @@ public final class ModuleLoader: Sendable {
                 + "@c function of that name in Swift", at: Location(file: path))
     }
 
-    /// The linker speaks of the private copy; a person knows the original.
+    /// The linker's message names the private copy; the user knows the original.
     private static func inTermsOf(_ path: String, _ reason: String, _ copy: String) -> String {
         var text = reason
         while let found = text.firstRange(of: copy) { text.replaceSubrange(found, with: path) }

@@ -24,7 +24,7 @@ public final class BuildChain: Sendable {
     func reportAsSlow() -> Bool { !isReportedAsSlow.exchange(true, ordering: .relaxed) }
 }
 
-/// Something that one chain of builds creates and others wait for.
+/// An object that one chain of builds creates and others wait for.
 public protocol Awaited: AnyObject, Sendable {
     /// Its name in messages.
     var awaitedName: String { get }

@@ -20,7 +20,7 @@ public final class PendingDisposals: Sendable {
         }
     }
 
-    /// Whether the caller may dispose of it: close was not first.
+    /// Removes an object. Returns whether the caller disposes of it; false if close was first.
     public func take(_ object: UInt64) -> Bool { objects.locked { $0.remove(object) != nil } }
 
     /// Calls `body` with each object. With the monitor held, so that none is disposed of meanwhile.

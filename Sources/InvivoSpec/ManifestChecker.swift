@@ -58,7 +58,7 @@ struct ManifestChecker {
         return content(entry, path: path.key(entry.key))
     }
 
-    /// A component that stands where it is used.
+    /// Reads an inline component.
     mutating func standing(_ node: SpecNode, path: SpecPath, at location: Location) -> [ManifestComponent] {
         depth += 1
         defer { depth -= 1 }

@@ -3,7 +3,7 @@
 public struct SpecLimits: Sendable {
     /// Bytes of the whole text.
     public var bytes: Int
-    /// Lists and maps inside each other; the root is the first. More than `depthCeiling` counts as that.
+    /// Lists and maps inside each other; the root is the first. A greater limit than `depthCeiling` is treated as that.
     public var depth: Int
     /// Values of all kinds, lists and maps included.
     public var nodes: Int

@@ -19,8 +19,8 @@ public enum SpecFormat: Sendable {
     }
 }
 
-/// Text in, tree out. Pure: no I/O, no state, any thread. Input is taken as hostile: whatever it is, the answer is a
-/// tree within the limits or a failure with a source location.
+/// Parses a document into a tree. A pure function: no I/O, no state, any thread. Input may be hostile: the result is a
+/// tree within the limits, or a failure with a source location.
 public enum SpecReader {
     /// Reads one document. The bytes are borrowed for the call.
     ///

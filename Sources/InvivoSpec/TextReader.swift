@@ -210,13 +210,13 @@ public enum TextReader {
         return text.withUTF8 { CoreSchema.resolve($0) }
     }
 
-    /// The length of the beginning that could be a number.
+    /// The length of the prefix that could be a number.
     private static func goodDigits(_ text: String) -> Int {
         var rest = Scanner(text)
         return rest.number() == nil ? 0 : rest.offset
     }
 
-    /// Goes through a text; offsets count scalars.
+    /// Scans a string; offsets count scalars.
     private struct Scanner {
         private let scalars: [Unicode.Scalar]
         private(set) var offset = 0
