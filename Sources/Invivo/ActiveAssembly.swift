@@ -13,7 +13,7 @@ extension Core {
 }
 
 extension Registry {
-    /// Says which assemblies are active.
+    /// Records an assembly as active, or removes it.
     mutating func activate(_ name: String, _ assembly: ActiveAssembly?) {
         assemblies[name] = assembly
     }

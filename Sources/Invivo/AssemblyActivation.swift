@@ -9,7 +9,7 @@ struct AssemblyActivation {
     private let given: [Assembly]
     private var all: [Assembly] = []
     private var members: [ObjectIdentifier: Members] = [:]
-    /// The remaps that lead to a collaborator of a class: the engine is not to look for them.
+    /// The remaps that lead to a collaborator of a class. The engine does not look them up.
     private var met: Set<String> = []
     private var problems: [InvivoError] = []
     /// Actions for a failed activation, and for a successful one.
@@ -20,7 +20,7 @@ struct AssemblyActivation {
     enum Step {
         /// It stays unchanged.
         case stays
-        /// Some members are others.
+        /// Some members have changed.
         case changes([(member: String, definition: AnyDefinition)])
         /// It is activated by its description.
         case activates
@@ -41,7 +41,7 @@ struct AssemblyActivation {
         try attempt { activation throws(InvivoError) in try activation.add(changes) }
     }
 
-    /// Makes them known without activating them.
+    /// Describes the assemblies without activating them.
     mutating func describe() throws(InvivoError) {
         try attempt { activation throws(InvivoError) in try activation.makeKnown() }
     }
@@ -385,7 +385,7 @@ extension Core {
     }
 }
 
-/// Calls the C side with an assembly of which only the name counts: the one that was described.
+/// Calls the C side with the name of a described assembly.
 func withNamed<Result>(_ name: String, _ body: (UnsafePointer<invivo_assembly>) -> Result) -> Result {
     name.withCString { text in
         var raw = invivo_assembly()

@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// An assembly in the C side's words: one table of its definitions, for one call.
+/// An assembly as a table of the C ABI, for one call.
 struct AssemblyTable {
     private let core: Core
     private let assembly: Assembly
@@ -59,7 +59,7 @@ struct AssemblyTable {
     final class Written {
         let arena: Arena
         var definitions: [invivo_definition] = []
-        /// The C side's from the moment the call succeeds.
+        /// Owned by the C side once the call has succeeded.
         var factories: [Unmanaged<Factory>] = []
         /// The keys that are named in it.
         var references: Set<String> = []
@@ -77,7 +77,7 @@ struct AssemblyTable {
             return mount.name + key.dropFirst(mount.prefix.count)
         }
 
-        /// A key of the table as it is in the runtime.
+        /// The key in the runtime of a key of the table.
         func there(_ key: String) -> String {
             guard let mount, key.hasPrefix(mount.name) else { return key }
             return mount.prefix + key.dropFirst(mount.name.count)

@@ -93,7 +93,7 @@ public final class Callable: Sendable {
 }
 
 extension Callable {
-    /// Calls one of the runtime's for an object.
+    /// Calls a callable of the runtime that returns an object.
     func call<Value>(_ arguments: [InvivoValue], _ core: Core, as type: Value.Type) throws(InvivoError) -> Value {
         guard case .foreign(_, let handle) = body else {
             throw InvivoError(.type, "a callable that resolves is expected here")
@@ -167,7 +167,7 @@ extension Callable {
         return Callable(taking: handle, core)
     }
 
-    /// The handle of it for one call.
+    /// Its handle for one call.
     func borrowed(_ arena: Arena, _ core: Core) throws(InvivoError) -> invivo_callable {
         if case .foreign(let owner, let handle) = body {
             if owner === core { return handle }

@@ -65,7 +65,7 @@ extension ChangeSet {
         }
     }
 
-    /// Takes a decorator or another processor away by its name.
+    /// Removes a decorator or another processor by its name.
     public func unprocess(_ name: String) throws(InvivoError) {
         try core.call(naming: name) { $0.pointee.changes_unprocess(handle, $1, $2) }
     }
@@ -125,6 +125,6 @@ extension Runtime {
         try changes { try $0.decorate(name, type, key: key, priority: priority, wrap) }
     }
 
-    /// Takes a decorator or another processor away, as one reload.
+    /// Removes a decorator or another processor, as one reload.
     public func unprocess(_ name: String) throws { try changes { try $0.unprocess(name) } }
 }

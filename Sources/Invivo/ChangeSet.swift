@@ -8,7 +8,7 @@ public final class ChangeSet {
     /// The recorded actions of assemblies: the inverse runs when the change set fails, the completion when it succeeds.
     private var undo: [() -> Void] = []
     private var finish: [() -> Void] = []
-    /// Whether assemblies come, go or change.
+    /// Whether the set adds, removes or changes assemblies.
     private(set) var hasAssemblies = false
 
     init(_ core: Core) throws(InvivoError) {
@@ -46,7 +46,7 @@ public final class ChangeSet {
         complete()
     }
 
-    /// Hands the set over without waiting; its outcome reaches observers.
+    /// Submits the set without waiting. Observers receive the outcome.
     func submit() throws(InvivoError) {
         guard !hasAssemblies else {
             throw InvivoError(
@@ -58,7 +58,7 @@ public final class ChangeSet {
         try core.call { $0.pointee.changes_submit(handle, $1) }
     }
 
-    /// Ends a set in which there is nothing to commit.
+    /// Discards a set without changes.
     func end() {
         isOpen = false
         core.table.pointee.changes_discard(handle)

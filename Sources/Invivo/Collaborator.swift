@@ -87,10 +87,10 @@ public class AnyCollaborator: @unchecked Sendable {
     init() {}
     /// The required assembly, for messages.
     var wanted: String { "" }
-    /// The name by which an assembly of no class is looked for, and remaps mean it.
+    /// The name of an assembly without a class, for lookups and remaps.
     var name: String? { nil }
     var isByName: Bool { false }
-    /// Whether a mount leads its references elsewhere: to keys, which need be of no assembly.
+    /// Whether a mount redirects its references to keys, which need not belong to an assembly.
     var isLed: Bool { false }
     /// The assembly that was found.
     var current: Assembly? { nil }
@@ -108,10 +108,10 @@ public class AnyCollaborator: @unchecked Sendable {
     func made() -> Assembly? { nil }
 }
 
-/// An assembly that is found when this one is activated; none is an error then.
+/// Refers to an assembly that is found at activation. A missing one is an error of the activation.
 public func collaborator<Other>(_ other: Other.Type) -> Collaborator<Other> { Collaborator(nil, nil) }
 
-/// The assembly of a name, which is of a class.
+/// Refers to the assembly with a name, which must be of a class.
 public func collaborator<Other>(_ other: Other.Type, named name: String) -> Collaborator<Other> {
     Collaborator(name, nil)
 }

@@ -146,7 +146,7 @@ struct Registry {
     var assemblies: [String: ActiveAssembly] = [:]
     /// The described assemblies, by name.
     var knownAssemblies: [String: ActiveAssembly] = [:]
-    /// The types that were looked for, with the names under which they are.
+    /// The types that were looked up, with the names for the lookups.
     var wished: [ObjectIdentifier: (type: Any.Type, name: String)] = [:]
 
     struct PlainType: Hashable {

@@ -62,7 +62,7 @@ public class AnyDefinition: @unchecked Sendable {
         }
     }
 
-    /// Whether it is a factory by now.
+    /// Whether the definition is active, so that it can be called.
     public var isActive: Bool { bound.load(ordering: .acquiring) != nil }
 
     /// Its current place in a runtime, or its next one.
@@ -217,7 +217,7 @@ public final class Definition<Value, each Argument>: AnyDefinition, @unchecked S
             result: count == 0 ? Value.self as? AnyClass : nil)
     }
 
-    /// Says its parameters in the draft.
+    /// Records its parameters in the draft.
     func declareParameters() {
         func add<Type>(_ type: Type.Type) {
             let shape = (type as? any InvivoConvertible.Type)?.invivoShape ?? InvivoShape(.any)
@@ -227,7 +227,7 @@ public final class Definition<Value, each Argument>: AnyDefinition, @unchecked S
     }
 }
 
-/// The value of an instance that is known to be one, or a box around one.
+/// The value of an instance that is known to be the value or a box around it.
 @inlinable @inline(__always)
 func valueOf<Value>(_ instance: UnsafeMutableRawPointer, isBoxed: Bool, as type: Value.Type) -> Value {
     if isBoxed { return Unmanaged<Boxed<Value>>.fromOpaque(instance)._withUnsafeGuaranteedRef { $0.value } }

@@ -7,7 +7,7 @@ public final class DescribedDefinition {
     private let core: Core
     private let changes: invivo_changes
     private let arena: Arena
-    /// Nothing, once the visit is over.
+    /// Empty after the visit.
     private var raw: invivo_definition
     private var isOver = false
     private var isChanged = false
@@ -41,7 +41,7 @@ public final class DescribedDefinition {
         return raw.type_name.map { String(cString: $0) }
     }
 
-    /// The key that it takes over from.
+    /// The key of its parent, from which it inherits.
     public var parent: String? { raw.parent.map { String(cString: $0) } }
 
     /// The key that it is another name of.

@@ -1,6 +1,6 @@
 internal import CInvivo
 
-/// Says a draft in the C side's words: one definition, and those that are written inline in it.
+/// Translates a draft to the C ABI: one definition, and its inline definitions.
 struct Describer {
     let core: Core
     let target: Target
@@ -59,7 +59,8 @@ struct Describer {
         }
     }
 
-    /// Fills the C side's description and hands it to `body`, with the factory that is the definition's when that succeeds.
+    /// Fills the C definition and calls `body` with it and its factory. If `body` succeeds, the definition owns the
+    /// factory.
     mutating func described(
         _ key: String, _ draft: Draft, _ arena: Arena,
         _ body: (inout invivo_definition, Unmanaged<Factory>?) throws(InvivoError) -> Void

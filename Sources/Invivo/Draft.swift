@@ -91,7 +91,7 @@ struct Draft {
     var resolves = false
     /// The method of the assembly that creates the object; nil otherwise.
     var member: MemberToken?
-    /// Whether there is one of it for each entry of the configuration.
+    /// Whether it is a pattern, with one definition for each entry of the configuration.
     var isPattern = false
     var isAbstract = false
     var isHiddenByClass = false

@@ -14,7 +14,7 @@ final class Factory: @unchecked Sendable {
     private let member: MemberToken?
     private let inject: [@Sendable (AnyObject, Resolver) throws -> Void]
 
-    /// Nil when there is nothing to do for one.
+    /// Nil if a factory would do nothing.
     init?(
         _ core: Core, _ home: Resolver.Home?, remembers: Bool,
         inject: [@Sendable (AnyObject, Resolver) throws -> Void] = [],
@@ -34,7 +34,8 @@ final class Factory: @unchecked Sendable {
         Unmanaged<Factory>.fromOpaque(data).takeUnretainedValue()
     }
 
-    /// Lets a definition use it. The definition releases the pointer when it takes it; the caller, when it does not.
+    /// Attaches the factory to a definition. If the definition is accepted, it releases the pointer; otherwise the
+    /// caller does.
     func attach(to definition: inout invivo_definition) -> Unmanaged<Factory> {
         let pointer = Unmanaged.passRetained(self)
         definition.user_data = pointer.toOpaque()

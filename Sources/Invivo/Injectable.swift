@@ -84,7 +84,7 @@ extension Lazy: Injectable {
 extension Weak: Injectable {
     static var injection: Injection { .weak(of: .wanted(Value.self)) }
     static func taken(_ value: invivo_value, _ core: Core) throws(InvivoError) -> Weak<Value> {
-        // Without a definition, which is allowed for an optional.
+        // There is no definition, which is allowed for an optional.
         if nothing(value, as: Value.self) != nil { return Weak { _ throws(InvivoError) in nil } }
         let callable = try InvivoValue(reading: value, core, .component).get(Callable.self)
         return Weak { arguments throws(InvivoError) in try callable.call(arguments, core, as: Value?.self) }

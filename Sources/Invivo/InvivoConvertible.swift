@@ -30,14 +30,14 @@ public struct InvivoShape: Sendable, Hashable {
         /// Its number.
         public var number: Int64
 
-        /// Makes a choice.
+        /// Creates a choice.
         public init(_ name: String, _ number: Int64) {
             self.name = name
             self.number = number
         }
     }
 
-    /// Makes a shape.
+    /// Creates a shape.
     public init(_ kind: InvivoKind, isOptional: Bool = false, choices: [Choice] = [], typeName: String? = nil) {
         self.kind = kind
         self.isOptional = isOptional

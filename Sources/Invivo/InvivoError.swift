@@ -7,7 +7,7 @@ public struct InvivoError: Error, Sendable, Hashable {
         /// The number of the status, negative.
         public let rawValue: Int32
 
-        /// Makes a code from a status' number.
+        /// Creates a code from the number of a status.
         public init(rawValue: Int32) { self.rawValue = rawValue }
     }
 
@@ -28,7 +28,7 @@ public struct InvivoError: Error, Sendable, Hashable {
     /// The dependents of the component that failed, the outermost first: `app.main -> app.player`. Empty without
     /// dependents.
     public private(set) var neededBy = ""
-    /// The whole as a person would read it, one line an error.
+    /// The complete text, one line for each error.
     private var text: String
     private var causes: [InvivoError]
     private var parts: [InvivoError]
@@ -70,7 +70,7 @@ extension InvivoError: CustomStringConvertible {
 }
 
 extension InvivoError.Code: CustomStringConvertible {
-    /// The name of the constant, as `notFound`; `unknown(-1000)` of a code that has none here.
+    /// The name of the constant, such as `notFound`; `unknown(-1000)` for a code without one.
     public var description: String {
         let name = String(text: invivo_status_name(rawValue))
         guard name != "INVIVO_E_UNKNOWN" else { return "unknown(\(rawValue))" }

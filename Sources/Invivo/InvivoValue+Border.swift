@@ -121,7 +121,7 @@ extension InvivoValue {
         return items
     }
 
-    /// Answers the value through an out parameter, as the receiver's own.
+    /// Stores the value in an out parameter. The receiver owns it.
     func answered(_ out: UnsafeMutablePointer<invivo_value>?, _ core: Core) throws(InvivoError) {
         guard let out else { return }
         try withArena { arena throws(InvivoError) in

@@ -4,7 +4,7 @@ public import CInvivo
 /// open.
 public struct Key<Value>: Sendable {
     @usableFromInline let handle: invivo_key
-    /// The registered type that was checked against `Value`; an entry of any other type is looked at more closely. 0: none.
+    /// The registered type that was checked against `Value`; an entry of any other type is checked again. 0: none.
     @usableFromInline let type: UInt64
     /// Whether the instance is a box around a value that is no class instance.
     @usableFromInline let isBoxed: Bool

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A value behind a mutex. A pthread mutex, because ThreadSanitizer sees it: a race beside it is then a race for sure.
+/// A value behind a mutex. A pthread mutex, because ThreadSanitizer sees it: a reported race is then a real one.
 final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

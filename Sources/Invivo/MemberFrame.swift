@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Tells a definition that is written as a method of its assembly from others.
+/// Identifies a definition that is written as a method of its assembly.
 final class MemberToken: Sendable {}
 
 /// The members of assemblies that the calling thread is creating. A call of another member's method resolves its

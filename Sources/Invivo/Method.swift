@@ -25,7 +25,7 @@ struct Method: Sendable {
 /// A parameter of a method or initializer.
 struct Parameter: Sendable {
     var name: String
-    /// Asked for when the type is registered: the description of a class may speak of the class itself.
+    /// Evaluated when the type is registered, because the description of a class may refer to the class.
     var shape: @Sendable () -> InvivoShape
 
     /// Combines names and types; a parameter without a name is identified by its position.

@@ -110,7 +110,7 @@ final class Need: @unchecked Sendable {
 }
 
 extension Injection {
-    /// The types that it looks for.
+    /// The types that it looks up.
     var wishes: [Any.Type] {
         switch how {
         case .type(let type), .all(let type): [type]

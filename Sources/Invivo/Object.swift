@@ -32,7 +32,7 @@ public final class Object: Sendable {
         _ = core.table.pointee.object_release(handle)
     }
 
-    /// Throws where it is of another runtime.
+    /// Throws if it belongs to another runtime.
     func require(in core: Core) throws(InvivoError) {
         guard self.core === core else {
             throw InvivoError(

@@ -23,8 +23,8 @@ public final class Override: Sendable {
         self.handle = Locked(handle)
     }
 
-    /// Takes it back, in any order with others. A second time does nothing. Where it fails the override stays, and can be ended
-    /// again.
+    /// Ends the override. Overrides end in any order, and a second call is a no-op. If the call fails, the override
+    /// stays and can be ended again.
     public func end() throws(InvivoError) {
         let open = handle.withLock { handle in
             defer { handle = nil }

@@ -40,7 +40,7 @@ final class Plan: @unchecked Sendable {
 
     enum Outcome {
         case made(UnsafeMutableRawPointer)
-        /// Something shared is not to be had here, or a reload has come: this time it is resolved.
+        /// A shared object is unavailable here, or a reload was committed: this call resolves.
         case resolve
         /// An initializer uses the runtime.
         case givenUp
@@ -158,7 +158,7 @@ final class Plan: @unchecked Sendable {
 
     // MARK: - Making
 
-    /// Makes the graph; the reference to its outermost object is the caller's.
+    /// Creates the graph. The caller owns the reference to its outermost object.
     func make() throws(InvivoError) -> Outcome {
         do {
             return try withUnsafeTemporaryAllocation(
@@ -235,7 +235,7 @@ enum Planning {
         return key
     }()
 
-    /// The runtime of the plan that runs, 0 for none; 1 when it is spoilt, 2 inside a callback of any runtime.
+    /// The runtime of the plan that runs, 0 for none; 1 if the plan was given up, 2 inside a callback of any runtime.
     private static var state: UInt { UInt(bitPattern: pthread_getspecific(key)) }
 
     /// Whether the calling code runs outside of any construction. Inside of one, new objects may belong to the graph
@@ -258,7 +258,7 @@ enum Planning {
         return former
     }
 
-    /// Answers whether it was spoilt.
+    /// Returns whether the plan was given up.
     static func leave(_ former: UInt) -> Bool {
         let isSpoilt = state & 1 == 1
         pthread_setspecific(key, UnsafeRawPointer(bitPattern: former))

@@ -3,7 +3,7 @@ internal import CInvivo
 /// A property as it is declared to the runtime.
 struct Property: Sendable {
     var name: String
-    /// Asked for when the type is registered: the description of a class may speak of the class itself.
+    /// Evaluated when the type is registered, because the description of a class may refer to the class.
     var shape: @Sendable () -> InvivoShape
     var about: About
     /// A field of a block lies at this offset; a property of an instance has accessors instead.

@@ -2,7 +2,7 @@ internal import CInvivo
 
 /// The result of one reload.
 public struct Reload: Sendable {
-    /// The generation that holds now: the new one, or after a failure the one that stays.
+    /// The current generation: the new one, or after a failure the one that stays.
     public let generation: UInt64
     /// The cause of the reload: `tuning.yaml`, `define synth.lead`.
     public let cause: String
@@ -50,9 +50,9 @@ public struct Reload: Sendable {
             case pending
             /// The configuration value at the path, which is given as the key, has changed.
             case configured
-            /// The definition waits for something that is not there (any more).
+            /// The definition is blocked on a missing dependency.
             case dormant
-            /// A pool has forgotten its entries; the key is the pool's name.
+            /// The entries of a pool were removed; the key is the pool's name.
             case cleared
         }
     }

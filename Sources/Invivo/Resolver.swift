@@ -85,7 +85,7 @@ public struct Resolver: Sendable {
         return try core.resolve(place.key, with: values, as: Value.self, .component)
     }
 
-    /// The key that a name means here.
+    /// The whole key of a name.
     private func whole(_ name: String) -> String {
         guard let home else { return name }
         guard !name.contains(".") else { return home.remaps(name) }

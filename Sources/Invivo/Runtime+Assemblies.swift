@@ -92,7 +92,7 @@ extension Core {
         return state
     }
 
-    /// Takes a description back; that of another assembly of the name stays.
+    /// Removes a description, unless another assembly has the name.
     fileprivate func forget(_ name: String, _ assembly: Assembly?) throws(InvivoError) {
         let known = registry.withLock { $0.knownAssemblies[name]?.assembly }
         if let assembly, assembly !== known {
@@ -106,10 +106,10 @@ extension Core {
 }
 
 extension ChangeSet {
-    /// Activates an assembly, with those that it needs.
+    /// Activates an assembly, with its collaborators.
     public func activate(_ assembly: Assembly) throws(InvivoError) { try activate([assembly]) }
 
-    /// Activates several assemblies, which may need each other.
+    /// Activates several assemblies, which may depend on each other.
     public func activate(_ first: Assembly, _ second: Assembly, _ others: Assembly...) throws(InvivoError) {
         try activate([first, second] + others)
     }

@@ -26,19 +26,19 @@ extension View {
         self[key] ?? value
     }
 
-    /// A whole number, at the price of a shared object.
+    /// An integer, read as fast as a shared object.
     @inlinable @inline(__always)
     public subscript(key: ConfigKey<Int>, default value: Int) -> Int {
         Int(truncatingIfNeeded: invivo_view_config_int64(raw, key.handle, Int64(value)))
     }
 
-    /// A number, at the price of a shared object.
+    /// A number, read as fast as a shared object.
     @inlinable @inline(__always)
     public subscript(key: ConfigKey<Double>, default value: Double) -> Double {
         invivo_view_config_double(raw, key.handle, value)
     }
 
-    /// A boolean, at the price of a shared object.
+    /// A boolean, read as fast as a shared object.
     @inlinable @inline(__always)
     public subscript(key: ConfigKey<Bool>, default value: Bool) -> Bool {
         invivo_view_config_bool(raw, key.handle, value)
@@ -187,7 +187,7 @@ extension Runtime {
         try core.call(naming: name) { $0.pointee.converter_unregister(core.handle, $1, $2) }
     }
 
-    /// Reads one text by a converter.
+    /// Reads one string by a converter.
     public func convert<Value: InvivoConvertible>(
         _ text: String, by converter: String, as type: Value.Type = Value.self
     ) throws(InvivoError) -> Value {

@@ -10,19 +10,19 @@ public struct KeyState: Sendable, Hashable {
     /// The missing dependencies of a blocked definition: keys, names of types, and paths of the configuration as
     /// `config.path`.
     public let waits: [String]
-    /// Why the last try to make or start one failed, or empty.
+    /// The error of the last attempt to create or start an instance; empty without one.
     public let error: String
 
     public enum State: String, Sendable {
         /// Not built yet.
         case cold
         case building
-        /// There; of a type that is started: not yet.
+        /// Created, and not started if its type is started.
         case made
         case prepared, starting, started, stopping, stopped
-        /// The last try to make or start it failed.
+        /// The last attempt to create or start it failed.
         case failed
-        /// Something that it needs is not there.
+        /// Blocked on a missing dependency.
         case dormant
     }
 }
@@ -103,7 +103,7 @@ extension Runtime {
         try core.call { $0.pointee.start(core.handle, key.handle, $1) }
     }
 
-    /// Stops a key's shared instance, which stays where it is; one that is not started is left alone.
+    /// Stops a key's shared instance, which remains the instance of the key. One that is not started is left unchanged.
     public func stop<Value>(_ key: Key<Value>) throws(InvivoError) {
         try core.call { $0.pointee.stop(core.handle, key.handle, $1) }
     }
@@ -126,14 +126,14 @@ extension Runtime {
 }
 
 extension ChangeSet {
-    /// Lets go of a key's shared instances, also (`dependencies`) of everything that they got.
+    /// Drops the shared instances of a key, with `dependencies` also those of all its dependencies.
     public func reset(_ key: String, dependencies: Bool = false) throws(InvivoError) {
         try core.call(naming: key) {
             $0.pointee.changes_reset(handle, $1, dependencies ? UInt32(INVIVO_RESET_DEPENDENCIES) : 0, $2)
         }
     }
 
-    /// Lets go of all instances of a scope.
+    /// Drops all instances of a scope.
     public func reset(_ scope: Scope) throws(InvivoError) {
         try core.call { $0.pointee.changes_reset_scope(handle, scope.rawValue, $1) }
     }

@@ -31,7 +31,7 @@ extension Runtime {
         public var maximumDocumentNodes: Int?
         /// The maximum number of entries for a definition with `each`; nil is 10,000.
         public var maximumEachEntries: Int?
-        /// Reading and planning documents that takes longer is abandoned; nil is 10 s, 50 days or more is no limit.
+        /// The limit for reading and planning documents; nil is 10 s, and 50 days or more are no limit.
         public var loadTimeout: Duration?
         /// Whether modules and manifests may be files that other users own or can write.
         public var allowsForeignFiles = false
@@ -80,7 +80,7 @@ public struct LogEntry {
     public var message: String
     /// The key path that the message refers to, for filters; may be empty.
     public var path: String
-    /// More, typed.
+    /// Further values of any kind.
     public var fields: [String: InvivoValue]
 }
 
@@ -130,7 +130,7 @@ extension InvivoValue {
 }
 
 extension Runtime.Options {
-    /// Calls `open` with the options of the C side. A log box in them belongs to the C side once it succeeds.
+    /// Calls `open` with the options of the C side. The C side owns a log box in them once `open` has succeeded.
     func opening(
         _ arena: Arena, _ table: Table, _ open: (UnsafePointer<invivo_runtime_options>) throws(InvivoError) -> Void
     ) throws(InvivoError) {

@@ -13,8 +13,8 @@ extension Runtime {
         try core.blockKey(name, as: type)
     }
 
-    /// The instance of a key. A shared one that is built costs nanoseconds and never waits; one that is not is built once,
-    /// however many threads ask.
+    /// The instance of a key. A built shared instance costs nanoseconds and never waits. A cold one is built once, even
+    /// when several threads request it.
     @inlinable
     public func resolve<Instance: AnyObject>(_ key: Key<Instance>) throws(InvivoError) -> Instance {
         if let instance = core.withShared(
@@ -56,12 +56,12 @@ extension Runtime {
         Object(taking: try core.lease(of: instance), core)
     }
 
-    /// Makes an object of a registered type without a definition; it belongs to the calling thread.
+    /// Creates an object of a registered type without a definition. It belongs to the calling thread.
     public func make(_ type: TypeReference, _ arguments: any InvivoConvertible...) throws(InvivoError) -> Object {
         try make(type, with: arguments)
     }
 
-    /// Makes an object of a registered type with arguments that are in an array.
+    /// Creates an object of a registered type, with an array of arguments.
     public func make(_ type: TypeReference, with arguments: [any InvivoConvertible]) throws(InvivoError) -> Object {
         let values = try arguments.values()
         var object = invivo_object()
@@ -83,7 +83,7 @@ extension Runtime {
         return try body(view)
     }
 
-    /// A block as the present generation has it.
+    /// The content of a block in the current generation.
     @inlinable
     public subscript<Content>(key: BlockKey<Content>) -> Content { view { $0[key] } }
 }

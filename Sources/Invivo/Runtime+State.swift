@@ -3,7 +3,7 @@ internal import CInvivo
 extension Runtime {
     /// The counts of a runtime.
     public struct Info: Sendable, Hashable {
-        /// The generation that holds.
+        /// The current generation.
         public let generation: UInt64
         /// Reloads that were committed.
         public let reloads: UInt64
@@ -26,7 +26,7 @@ extension Runtime {
         public let overflows: UInt64
         /// The number of checks of all files without an event.
         public let rescans: UInt64
-        /// Changes that were found so in files whose directories are watched.
+        /// The changes that these checks found in files with watched directories.
         public let unannounced: UInt64
     }
 
@@ -51,7 +51,7 @@ extension Runtime {
         public enum Following: Sendable, Hashable {
             /// Events announce them.
             case watching
-            /// The file is looked at again and again, because it cannot be watched.
+            /// The file is checked at intervals, because it cannot be watched.
             case polling(every: Duration, reason: String)
             /// The document is in memory: it changes by calls alone.
             case memory

@@ -119,7 +119,7 @@ public final class Runtime: Sendable {
         return Int(ran)
     }
 
-    /// The generation that holds now, also where the thread has a view of an older one open.
+    /// The current generation, even if the thread has a view of an older one open.
     public var generation: UInt64 {
         get throws(InvivoError) {
             var generation: UInt64 = 0

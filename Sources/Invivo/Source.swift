@@ -35,7 +35,7 @@ public final class Source: Sendable {
         }
     }
 
-    /// Looks at a file now, without waiting for an event; done when this returns.
+    /// Reads a file now, without waiting for an event. Its reload is complete when this returns.
     public func refresh() throws(InvivoError) { try core.call { $0.pointee.source_refresh(handle, $1) } }
 
     /// Stops following the document and removes its effects, as a reload. The commit of a change set fails when one of
@@ -45,7 +45,7 @@ public final class Source: Sendable {
 
 extension Runtime {
     /// Follows a file through renames, links and re-creation, for the life of the runtime. It is read, checked and
-    /// committed before this returns; with `waiting`, it need not be there or be good yet.
+    /// committed before this returns; with `waiting`, it may be missing or invalid for now.
     @discardableResult
     public func watch(_ path: String, waiting: Bool = false) throws(InvivoError) -> Source {
         try Source(core, path: path, name: nil, text: nil, waiting: waiting)
