@@ -114,7 +114,7 @@ extension Runtime {
         return try Target(try object(for: instance), key)
     }
 
-    /// Says that targets of this key and type will come, so that documents may name it before.
+    /// Declares that targets of this key and type will be attached, so that documents may refer to the key before.
     public func declareTarget(_ key: String, _ type: TypeReference) throws(InvivoError) {
         try core.call(naming: key) { $0.pointee.target_declare(core.handle, $1, type.handle, $2) }
     }

@@ -209,7 +209,7 @@ extension Core {
         }
     }
 
-    /// The registered type of a Swift type, as described or without properties and methods. `isShared` tells whether
+    /// The registered type of a Swift type, as described or without properties and methods. `isShared` states whether
     /// any thread may use its values; nil keeps an earlier answer, or else lets the compiler decide.
     func type(of value: Any.Type, isShared: Bool?) throws(InvivoError) -> invivo_type {
         if let bits = registry.withLock({ $0.described[ObjectIdentifier(value)] }) { return invivo_type(bits: bits) }

@@ -33,7 +33,7 @@ struct PendingChange {
         case uncertain
         /// Closed after writing, or renamed to the path.
         case whole
-        /// Made, still empty and not closed: about to be written.
+        /// Created, still empty and not closed: about to be written.
         case begun(since: UInt64)
         /// Written to and not closed.
         case open(since: UInt64)

@@ -57,8 +57,8 @@ final class Announcer: Sendable {
         }
     }
 
-    /// Runs `body`, which makes a commit visible, between the calls of the observers that keep resolved objects. `changesObjects`
-    /// says whether there may be something to tell them.
+    /// Runs `body`, which makes a commit visible, between the calls of the observers that keep resolved objects.
+    /// `changesObjects` is false if they need no call.
     func publishing(_ changesObjects: Bool, _ body: () -> Void) {
         guard changesObjects else { return body() }
         let me = currentThread().identity
@@ -77,7 +77,7 @@ final class Announcer: Sendable {
 
     // MARK: reloads
 
-    /// Logs and counts a reload, and tells the observers.
+    /// Logs and counts a reload, and notifies the observers.
     func tell(_ attempt: Attempt) {
         let report = attempt.report
         let (warnings, isRepeated) = state.locked { $0.logged.news(of: attempt) }

@@ -307,14 +307,14 @@ final class Documents: Sendable {
         return true
     }
 
-    /// Has the follower report files with events since `first` again, because they are being written.
+    /// Lets the follower report files with events since `first` again, because they are being written.
     func lookAgain(_ documents: [Document], since first: UInt64) {
         guard !documents.isEmpty else { return }
         container.log(.debug, "\(documents.map(\.name).joined(separator: ", ")): being written; read again later")
         state.locked { $0.follower }?.lookAgain(documents.compactMap(\.follow), since: first)
     }
 
-    /// Has the follower report files again that could not be read for want of descriptors or memory.
+    /// Lets the follower report files again that could not be read for lack of descriptors or memory.
     func readAgain(_ documents: [Document]) {
         guard !documents.isEmpty else { return }
         state.locked { $0.follower }?.readAgain(documents.compactMap(\.follow))

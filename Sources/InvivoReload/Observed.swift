@@ -16,7 +16,7 @@ protocol Observed {
     func objects(_ id: UInt32) -> [UInt64]
     /// Returns the live objects of a tracked definition.
     func trackedObjects(_ id: UInt32) -> [TrackedObject]
-    /// Returns the keys with built shared instances in a scope. Some may be gone.
+    /// Returns the keys with built shared instances in a scope. Some instances may have ended.
     func builtKeys(_ scope: Scope) -> Set<UInt32>
     /// Returns the keys that received `id` while they were built, beyond their declared references.
     func recordedDependents(of id: UInt32) -> Set<UInt32>

@@ -5,8 +5,8 @@ internal import InvivoTraits
 internal import InvivoWiring
 
 extension Reloader {
-    /// Runs one transaction, from change set to report, and tells the observers. Returns why it failed. By the thread that has the
-    /// turn.
+    /// Runs one reload, from change set to report, and notifies the observers. Returns its failure. By the thread that
+    /// has the turn.
     ///
     /// `isAnswered`: a call waits for it and returns its failure.
     func reload(_ set: ChangeSet, isAnswered: Bool = false) -> Failure? {

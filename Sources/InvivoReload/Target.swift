@@ -3,7 +3,7 @@ internal import InvivoBase
 internal import InvivoGraph
 public import InvivoWiring
 
-/// A live object attached to a spec key, held weakly: it is removed when the object is disposed of.
+/// A live object attached to a spec key, held weakly: the target is removed when the object is disposed of.
 public final class Target: Sendable {
     public let id: UInt32
     public let key: String

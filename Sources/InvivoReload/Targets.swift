@@ -52,7 +52,7 @@ final class Targets: Sendable {
         for target in detached { remove(target) }
     }
 
-    /// An object is being disposed of: its target is forgotten without touching it.
+    /// Removes the target of an object that is being disposed of. Does not use the object.
     func objectIsGone(_ object: UInt64) {
         let target = state.locked { state -> Target? in
             let target = state.ofObject.removeValue(forKey: object)
@@ -62,7 +62,7 @@ final class Targets: Sendable {
         target?.closeHandle()
     }
 
-    /// Before a change set is staged: without the targets whose objects are gone.
+    /// Removes the targets whose objects have ended. Called before a change set is staged.
     func removeGone() {
         // Targets hold leases: they are released without the monitor.
         let gone = state.locked { state in
@@ -85,7 +85,7 @@ final class Targets: Sendable {
 
     // MARK: targets that are detached later
 
-    /// Keeps the object of a target until `release`. False if it is gone.
+    /// Keeps the object of a target until `release`. Returns false if the object has ended.
     func keep(_ target: Target) -> Bool {
         guard ObjectTable.retain(target.object) else { return false }
         let lease = ObjectLease(owning: target.object)

@@ -97,8 +97,8 @@ extension Container {
         ids.prefix(8).map(keyName).joined(separator: ", ") + (ids.count > 8 ? ", ..." : "")
     }
 
-    /// Injects into an object of the host's as a definition says, or (nil) as the one of its very type does: no initializer
-    /// runs, all hooks do. It does not become a shared instance.
+    /// Injects into an object of the host, by a definition or (nil) by the definition of exactly its type. No
+    /// initializer runs, but all hooks do. It does not become a shared instance.
     public func inject(_ object: UInt64, as id: UInt32?) throws(Failure) {
         guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
         let type = ObjectType.of(record)
@@ -113,8 +113,8 @@ extension Container {
         }
     }
 
-    /// How an object of a type is injected: by the key, else by the definition of this very type (abstract ones not), else by
-    /// what the type needs.
+    /// The compiled definition that injects into an object of a type: that of the key, else that of exactly this type
+    /// unless it is abstract, else that of the type's needs.
     func recipe(for type: ObjectType, as id: UInt32?, _ build: Build) throws(Failure) -> Recipe {
         let named = if let id { id } else { try definition(of: type, in: build.graph) as UInt32? }
         guard let id = named else {

@@ -14,7 +14,8 @@ public enum Disposal {
         _ = ObjectTable.release(object)
     }
 
-    /// Called once when the last claim on an object is gone: disposes of it, in its domain. Under a monitor it is postponed.
+    /// Called once when an object has lost its last claim: disposes of it, in its domain. Under a monitor it is
+    /// postponed.
     static func dispose(_ record: Record) {
         // In a forked child nothing of the parent's ends: no callback runs, and its memory is left alone.
         guard iv_forks() == 0 || ObjectType.of(record).container.home.isHere else { return }

@@ -2,7 +2,8 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 
-/// Makes the shared instances of a build visible. A commit that has overtaken one is followed by another that replaces it.
+/// Makes the shared instances of a build visible. If a commit was published while an object was built, a further commit
+/// replaces that object.
 struct Publication {
     let build: Build
     private let container: Container
