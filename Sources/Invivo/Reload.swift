@@ -12,6 +12,8 @@ public struct Reload: Sendable {
     public let stopError: InvivoError?
     /// The changes of the reload.
     public let changes: [Change]
+    /// The number of changes that a report of `Runtime.reports` does not contain: it has the first 1000.
+    public let omitted: Int
     /// The warnings, each with its source location: unused values with a name similar to a used one, and all other log
     /// entries of this reload at the level `warning`.
     public let warnings: [String]
@@ -30,6 +32,8 @@ public struct Reload: Sendable {
         public let kind: Kind
         /// The property that was tuned, or empty.
         public let property: String
+        /// Where the new value or definition is written, `tuning.yaml:3:12`; empty if a call gave it, or if there is none.
+        public internal(set) var location = ""
         /// The number of live objects of prototype or graph scope that the key has created before, and that no reload
         /// updates.
         public internal(set) var untracked = 0
@@ -87,8 +91,10 @@ public struct Reload: Sendable {
                 key: String(text: table.pointee.report_key(report, index)),
                 kind: Change.Kind(rawValue: table.pointee.report_change(report, index)) ?? .tuned,
                 property: String(text: table.pointee.report_property(report, index)),
+                location: String(text: table.pointee.report_location(report, index)),
                 untracked: Int(clamping: table.pointee.report_untracked(report, index)))
         }
+        omitted = Int(clamping: table.pointee.report_omitted(report))
         warnings = (0..<table.pointee.report_warning_count(report)).map {
             String(text: table.pointee.report_warning(report, $0))
         }

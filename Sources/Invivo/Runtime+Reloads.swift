@@ -70,6 +70,25 @@ extension Runtime {
         return try observe(&options, ObserverBox<Publishing>(core, body, {}))
     }
 
+    /// The reports of the last reloads, committed or failed, the oldest first.
+    ///
+    /// The runtime keeps the last 64, and fewer if they need more than 1 MiB. Reloads that found nothing to change have no
+    /// report.
+    public var reports: [Reload] {
+        get throws(InvivoError) {
+            var found = KeptReports(core.table)
+            try core.call { table, error in
+                table.pointee.runtime_reports(
+                    core.handle,
+                    { data, report in
+                        guard let data, let report else { return }
+                        data.assumingMemoryBound(to: KeptReports.self).pointee.append(report)
+                    }, &found, error)
+            }
+            return found.reports
+        }
+    }
+
     private func observe(
         _ body: @escaping @Sendable (Reload) throws -> Void, end: @escaping @Sendable () -> Void
     ) throws(InvivoError) -> Observer {
@@ -139,4 +158,13 @@ extension Core {
         _ = table.pointee.runtime_note_error(handle, raw)
         table.pointee.error_release(raw)
     }
+}
+
+private struct KeptReports {
+    let table: Table
+    var reports: [Reload] = []
+
+    init(_ table: Table) { self.table = table }
+
+    mutating func append(_ report: OpaquePointer) { reports.append(Reload(report, table)) }
 }

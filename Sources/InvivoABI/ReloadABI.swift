@@ -64,6 +64,28 @@ public func invivo_report_property(_ report: OpaquePointer!, _ index: Int) -> Un
 }
 
 @c @implementation
+public func invivo_report_location(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.strings.location(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_omitted(_ report: OpaquePointer!) -> UInt64 { UInt64(InvivoABI.report(report)?.omitted ?? 0) }
+
+@c @implementation
+public func invivo_runtime_reports(
+    _ runtime: invivo_runtime, _ visit: invivo_report_visit!, _ userData: UnsafeMutableRawPointer!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        let engine = try Engine.find(runtime.bits)
+        guard let visit else { throw Failure(.argument, "visit is NULL") }
+        for report in engine.reports {
+            withExtendedLifetime(report) { visit(userData, OpaquePointer(Unmanaged.passUnretained(report).toOpaque())) }
+        }
+    }
+}
+
+@c @implementation
 public func invivo_report_untracked(_ report: OpaquePointer!, _ index: Int) -> UInt64 {
     guard let report = InvivoABI.report(report), report.changes.indices.contains(index) else { return 0 }
     return report.untracked[report.changes[index].key] ?? 0

@@ -13,6 +13,7 @@ final class Announcer: Sendable {
         var lastFailure: Failure?
         /// The messages that were logged, so as not to repeat them.
         var logged = LoggedReloads()
+        var history = ReportHistory()
         var reloads: UInt64 = 0
         var failures: UInt64 = 0
     }
@@ -45,10 +46,10 @@ final class Announcer: Sendable {
 
     func remove(_ observer: Observer) { state.locked { $0.observers.removeAll { $0 === observer } } }
 
-    /// For close.
+    /// For close. Drops the kept reports, too.
     func closeObservers() {
         let observers = state.locked { state in
-            defer { state.observers = [] }
+            defer { (state.observers, state.history) = ([], ReportHistory()) }
             return state.observers
         }
         for observer in observers {
@@ -91,9 +92,11 @@ final class Announcer: Sendable {
             container.log(.info, report.text, fields)
         }
         container.log(.debug, "\(report.cause): \(report.phaseText)")
+        let entry = ReportHistory.Entry(report)
         let observers = state.locked { state -> [Observer] in
             if report.failure != nil { state.failures += 1 } else { state.reloads += 1 }
             state.lastFailure = report.failure
+            state.history.append(entry)
             return state.observers
         }
         for observer in observers {
@@ -117,6 +120,9 @@ final class Announcer: Sendable {
 
     /// The numbers of reloads that succeeded and that failed.
     var counts: (reloads: UInt64, failures: UInt64) { state.locked { ($0.reloads, $0.failures) } }
+
+    /// The reports of the last reloads, the oldest first.
+    var reports: [Report] { state.locked { $0.history.reports } }
 
     // MARK: errors without a caller
 

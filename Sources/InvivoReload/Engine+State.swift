@@ -81,6 +81,9 @@ extension Engine {
 
     public var lastError: Failure? { announcer.lastFailure }
 
+    /// The reports of the last reloads, the oldest first.
+    public var reports: [Report] { announcer.reports }
+
     /// Logs and keeps an error that no caller can receive.
     public func note(_ failure: Failure) { announcer.note(failure) }
 

@@ -73,8 +73,7 @@ extension Planner {
         for id in reinjected.union(effects.steps.rebound).sorted() where !seen.contains(id) {
             guard let cell = graph.cell(id), !observed.objects(id).isEmpty else { continue }
             effects.steps.reinjected.append((id, cell))
-            effects.changes.append(
-                Report.Change(key: names.name(id), what: UInt32(INVIVO_CHANGED_REINJECTED), property: ""))
+            effects.changes.append(Report.Change(key: names.name(id), what: INVIVO_CHANGED_REINJECTED))
         }
     }
 
@@ -88,7 +87,9 @@ extension Planner {
         let wasAlias = former != nil && before.alias(id) != nil
         if let former, !wasAlias { effects.store.replaced.append(former) }
         let key = definition?.key ?? names.name(id)
-        func note(_ what: Int) { effects.changes.append(Report.Change(key: key, what: UInt32(what), property: "")) }
+        func note(_ what: Int) {
+            effects.changes.append(Report.Change(key: key, what: what, at: definition?.location ?? Location()))
+        }
         guard let definition else {
             effects.editor.set(nil as Cell?, at: id)
             effects.editor.set(nil as Recipe?, at: id)

@@ -19,7 +19,9 @@ extension Planner {
 
     func noteChanges(of config: ConfigPlan, _ changes: inout [Report.Change]) {
         for change in config.changes where change.isLeaf {
-            changes.append(Report.Change(key: change.path, what: UInt32(INVIVO_CHANGED_CONFIGURED), property: ""))
+            changes.append(
+                Report.Change(
+                    key: change.path, what: INVIVO_CHANGED_CONFIGURED, at: change.node?.location ?? Location()))
         }
     }
 

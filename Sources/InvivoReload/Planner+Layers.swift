@@ -179,7 +179,7 @@ extension Planner {
         }
         guard !said.specs.isEmpty else { return }
         warnings.append(("no target has the key '\(key)' yet; its traits wait for one", said.location))
-        changes.append(Report.Change(key: key, what: UInt32(INVIVO_CHANGED_PENDING), property: ""))
+        changes.append(Report.Change(key: key, what: INVIVO_CHANGED_PENDING, at: said.location))
     }
 
     /// The key that was meant: with its assembly, or spelled otherwise.
@@ -291,8 +291,9 @@ extension Planner {
             let isPending = properties[index].takesRestart || !(hasLive || properties[index].isInBlock)
             changes.append(
                 Report.Change(
-                    key: key, what: UInt32(isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED),
-                    property: properties[index].name))
+                    key: key, what: isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED,
+                    property: properties[index].name,
+                    at: layers?.effective[index]?.location.location ?? definition?.location ?? Location()))
         }
     }
 }

@@ -13,7 +13,7 @@ final class PoolClearing: Sendable {
     /// The number of entries with a living object, after the commit.
     var count: UInt64 { removed.load(ordering: .acquiring) }
 
-    var change: Report.Change { Report.Change(key: pool.name, what: UInt32(INVIVO_CHANGED_CLEARED), property: "") }
+    var change: Report.Change { Report.Change(key: pool.name, what: INVIVO_CHANGED_CLEARED) }
 
     /// On the thread that has the turn, when the commit can no longer fail.
     func carryOut() { removed.store(pool.removeAll(), ordering: .releasing) }

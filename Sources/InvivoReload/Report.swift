@@ -10,6 +10,15 @@ public final class Report: Sendable {
         public let key: String
         public let what: UInt32
         public let property: String
+        /// Where the new value or definition is written; empty if a call gave it, or if there is none.
+        public let location: Location
+
+        init(key: String, what: Int, property: String = "", at location: Location = Location()) {
+            self.key = key
+            self.what = UInt32(what)
+            self.property = property
+            self.location = location
+        }
     }
     public let generation: UInt64
     public let cause: String
@@ -17,6 +26,8 @@ public final class Report: Sendable {
     /// The failure of stopping replaced objects.
     public let stopFailure: Failure?
     public let changes: [Change]
+    /// The number of changes that a kept report does not contain.
+    public let omitted: Int
     public let warnings: [String]
     /// Nanoseconds by phase (INVIVO_PHASE_...).
     public let phases: [UInt64]
@@ -46,7 +57,40 @@ public final class Report: Sendable {
         self.failure = failure
         self.stopFailure = stopFailure
         self.changes = changes
+        omitted = 0
         self.phases = phases
+    }
+
+    /// A copy without the values, and with the first changes and warnings only.
+    private init(shortening whole: Report) {
+        referred = whole.referred
+        stopGrace = whole.stopGrace
+        formerly = whole.formerly
+        warnings = Array(whole.warnings.prefix(Self.mostKept))
+        settings = [:]
+        generation = whole.generation
+        cause = whole.cause
+        failure = whole.failure
+        stopFailure = whole.stopFailure
+        changes = Array(whole.changes.prefix(Self.mostKept))
+        omitted = whole.changes.count - changes.count
+        phases = whole.phases
+    }
+
+    private static let mostKept = 1000
+
+    /// Returns the report as the history keeps it: without the values, which belong to its generation, and shortened if it is long.
+    func kept() -> Report {
+        let isShort = changes.count <= Self.mostKept && warnings.count <= Self.mostKept
+        return isShort && settings.isEmpty ? self : Report(shortening: self)
+    }
+
+    /// The approximate size in memory, with the C strings of a report that was read.
+    var bytes: Int {
+        func size(_ string: String) -> Int { 2 * string.utf8.count + 48 }
+        return 512 + size(cause) + (failure.map { size($0.text) } ?? 0) + (stopFailure.map { size($0.text) } ?? 0)
+            + changes.reduce(0) { $0 + size($1.key) + size($1.property) + size($1.location.file) + 32 }
+            + warnings.reduce(0) { $0 + size($1) }
     }
 
     /// Created on first use. Observers in several domains read one report at the same time.
@@ -86,7 +130,7 @@ public final class Report: Sendable {
             return "\(name) \(Self.names[min(Int(change.what), Self.names.count - 1)])"
         }
         var list = shown.joined(separator: ", ")
-        if changes.count > 8 { list += " and \(changes.count - 8) more" }
+        if changes.count > 8 { list += " and \(changes.count + omitted - 8) more" }
         if list.isEmpty { list = "nothing changed" }
         return "generation \(generation): \(cause): \(list), \(Self.duration(phases[Int(INVIVO_PHASE_TOTAL)]))"
             + referredText
@@ -128,7 +172,7 @@ public final class ReportStrings: Sendable {
     private let storage = CStrings()
     private let causeText, summary: CText
     private let failure, stopFailure: ErrorBox?
-    private let keys, properties, warnings: [CText]
+    private let keys, properties, locations, warnings: [CText]
 
     init(_ report: Report) {
         let storage = storage
@@ -136,6 +180,7 @@ public final class ReportStrings: Sendable {
         summary = storage.text(report.text)
         keys = report.changes.map { storage.text($0.key) }
         properties = report.changes.map { storage.text($0.property) }
+        locations = report.changes.map { storage.text($0.location.text) }
         warnings = report.warnings.map { storage.text($0) }
         failure = report.failure.map { ErrorBox($0) }
         stopFailure = report.stopFailure.map { ErrorBox($0) }
@@ -149,6 +194,7 @@ public final class ReportStrings: Sendable {
     public func key(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: keys) }
     public func warning(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: warnings) }
     public func property(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: properties) }
+    public func location(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: locations) }
 
     private static func item(_ index: Int, of texts: [CText]) -> UnsafePointer<CChar>? {
         texts.indices.contains(index) ? texts[index].pointer : nil

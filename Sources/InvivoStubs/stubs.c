@@ -1274,10 +1274,29 @@ static invivo_status not_ready_changes_expect(invivo_changes changes, uint64_t g
     return INVIVO_E_NOT_READY;
 }
 
+static const char *not_ready_report_location(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return "";
+}
+
+static uint64_t not_ready_report_omitted(const invivo_report *report) {
+    (void)report;
+    return 0;
+}
+
+static invivo_status not_ready_runtime_reports(invivo_runtime runtime, invivo_report_visit visit, void *user_data, invivo_error **error) {
+    (void)runtime;
+    (void)visit;
+    (void)user_data;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 184,
+    .function_count = 187,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1462,6 +1481,9 @@ static const struct invivo_table not_ready = {
     .runtime_generation = not_ready_runtime_generation,
     .view_config_late = not_ready_view_config_late,
     .changes_expect = not_ready_changes_expect,
+    .report_location = not_ready_report_location,
+    .report_omitted = not_ready_report_omitted,
+    .runtime_reports = not_ready_runtime_reports,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2219,6 +2241,18 @@ const invivo_value *invivo_view_config_late(invivo_view view, invivo_config id) 
 
 invivo_status invivo_changes_expect(invivo_changes changes, uint64_t generation, invivo_error **error) {
     return functions()->changes_expect(changes, generation, error);
+}
+
+const char *invivo_report_location(const invivo_report *report, size_t index) {
+    return functions()->report_location(report, index);
+}
+
+uint64_t invivo_report_omitted(const invivo_report *report) {
+    return functions()->report_omitted(report);
+}
+
+invivo_status invivo_runtime_reports(invivo_runtime runtime, invivo_report_visit visit, void *user_data, invivo_error **error) {
+    return functions()->runtime_reports(runtime, visit, user_data, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 184,
+    .function_count = 187,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -189,6 +189,9 @@ static const struct invivo_table instance = {
     .runtime_generation = invivo_runtime_generation,
     .view_config_late = invivo_view_config_late,
     .changes_expect = invivo_changes_expect,
+    .report_location = invivo_report_location,
+    .report_omitted = invivo_report_omitted,
+    .runtime_reports = invivo_runtime_reports,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

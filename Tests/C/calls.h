@@ -698,6 +698,18 @@ static invivo_status call_view_config_late(const arguments *use) {
 static invivo_status call_changes_expect(const arguments *use) {
     return invivo_changes_expect((invivo_changes){use->changes}, (uint64_t)use->number, use->error);
 }
+static invivo_status call_report_location(const arguments *use) {
+    (void)invivo_report_location(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_omitted(const arguments *use) {
+    (void)use;
+    (void)invivo_report_omitted(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_runtime_reports(const arguments *use) {
+    return invivo_runtime_reports((invivo_runtime){use->runtime}, (invivo_report_visit)use->function, (void *)out_of(use, 2), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -884,6 +896,9 @@ static const every_call every_calls[] = {
     {"invivo_runtime_generation", call_runtime_generation, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
     {"invivo_view_config_late", call_view_config_late, TAKES_HANDLE, "config", NULL, 0},
     {"invivo_changes_expect", call_changes_expect, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", NULL, 0},
+    {"invivo_report_location", call_report_location, 0, "", NULL, 0},
+    {"invivo_report_omitted", call_report_omitted, 0, "", NULL, 0},
+    {"invivo_runtime_reports", call_runtime_reports, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Change sets that expect a generation. */
+/* Change sets that expect a generation, and the reports that a runtime keeps. */
 /* sanitize: yes */
 #include "parts.h"
 
@@ -118,8 +118,88 @@ static void no_update_is_lost_between_threads(void) {
     end();
 }
 
+/* ---- kept reports -------------------------------------------------------------------------------------- */
+
+static struct { char cause[64], key[64], location[64]; invivo_status status; size_t count; uint64_t omitted; } kept[80];
+static int kept_count;
+static void keep(void *user_data, const invivo_report *report) {
+    CHECK(user_data == &kept_count);
+    if (kept_count == 80) return;
+    snprintf(kept[kept_count].cause, sizeof kept[0].cause, "%s", invivo_report_cause(report));
+    snprintf(kept[kept_count].key, sizeof kept[0].key, "%s", invivo_report_count(report) ? invivo_report_key(report, 0) : "");
+    snprintf(kept[kept_count].location, sizeof kept[0].location, "%s", invivo_report_location(report, 0));
+    kept[kept_count].status = invivo_report_status(report), kept[kept_count].omitted = invivo_report_omitted(report);
+    kept[kept_count++].count = invivo_report_count(report);
+}
+static void read_reports(void) {
+    kept_count = 0;
+    OK(invivo_runtime_reports(runtime, keep, &kept_count, E));
+}
+
+static invivo_status document(const char *name, const char *text, invivo_error **error) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, name, text, strlen(text), E));
+    return invivo_changes_commit(changes, error);
+}
+
+static void the_last_reports_are_kept_with_their_locations(void) {
+    char text[64];
+    begin_with(0);
+    read_reports();
+    CHECK_EQUAL(kept_count, 0);
+    expects_error(invivo_runtime_reports(runtime, NULL, NULL, E), INVIVO_E_ARGUMENT, "visit is NULL");
+    OK(document("a.yaml", "config:\n  number: 1\n", E));
+    expects_error(document("a.yaml", "config: [", E), INVIVO_E_SYNTAX, NULL);
+    OK(document("a.yaml", "config:\n  number: 1\n", E)); /* the same as before: no report */
+    invivo_definition part = {.struct_size = sizeof part, .key = "a.part", .type = register_type(part_options("Part")), .file = "parts.c", .line = 7};
+    OK(invivo_define(runtime, &part, NULL, E));
+    OK(document("a.yaml", "config:\n\n  number: 2\n", E));
+    read_reports();
+    CHECK_EQUAL(kept_count, 4);
+    CHECK_TEXT(kept[0].key, "number"), CHECK_TEXT(kept[0].location, "a.yaml:2:11"), CHECK_EQUAL(kept[0].status, INVIVO_OK);
+    CHECK_EQUAL(kept[1].status, INVIVO_E_SYNTAX), CHECK_EQUAL(kept[1].count, 0), CHECK_TEXT(kept[1].location, "");
+    CHECK_TEXT(kept[2].cause, "define a.part"), CHECK_TEXT(kept[2].location, "parts.c:7");
+    CHECK_TEXT(kept[3].location, "a.yaml:3:11"), CHECK_EQUAL(kept[3].omitted, 0);
+    for (int i = 0; i < 100; i++) {
+        snprintf(text, sizeof text, "config: { number: %d }", i + 10);
+        OK(document("a.yaml", text, E));
+    }
+    read_reports();
+    CHECK_EQUAL(kept_count, 64);
+    CHECK_EQUAL(kept[63].status, INVIVO_OK);
+    end();
+}
+
+/* A report of 100,000 changes keeps the first 1000, and many long ones displace each other. */
+static void kept_reports_are_bounded_in_bytes(void) {
+    enum { MANY = 20000, LONG = 40 };
+    char *text = malloc(MANY * 32);
+    begin_with(0);
+    size_t length = (size_t)sprintf(text, "config: {");
+    for (int i = 0; i < MANY; i++) length += (size_t)sprintf(text + length, " v%d: 1,", i);
+    sprintf(text + length, " last: 1 }");
+    OK(document("many.yaml", text, E));
+    read_reports();
+    CHECK_EQUAL(kept_count, 1);
+    CHECK_EQUAL(kept[0].count, 1000);
+    CHECK_EQUAL(kept[0].omitted, MANY + 1 - 1000);
+    for (int round = 0; round < LONG; round++) {
+        length = (size_t)sprintf(text, "config: {");
+        for (int i = 0; i < 1000; i++) length += (size_t)sprintf(text + length, " v%d: %d,", i, round);
+        sprintf(text + length, " last: 1 }");
+        OK(document("other.yaml", text, E));
+    }
+    read_reports();
+    CHECK(kept_count >= 1 && kept_count < LONG);
+    free(text);
+    end();
+}
+
 int main(void) {
     check_begin();
+    RUN_TEST(the_last_reports_are_kept_with_their_locations);
+    RUN_TEST(kept_reports_are_bounded_in_bytes);
     RUN_TEST(a_submitted_set_that_expects_a_generation_is_not_combined);
     RUN_TEST(no_update_is_lost_between_threads);
     return check_end();

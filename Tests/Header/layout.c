@@ -856,5 +856,8 @@ int main(void) {
     OFFSET(invivo_table, runtime_generation, sizeof(void (*)(void)));
     OFFSET(invivo_table, view_config_late, sizeof(void (*)(void)));
     OFFSET(invivo_table, changes_expect, sizeof(void (*)(void)));
+    OFFSET(invivo_table, report_location, sizeof(void (*)(void)));
+    OFFSET(invivo_table, report_omitted, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_reports, sizeof(void (*)(void)));
     return 0;
 }

@@ -59,6 +59,9 @@ INVIVO_API const char *invivo_report_key(const invivo_report *report, size_t ind
 INVIVO_API uint32_t invivo_report_change(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 /** Returns the property of a change, or "". */
 INVIVO_API const char *invivo_report_property(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns where the new value or definition of a change is written: "tuning.yaml:3:12"; "" if a call gave it, or if there
+ * is none. */
+INVIVO_API const char *invivo_report_location(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 /** Returns the number of live prototype or graph-scope objects that were created for the key of a change before it.
  * Reloads do not follow them (see INVIVO_DEFINITION_TRACKED). The first call for a report counts; the cost is
  * proportional to the live objects. 0 for shared objects. */
@@ -67,6 +70,17 @@ INVIVO_API uint64_t invivo_report_untracked(const invivo_report *report, size_t 
 INVIVO_API uint64_t invivo_report_nanoseconds(const invivo_report *report, uint32_t phase) INVIVO_NOWAIT;
 /** Returns a summary in one line: "generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms". */
 INVIVO_API const char *invivo_report_text(const invivo_report *report) INVIVO_NOWAIT;
+/** Returns the number of changes that a report of invivo_runtime_reports does not contain: it has the first 1000. 0 for
+ * the report of an observer. */
+INVIVO_API uint64_t invivo_report_omitted(const invivo_report *report) INVIVO_NOWAIT;
+
+/** A function that receives a report, valid during the call. */
+typedef void (*invivo_report_visit)(void *user_data, const invivo_report *report);
+/** Calls `visit` with the reports of the last reloads, committed or failed, the oldest first.
+ * The runtime keeps the last 64, and fewer if they need more than 1 MiB; the newest one is always kept. Reloads that
+ * found nothing to change have no report. Called on the calling thread, without locks held. */
+INVIVO_API invivo_status invivo_runtime_reports(invivo_runtime runtime, invivo_report_visit visit, void *user_data,
+                                                invivo_error **error) INVIVO_WAITS;
 
 /** Options of invivo_observe. */
 typedef struct invivo_observer_options {

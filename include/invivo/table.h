@@ -213,6 +213,9 @@ struct invivo_table {
     invivo_status (*runtime_generation)(invivo_runtime runtime, uint64_t *out, invivo_error **error);
     const invivo_value *(*view_config_late)(invivo_view view, invivo_config id);
     invivo_status (*changes_expect)(invivo_changes changes, uint64_t generation, invivo_error **error);
+    const char *(*report_location)(const invivo_report *report, size_t index);
+    uint64_t (*report_omitted)(const invivo_report *report);
+    invivo_status (*runtime_reports)(invivo_runtime runtime, invivo_report_visit visit, void *user_data, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

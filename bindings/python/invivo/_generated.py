@@ -1311,6 +1311,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_runtime_generation": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_view_config_late": (ctypes.POINTER(invivo_value), [invivo_view, invivo_config], True),
     "invivo_changes_expect": (ctypes.c_int32, [invivo_changes, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_report_location": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_omitted": (ctypes.c_uint64, [ctypes.c_void_p], True),
+    "invivo_runtime_reports": (ctypes.c_int32, [invivo_runtime, ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1499,6 +1502,9 @@ TABLE: list[str] = [
     "invivo_runtime_generation",
     "invivo_view_config_late",
     "invivo_changes_expect",
+    "invivo_report_location",
+    "invivo_report_omitted",
+    "invivo_runtime_reports",
 ]
 
 

@@ -88,6 +88,11 @@ public:
     size_t count() const noexcept { return invivo_report_count(raw_); }
     const char *key(size_t index) const noexcept { return invivo_report_key(raw_, index); }
     uint32_t change(size_t index) const noexcept { return invivo_report_change(raw_, index); }
+    const char *property(size_t index) const noexcept { return invivo_report_property(raw_, index); }
+    /// Where the new value or definition is written: "tuning.yaml:3:12"; "" if a call gave it, or if there is none.
+    const char *location(size_t index) const noexcept { return invivo_report_location(raw_, index); }
+    /// The number of changes that a kept report (`runtime::each_report`) does not contain.
+    uint64_t omitted() const noexcept { return invivo_report_omitted(raw_); }
     const invivo_report *raw() const noexcept { return raw_; }
 
 private:

@@ -263,6 +263,24 @@ public:
         };
         return observe(options, std::move(told));
     }
+    /// Calls `visit(report)` with the reports of the last reloads, the oldest first. An exception ends the visit and is thrown.
+    /// The runtime keeps the last 64, and fewer if they need more than 1 MiB.
+    template <typename F> INVIVO_LOCAL void each_report(F visit) const {
+        std::pair<F *, std::exception_ptr> box(&visit, nullptr);
+        detail::checked([&](invivo_error **e) {
+            return invivo_runtime_reports(
+                raw_,
+                [](void *data, const invivo_report *raw) {
+                    auto *box = static_cast<std::pair<F *, std::exception_ptr> *>(data);
+                    if (box->second) return;
+                    try {
+                        (*box->first)(report(raw));
+                    } catch (...) { box->second = std::current_exception(); }
+                },
+                &box, e);
+        });
+        if (box.second) std::rethrow_exception(box.second);
+    }
     /// Observes commits for a cache of resolved objects: calls `told(false)` before a commit becomes visible that gives
     /// a key another object, and `told(true)` after that.
     /// The first call empties the cache, which stores nothing until the second. It is called on the committing thread

@@ -22,7 +22,7 @@ from .._services import config
 from .._services.config import ConfigObserver
 from .._services.documents import Path, Source, Target, file_options
 from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, WiringNode, nodes
-from .._services.reports import Observer, Purger, Reloads, Report
+from .._services.reports import Observer, Purger, Reloads, Report, kept_reports
 from .._services.settings import STOP_GRACE, Log, LogLevel, make_options
 from .._services.views import View, end_left
 from .._state.core import Core
@@ -351,6 +351,15 @@ class Runtime(Filling, Changing):
         """Calls back after every reload, committed or failed, on the thread that ran it."""
         check_callback(callback, ("report",), "an observer")
         return Observer(self._open(), callback)
+
+    @property
+    def reports(self) -> list[Report]:
+        """The reports of the last reloads, committed or failed, the oldest first.
+
+        The runtime keeps the last 64, and fewer if they need more than 1 MiB. Reloads that found nothing to change
+        have no report.
+        """
+        return kept_reports(self._open())
 
     def reloads(self) -> Reloads:
         """Iterates over the reloads from now on; ends when the runtime closes."""

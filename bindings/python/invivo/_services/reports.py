@@ -34,13 +34,15 @@ class Change:
 
     ``what``: "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured" (then ``key`` is a path of
     the configuration) or "dormant". ``untracked``: how many earlier objects of the key, of prototype or graph scope,
-    live on and are not updated by reloads.
+    live on and are not updated by reloads. ``location``: where the new value or definition is written,
+    "tuning.yaml:3:12"; "" if a call gave it, or if there is none.
     """
 
     key: str
     what: str
     property: str
     untracked: int = dataclasses.field(default=0, compare=False)
+    location: str = dataclasses.field(default="", compare=False)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +51,8 @@ class Report:
 
     ``generation`` is the current one, also after a failure. ``warnings``: each with its location in a document, as in
     the log, for example about misspelled paths. ``stop_error``: the error of a replaced object that could not be
-    stopped. ``nanoseconds["outage"]``: how long an exclusive object was stopped without a successor.
+    stopped. ``nanoseconds["outage"]``: how long an exclusive object was stopped without a successor. ``omitted``: how
+    many changes a report of `Runtime.reports` does not contain; it has the first 1000.
     """
 
     generation: int
@@ -60,6 +63,7 @@ class Report:
     text: str
     stop_error: Error | None = None
     warnings: tuple[str, ...] = ()
+    omitted: int = 0
 
     @property
     def committed(self) -> bool:
@@ -82,6 +86,7 @@ def read_report(core: Core, pointer: int) -> Report:
             _CHANGED.get(library.report_change(pointer, index), "unknown"),
             text(library.report_property(pointer, index)),
             int(library.report_untracked(pointer, index)),
+            text(library.report_location(pointer, index)),
         )
         for index in range(library.report_count(pointer))
     )
@@ -96,7 +101,30 @@ def read_report(core: Core, pointer: int) -> Report:
         warnings=tuple(
             text(library.report_warning(pointer, index)) for index in range(library.report_warning_count(pointer))
         ),
+        omitted=library.report_omitted(pointer),
     )
+
+
+class _Reading:
+    """Collects the kept reports of a runtime."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.reports: list[Report] = []
+
+    def heard(self, pointer: int) -> None:
+        self.reports.append(read_report(self.core, pointer))
+
+
+def kept_reports(core: Core) -> list[Report]:
+    """Returns the reports of the last reloads, the oldest first."""
+    reading = _Reading(core)
+    number = callbacks.enroll(reading)
+    try:
+        core.library.call("runtime_reports", core.handle, _reloaded.of(core.library), number)
+    finally:
+        callbacks.dismiss(number)
+    return reading.reports
 
 
 class Observer:
@@ -147,7 +175,7 @@ def _publishing(item: Purger, _: int, published: int) -> None:
 
 
 @callbacks.returns_nothing(c.invivo_observer_options, "reloaded", user_data=0)
-def _reloaded(item: Observer, _: int, report: int) -> None:
+def _reloaded(item: Observer | _Reading, _: int, report: int) -> None:
     item.heard(report)
 
 
