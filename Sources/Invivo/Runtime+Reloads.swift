@@ -76,14 +76,14 @@ extension Runtime {
     /// report.
     public var reports: [Reload] {
         get throws(InvivoError) {
-            var found = KeptReports(core.table)
+            let found = KeptReports(core.table)
             try core.call { table, error in
                 table.pointee.runtime_reports(
                     core.handle,
                     { data, report in
                         guard let data, let report else { return }
-                        data.assumingMemoryBound(to: KeptReports.self).pointee.append(report)
-                    }, &found, error)
+                        Unmanaged<KeptReports>.fromOpaque(data).takeUnretainedValue().append(report)
+                    }, Unmanaged.passUnretained(found).toOpaque(), error)
             }
             return found.reports
         }
@@ -160,11 +160,11 @@ extension Core {
     }
 }
 
-private struct KeptReports {
-    let table: Table
-    var reports: [Reload] = []
+private final class KeptReports {
+    private let table: Table
+    private(set) var reports: [Reload] = []
 
     init(_ table: Table) { self.table = table }
 
-    mutating func append(_ report: OpaquePointer) { reports.append(Reload(report, table)) }
+    func append(_ report: OpaquePointer) { reports.append(Reload(report, table)) }
 }

@@ -176,6 +176,12 @@ static void a_report_has_the_warnings() {
     });
     own.configure("synth.nubmer", 3);
     CHECK(warned == "'synth.nubmer' is not read by anything; did you mean 'synth.number'?");
+    std::vector<std::string> kept;
+    own.each_report([&](const invivo::report &report) { kept.push_back(report.cause()); });
+    CHECK(!kept.empty() && kept.back().find("synth.nubmer") != std::string::npos);
+    int visits = 0;
+    CHECK(throws(INVIVO_E_HOST, "enough", [&] { own.each_report([&](const invivo::report &) { visits++; throw invivo::error(INVIVO_E_HOST, "enough"); }); }));
+    CHECK(visits == 1);
 }
 
 static void names_and_paths_may_be_strings_and_paths() {

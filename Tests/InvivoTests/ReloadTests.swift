@@ -112,6 +112,45 @@ extension SwiftAPI {
             }
         }
 
+        @Test func aChangeSetDependsOnItsGeneration() throws {
+            try withRuntime { runtime throws in
+                let expected = try runtime.generation
+                try runtime.changes { changes in
+                    try changes.expect(generation: expected)
+                    try changes.document("a.yaml", "config: { number: 1 }")
+                }
+                let error = failure {
+                    try runtime.changes { changes in
+                        try changes.expect(generation: expected)
+                        try changes.document("a.yaml", "config: { number: 2 }")
+                    }
+                }
+                #expect(error.code == .stale)
+                #expect(try runtime.generation == expected + 1)
+            }
+        }
+
+        @Test func theLastReportsAreKeptWithTheLocationsOfTheirChanges() throws {
+            try withRuntime { runtime throws in
+                #expect(try runtime.reports.isEmpty)
+                try runtime.changes { try $0.document("a.yaml", "config:\n  number: 1") }
+                let error = failure { try runtime.changes { try $0.document("b.yaml", "config: [") } }
+                for number in 2..<100 {
+                    try runtime.changes { try $0.document("a.yaml", "config: { number: \(number) }") }
+                    if number == 3 {
+                        let reports = try runtime.reports
+                        #expect(reports.map(\.isCommitted) == [true, false, true, true])
+                        #expect(reports[0].changes.map(\.location) == ["a.yaml:2:11"])
+                        #expect(reports[1].error?.code == error.code)
+                    }
+                }
+                let reports = try runtime.reports
+                #expect(reports.count == 64)
+                #expect(reports.last?.generation == (try runtime.generation))
+                #expect(reports.allSatisfy { $0.omitted == 0 })
+            }
+        }
+
         @Test func aThrowWhileDescribingChangesNothing() throws {
             struct Unsure: Error {}
             try withRuntime { runtime throws in

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -365,3 +366,24 @@ def test_a_change_set_depends_on_the_generation_that_it_was_written_for() -> Non
         assert runtime.config("number") == 2
         with pytest.raises(invivo.ArgumentError, match="-1, which is no number of a generation"):
             runtime.changes().expect(-1)
+
+
+def test_the_last_reports_are_kept_with_the_locations_of_their_changes(tmp_path: Path) -> None:
+    document = tmp_path / "a.yaml"
+    document.write_text("config:\n  number: 1\n")
+    with invivo.Runtime() as runtime:
+        assert runtime.reports == []
+        runtime.watch(document)
+        with pytest.raises(invivo.Error):
+            with runtime.changes() as changes:
+                changes.document("b.yaml", "config: [")
+        runtime.configure("number", 2)
+        first, failed, last = runtime.reports
+        assert [change.location for change in first.changes] == [f"{document}:2:11"]
+        assert failed.error is not None and not failed.committed
+        assert [(change.key, change.location) for change in last.changes] == [("number", "")]
+        for number in range(100):
+            runtime.configure("number", number + 10)
+        assert len(runtime.reports) == 64
+        assert runtime.reports[-1].generation == runtime.generation
+        assert runtime.reports[-1].omitted == 0
