@@ -32,7 +32,7 @@ public final class Application: Sendable {
             try options.opening(arena, table) { raw throws(InvivoError) in
                 app.runtime = raw
                 do throws(InvivoError) { try Core.call(table) { $0.pointee.app_open(&handle, &app, $1) } } catch {
-                    start?.changes?.takeBack()
+                    start?.changes?.rollBack()
                     throw error
                 }
             }

@@ -18,7 +18,7 @@ public final class ChangeSet {
         self.handle = handle
     }
 
-    /// Fills a change set that the caller commits. The caller then calls `complete` or `takeBack`.
+    /// Fills a change set that the caller commits. The caller then calls `complete` or `rollBack`.
     init(borrowing handle: invivo_changes, _ core: Core) {
         self.core = core
         self.handle = handle
@@ -28,11 +28,11 @@ public final class ChangeSet {
     deinit {
         guard isOpen else { return }
         core.table.pointee.changes_discard(handle)
-        takeBack()
+        rollBack()
     }
 
     /// The set has failed.
-    func takeBack() {
+    func rollBack() {
         for step in undo.reversed() { step() }
         (undo, finish) = ([], [])
     }
@@ -40,7 +40,7 @@ public final class ChangeSet {
     func commit() throws(InvivoError) {
         isOpen = false
         do throws(InvivoError) { try core.call { $0.pointee.changes_commit(handle, $1) } } catch {
-            takeBack()
+            rollBack()
             throw error
         }
         complete()

@@ -8,10 +8,9 @@ internal import InvivoWiring
 
 @c @implementation
 public func invivo_view_begin(_ runtime: invivo_runtime) -> invivo_view {
-    let upper = runtime.bits >> 32
-    guard upper >> 28 == 1, UInt32(truncatingIfNeeded: runtime.bits) == 0,
-        let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff),
-        let reader = Readers.enter(core, tag: upper & 0xfff_ffff), let graph = reader.pointee.graph
+    let handle = HandleBits(runtime.bits)
+    guard handle.kind == HandleBits.runtimeKind, handle.index == 0, let core = handle.core,
+        let reader = Readers.enter(core, tag: handle.tag), let graph = reader.pointee.graph
     else {
         return invivo_view(
             graph: UnsafeRawPointer(iv_no_graph()).assumingMemoryBound(to: invivo_graph.self), reader: nil)

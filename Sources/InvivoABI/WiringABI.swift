@@ -41,14 +41,14 @@ public func invivo_key_find(
 
 @c @implementation
 public func invivo_key_name(_ key: invivo_key) -> UnsafePointer<CChar>! {
-    if key.bits >> 60 == 3, let parents = ForkedRuntime(runtimeHandle(of: key)) { return parents.name(of: key.bits) }
+    if HandleBits(key.bits).kind == HandleBits.keyKind, let parents = ForkedRuntime(HandleBits(key.bits).runtime) { return parents.name(of: key.bits) }
     guard let container = try? Container.find(key.bits, .key) else { return nil }
     return container.monitor.locked { container.keys.text(UInt32(truncatingIfNeeded: key.bits)) }
 }
 
 @c @implementation
 public func invivo_key_version(_ key: invivo_key) -> UnsafePointer<UInt64>! {
-    if ForkedRuntime(runtimeHandle(of: key)) != nil, key.bits >> 60 == 3 {
+    if ForkedRuntime(HandleBits(key.bits).runtime) != nil, HandleBits(key.bits).kind == HandleBits.keyKind {
         return iv_version_of_forked_keys()
     }
     guard let container = try? Container.find(key.bits, .key) else { return nil }
@@ -285,10 +285,6 @@ public func invivo_key_of_type(
             throw container.nothing(lookup)
         }
     }
-}
-
-private func runtimeHandle(of key: invivo_key) -> UInt64 {
-    HandleKind.runtime.rawValue << 60 | key.bits & 0x0fff_ffff_0000_0000
 }
 
 private func lookupFlags(_ flags: UInt32) throws(Failure) -> UInt32 {

@@ -99,7 +99,7 @@ private final class ErrorStrings: Sendable {
         path = failure.path.isEmpty ? empty : store.text(failure.path)
         file = failure.location.file.isEmpty ? empty : store.text(failure.location.file)
         rule = failure.finding.map { [store] in store.text($0.rawValue) } ?? empty
-        neededBy = failure.neededBy.isEmpty ? empty : store.text(failure.needers)
+        neededBy = failure.neededBy.isEmpty ? empty : store.text(failure.dependentPath)
     }
 }
 

@@ -169,7 +169,7 @@ public struct Failure: Error, Sendable {
     }
 
     /// `neededBy` as a path.
-    public var needers: String { neededBy.joined(separator: " -> ") }
+    public var dependentPath: String { neededBy.joined(separator: " -> ") }
 
     private func writeLine(to line: inout String) {
         if !location.file.isEmpty {
@@ -180,7 +180,7 @@ public struct Failure: Error, Sendable {
         }
         if !path.isEmpty { line += "\(path): " }
         line += message
-        if !neededBy.isEmpty { line += " (needed by \(needers))" }
+        if !neededBy.isEmpty { line += " (needed by \(dependentPath))" }
         if let cause = cause.first {
             line += " (because "
             cause.write(to: &line)

@@ -1,8 +1,8 @@
 /// State that is accessible only while one monitor is held.
 ///
 /// `body` must not wait on the monitor, and must not access the same state in a nested call. As with `Mutex`, the
-/// compiler checks that no part of the state leaves the monitor. `lockedUnchecked` and `heldUnchecked` are for state
-/// that is not `Sendable`, for example raw pointers: there the caller is responsible for values that leave `body`.
+/// compiler checks that no part of the state leaves the monitor. `lockedUnchecked` is for state that is
+/// not `Sendable`, for example raw pointers: there the caller is responsible for values that leave `body`.
 public final class Guarded<State>: @unchecked Sendable {
     @usableFromInline let monitor: Monitor
     @usableFromInline var state: State
@@ -36,13 +36,6 @@ public final class Guarded<State>: @unchecked Sendable {
     public func lockedUnchecked<Result, E: Error>(_ body: (inout State) throws(E) -> Result) throws(E) -> Result {
         monitor.lock()
         defer { monitor.unlock() }
-        return try body(&state)
-    }
-
-    /// As `held`, without the compiler's check.
-    @inlinable @inline(__always)
-    public func heldUnchecked<Result, E: Error>(_ body: (inout State) throws(E) -> Result) throws(E) -> Result {
-        monitor.assertHeld()
         return try body(&state)
     }
 }

@@ -72,11 +72,11 @@ public enum HandleTable {
 
         /// The slot that `bits` names, if it is live and of this kind.
         func slot(of bits: UInt64, _ kind: HandleKind) -> (index: UInt32, slot: UnsafeMutablePointer<Slot>)? {
-            guard bits >> 60 == kind.rawValue else { return nil }
+            guard HandleBits(bits).kind == kind.rawValue else { return nil }
             let index = UInt32(truncatingIfNeeded: bits)
             guard index < used else { return nil }
             let slot = slot(index)
-            guard slot.pointee.kind == kind, slot.pointee.generation == UInt32(bits >> 32 & 0xFFF_FFFF) else {
+            guard slot.pointee.kind == kind, slot.pointee.generation == UInt32(HandleBits(bits).tag) else {
                 return nil
             }
             return (index, slot)
@@ -186,7 +186,7 @@ extension Failure {
     /// The error for a handle that cannot be used.
     public static func badHandle(_ bits: UInt64, _ kind: HandleKind) -> Failure {
         if bits == 0 { return Failure(.handle, "the \(kind.name) handle is zero") }
-        if let other = HandleKind(rawValue: bits >> 60), other != kind {
+        if let other = HandleKind(rawValue: HandleBits(bits).kind), other != kind {
             return Failure(
                 .handle,
                 "\(withArticle(kind.name)) handle is needed, this one is of \(withArticle(other.name))"

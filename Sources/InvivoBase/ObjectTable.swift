@@ -30,12 +30,12 @@ public enum ObjectTable {
 
     @inlinable @inline(__always)
     static func slot(_ bits: UInt64) -> UnsafeMutablePointer<iv_slot>? {
-        guard bits >> 60 == kind else { return nil }
+        guard HandleBits(bits).kind == kind else { return nil }
         return iv_slot_at(UInt32(truncatingIfNeeded: bits))
     }
 
     @inlinable @inline(__always)
-    static func generation(_ bits: UInt64) -> UInt64 { (bits >> 32) & 0xfff_ffff }
+    static func generation(_ bits: UInt64) -> UInt64 { HandleBits(bits).tag }
 
     /// Checks whether an object that lost a claim is held only by a reference cycle; set as `dispose` is.
     @inlinable @inline(__always)
@@ -99,7 +99,7 @@ public enum ObjectTable {
         slot.pointee.record = record
         iv_store_relaxed_u64(iv_slot_owner(slot), owner)
         iv_store_u64(
-            iv_slot_state(slot), generation << UInt64(IV_GENERATION_SHIFT) | (hold ? 1 << 32 : 0) | leases)
+            iv_slot_state(slot), generation << UInt64(IV_GENERATION_SHIFT) | (hold ? IV_HOLD : 0) | leases)
         return kind << 60 | generation << 32 | UInt64(index)
     }
 
@@ -188,26 +188,26 @@ public enum ObjectTable {
 
     /// Adds the graph's hold to an object with a lease.
     public static func hold(_ bits: UInt64) {
-        if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 32) }
+        if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), IV_HOLD) }
     }
 
     /// Notes that the object is part of a reference cycle.
     public static func markCycle(_ bits: UInt64) {
-        if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), 1 << 34) }
+        if let slot = slot(bits) { _ = iv_or_u64(iv_slot_state(slot), IV_CYCLE) }
     }
 
     public static func isInCycle(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         let state = iv_load_u64(iv_slot_state(slot))
-        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) && state & (1 << 34) != 0
+        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) && state & IV_CYCLE != 0
     }
 
     /// Leases, and whether the graph holds it; nil for a stale handle or an object on its way out.
     public static func claims(_ bits: UInt64) -> (leases: UInt64, isHeld: Bool)? {
         guard let slot = slot(bits) else { return nil }
         let state = iv_load_u64(iv_slot_state(slot))
-        guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 33) == 0 else { return nil }
-        return (state & 0xffff_ffff, state & (1 << 32) != 0)
+        guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & IV_DYING == 0 else { return nil }
+        return (state & IV_LEASES, state & IV_HOLD != 0)
     }
 
     /// Whether the object has a lease or the graph's hold.
@@ -215,8 +215,8 @@ public enum ObjectTable {
     public static func isClaimed(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         let state = iv_load_u64(iv_slot_state(slot))
-        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) && state & 0x1_ffff_ffff != 0
-            && (state & (1 << 33) == 0 || state & trial != 0)
+        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) && state & (IV_LEASES | IV_HOLD) != 0
+            && (state & IV_DYING == 0 || state & IV_TRIAL != 0)
     }
 
     // MARK: reference cycles
@@ -229,22 +229,22 @@ public enum ObjectTable {
     public static func revive(_ bits: UInt64) {
         guard let slot = slot(bits) else { return }
         var state = iv_load_u64(iv_slot_state(slot))
-        while !iv_cas_u64(iv_slot_state(slot), &state, (state | 1 << 32) & ~(1 << 33)) {}
+        while !iv_cas_u64(iv_slot_state(slot), &state, (state | IV_HOLD) & ~IV_DYING) {}
     }
 
     /// Puts an object on trial that has exactly so many leases and no hold. False when it has others.
     private static func beginTrial(_ bits: UInt64, leases: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
-        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0x3_ffff_ffff == leases {
-            if iv_cas_u64(iv_slot_state(slot), &state, state | trial | 1 << 33) { return true }
+        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (IV_LEASES | IV_HOLD | IV_DYING) == leases {
+            if iv_cas_u64(iv_slot_state(slot), &state, state | IV_TRIAL | IV_DYING) { return true }
         }
         return false
     }
 
     private static func isOnTrial(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
-        return iv_load_u64(iv_slot_state(slot)) & trial != 0
+        return iv_load_u64(iv_slot_state(slot)) & IV_TRIAL != 0
     }
 
     /// Ends objects that have exactly these leases and no hold: all of them, or none when a thread takes a lease meanwhile. The
@@ -262,15 +262,15 @@ public enum ObjectTable {
     private static func end(_ bits: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
-        while state & trial != 0 {
-            if iv_cas_u64(iv_slot_state(slot), &state, state & ~trial) { return true }
+        while state & IV_TRIAL != 0 {
+            if iv_cas_u64(iv_slot_state(slot), &state, state & ~IV_TRIAL) { return true }
         }
         return false
     }
 
     /// Ends the trial of an object that stays alive, whether it is still on trial or its trial was canceled.
     private static func acquit(_ bits: UInt64) {
-        if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(trial | 1 << 33)) }
+        if let slot = slot(bits) { _ = iv_and_u64(iv_slot_state(slot), ~(IV_TRIAL | IV_DYING)) }
     }
 
     /// Drops a lease, for a caller that has searched for cycles itself and found the object alive. Returns true if it
@@ -279,13 +279,10 @@ public enum ObjectTable {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
         while true {
-            let last = state & 0x3_ffff_ffff == 1
-            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) { return last }
+            let last = state & (IV_LEASES | IV_HOLD | IV_DYING) == 1
+            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | IV_DYING : state &- 1) { return last }
         }
     }
-
-    /// With the dying bit: the object is on trial, which can be canceled.
-    @usableFromInline static let trial: UInt64 = 1 << 35
 
     // MARK: leases
 
@@ -298,7 +295,7 @@ public enum ObjectTable {
         while true {
             // A stale handle stays so.
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) else { return false }
-            guard state & (1 << 33 | tooMany) == 0, state & 0x1_ffff_ffff != 0 else { return retainOnTrial(slot, bits) }
+            guard state & (IV_DYING | tooMany) == 0, state & (IV_LEASES | IV_HOLD) != 0 else { return retainOnTrial(slot, bits) }
             if iv_cas_u64(iv_slot_state(slot), &state, state &+ 1) { return true }
         }
     }
@@ -308,10 +305,10 @@ public enum ObjectTable {
     static func retainOnTrial(_ slot: UnsafeMutablePointer<iv_slot>, _ bits: UInt64) -> Bool {
         var state = iv_load_u64(iv_slot_state(slot))
         while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & tooMany == 0,
-            state & 0x1_ffff_ffff != 0,
-            state & (1 << 33) == 0 || state & trial != 0
+            state & (IV_LEASES | IV_HOLD) != 0,
+            state & IV_DYING == 0 || state & IV_TRIAL != 0
         {
-            if iv_cas_u64(iv_slot_state(slot), &state, (state & ~(trial | 1 << 33)) &+ 1) { return true }
+            if iv_cas_u64(iv_slot_state(slot), &state, (state & ~(IV_TRIAL | IV_DYING)) &+ 1) { return true }
         }
         return false
     }
@@ -323,15 +320,15 @@ public enum ObjectTable {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
         while true {
-            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0xffff_ffff != 0 else {
+            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & IV_LEASES != 0 else {
                 return false
             }
             // Not when the object is already being disposed of, with its cycle: its record may be freed.
-            let last = state & 0x3_ffff_ffff == 1
-            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
+            let last = state & (IV_LEASES | IV_HOLD | IV_DYING) == 1
+            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | IV_DYING : state &- 1) {
                 if last {
                     if let record = slot.pointee.record { dispose(record) }
-                } else if state & (7 << 32) == 1 << 34 {
+                } else if state & (IV_HOLD | IV_DYING | IV_CYCLE) == IV_CYCLE {
                     lookForCycle(bits)
                 }
                 return true
@@ -344,11 +341,11 @@ public enum ObjectTable {
     public static func giveBack(_ bits: UInt64) -> Record? {
         guard let slot = slot(bits) else { return nil }
         var state = iv_load_u64(iv_slot_state(slot))
-        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & 0xffff_ffff != 0 {
-            let last = state & 0x3_ffff_ffff == 1
-            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | 1 << 33 : state &- 1) {
+        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & IV_LEASES != 0 {
+            let last = state & (IV_LEASES | IV_HOLD | IV_DYING) == 1
+            if iv_cas_u64(iv_slot_state(slot), &state, last ? (state &- 1) | IV_DYING : state &- 1) {
                 if last { return slot.pointee.record }
-                if state & (7 << 32) == 1 << 34 { lookForCycle(bits) }
+                if state & (IV_HOLD | IV_DYING | IV_CYCLE) == IV_CYCLE { lookForCycle(bits) }
                 return nil
             }
         }
@@ -360,13 +357,13 @@ public enum ObjectTable {
         guard let slot = slot(bits) else { return }
         var state = iv_load_u64(iv_slot_state(slot))
         while true {
-            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (1 << 32) != 0 else { return }
-            let last = state & 0xffff_ffff == 0
-            let next = (state & ~(1 << 32)) | (last ? 1 << 33 : 0)
+            guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & IV_HOLD != 0 else { return }
+            let last = state & IV_LEASES == 0
+            let next = (state & ~IV_HOLD) | (last ? IV_DYING : 0)
             if iv_cas_u64(iv_slot_state(slot), &state, next) {
                 if last {
                     if let record = slot.pointee.record { dispose(record) }
-                } else if state & (1 << 34) != 0 {
+                } else if state & IV_CYCLE != 0 {
                     lookForCycle(bits)
                 }
                 return
@@ -396,7 +393,7 @@ public enum ObjectTable {
         var live: UInt64 = 0
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
-            if iv_load_u64(iv_slot_state(slot)) & 0x3_ffff_ffff != 0 { live += 1 }
+            if iv_load_u64(iv_slot_state(slot)) & (IV_LEASES | IV_HOLD | IV_DYING) != 0 { live += 1 }
         }
         return live
     }
@@ -408,7 +405,7 @@ public enum ObjectTable {
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
             let state = iv_load_u64(iv_slot_state(slot))
-            guard state & 0x1_ffff_ffff != 0, iv_load_relaxed_u64(iv_slot_owner(slot)) & 0xfff_ffff == owner else {
+            guard state & (IV_LEASES | IV_HOLD) != 0, iv_load_relaxed_u64(iv_slot_owner(slot)) & HandleBits.tagMask == owner else {
                 continue
             }
             found.append(kind << 60 | (state >> UInt64(IV_GENERATION_SHIFT)) << 32 | UInt64(index))
@@ -421,8 +418,8 @@ public enum ObjectTable {
         let count = slots.locked { $0.count }
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
-            guard iv_load_u64(iv_slot_state(slot)) & 1 << 33 != 0 else { continue }
-            if iv_load_relaxed_u64(iv_slot_owner(slot)) & 0xfff_ffff == owner { return true }
+            guard iv_load_u64(iv_slot_state(slot)) & IV_DYING != 0 else { continue }
+            if iv_load_relaxed_u64(iv_slot_owner(slot)) & HandleBits.tagMask == owner { return true }
         }
         return false
     }
@@ -431,6 +428,6 @@ public enum ObjectTable {
     public static func leases(_ bits: UInt64) -> UInt64 {
         guard let slot = slot(bits) else { return 0 }
         let state = iv_load_u64(iv_slot_state(slot))
-        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) ? state & 0xffff_ffff : 0
+        return state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) ? state & IV_LEASES : 0
     }
 }

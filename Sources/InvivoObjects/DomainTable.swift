@@ -25,6 +25,15 @@ public final class DomainTable: Sendable {
         case detached
     }
 
+    /// What a job keeps after the thread that waited for it has given up.
+    private struct OverdueJob {
+        let domain: Domain
+        /// Leases kept for undo steps.
+        var leases: [ObjectLease] = []
+        /// Whether the domain had begun it.
+        var isLeft = false
+    }
+
     private struct State {
         /// Set once, by the runtime that owns the table and outlives its jobs.
         unowned var runtime: (any JobRuntime)?
@@ -39,12 +48,15 @@ public final class DomainTable: Sendable {
         var awaited: [Job] = []
         /// The number of jobs that no thread waits for and that are not over.
         var unawaited = 0
-        /// Domains that have begun a job which no thread waits for any more, by the job.
-        var left: [ObjectIdentifier: Domain] = [:]
-        /// Leases kept for undo steps that a domain has not done in time, by the job.
-        var restoring: [ObjectIdentifier: (domain: Domain, leases: [ObjectLease])] = [:]
+        /// The jobs that no thread waits for any more.
+        var overdue: [ObjectIdentifier: OverdueJob] = [:]
 
         func queue(of domain: Domain) -> JobQueue? { queues.first { $0.domain === domain } }
+
+        /// Changes the entry of a job that no thread waits for any more.
+        mutating func note(_ job: Job, _ change: (inout OverdueJob) -> Void) {
+            change(&overdue[ObjectIdentifier(job), default: OverdueJob(domain: job.domain)])
+        }
     }
 
     public let monitor: Monitor
@@ -175,8 +187,7 @@ public final class DomainTable: Sendable {
     func noteOver(_ job: Job) {
         state.held { state in
             if !job.isAwaited { state.unawaited -= 1 }
-            state.restoring[ObjectIdentifier(job)] = nil
-            state.left[ObjectIdentifier(job)] = nil
+            state.overdue[ObjectIdentifier(job)] = nil
         }
         monitor.broadcast()
     }
@@ -272,14 +283,14 @@ public final class DomainTable: Sendable {
                     continue
                 }
                 abandon(job, to: abandonment)
-                if !leases.isEmpty { state.held { $0.restoring[ObjectIdentifier(job)] = (domain, leases) } }
+                if !leases.isEmpty { state.held { $0.note(job) { $0.leases = leases } } }
                 let message = label.unfinished(in: domain, after: milliseconds(now - limits.begun))
                 return (Failure(.timeout, message), true)
             case (.left(let leases, let abandonment), _):
                 job.stopAwaiting()
                 state.held { state in
                     state.unawaited += 1
-                    state.restoring[ObjectIdentifier(job)] = (domain, leases)
+                    state.note(job) { $0.leases = leases }
                 }
                 if !isWaiting { abandon(job, to: abandonment) }
                 let message =
@@ -291,7 +302,7 @@ public final class DomainTable: Sendable {
 
     private func abandon(_ job: Job, to abandonment: Abandonment) {
         job.abandon(to: abandonment)
-        state.held { $0.left[ObjectIdentifier(job)] = job.domain }
+        state.held { $0.note(job) { $0.isLeft = true } }
     }
 
     /// Runs one job of the calling thread's domain, if one waits. Called with the monitor held, which is released meanwhile. True when
@@ -374,16 +385,14 @@ public final class DomainTable: Sendable {
 
     /// Whether a domain has work to undo before its objects may be used.
     public func needsRestore(_ domain: Domain) -> Bool {
-        state.locked { state in
-            state.left.values.contains { $0 === domain } || state.restoring.values.contains { $0.domain === domain }
-        }
+        state.locked { state in state.overdue.values.contains { $0.domain === domain } }
     }
 
     /// With the monitor held: the leases kept for undo steps that domains have not done in time.
-    public var restoringLeases: [ObjectLease] { state.held { $0.restoring.values.flatMap(\.leases) } }
+    public var restoringLeases: [ObjectLease] { state.held { $0.overdue.values.flatMap(\.leases) } }
 
     /// With the monitor held: the domains that have begun a job which no thread waits for any more.
-    public var domainsWithLeftJobs: [Domain] { state.held { Array($0.left.values) } }
+    public var domainsWithLeftJobs: [Domain] { state.held { $0.overdue.values.filter(\.isLeft).map(\.domain) } }
 
     /// With the monitor held: whether jobs that no thread waits for are not over.
     public var hasUnawaitedJobs: Bool { state.held { $0.unawaited > 0 } }

@@ -73,8 +73,8 @@ public final class Pool: @unchecked Sendable {
     /// The pool of a handle.
     public static func find(_ bits: UInt64) throws(Failure) -> Pool {
         guard let (raw, reader) = ReadSection.begin(pool: bits) else {
-            guard bits >> 60 == HandleKind.pool.rawValue else { throw .badHandle(bits, .pool) }
-            _ = try Container.find(HandleKind.runtime.rawValue << 60 | bits & 0x0fff_ffff_0000_0000, .runtime)
+            guard HandleBits(bits).kind == HandleBits.poolKind else { throw .badHandle(bits, .pool) }
+            _ = try Container.find(HandleBits(bits).runtime, .runtime)
             throw Failure(.handle, "the pool is closed")
         }
         defer { ReadSection.end(reader) }
@@ -249,7 +249,7 @@ public final class Pool: @unchecked Sendable {
     /// Called with the owner word of a marked object that has ended.
     static func objectEnded(_ owner: UInt64) {
         let mark = EntryMark(owner: owner)
-        let handle = (HandleKind.pool.rawValue << 28 | owner & 0xfff_ffff) << 32 | UInt64(mark.pool)
+        let handle = HandleBits(kind: HandleBits.poolKind, tag: owner & HandleBits.tagMask, index: mark.pool).bits
         guard let (raw, reader) = ReadSection.begin(pool: handle) else { return }
         let pool = EntryStore.countEnd(raw, in: mark.shard) ? at(raw) : nil
         ReadSection.end(reader)

@@ -85,7 +85,7 @@ public final class Pools: Sendable {
     private var isClosing: Bool { container.monitor.locked { container.isClosing } }
 
     private func handle(_ index: Int) -> UInt64 {
-        (HandleKind.pool.rawValue << 28 | container.tag) << 32 | UInt64(index)
+        HandleBits(kind: HandleBits.poolKind, tag: container.tag, index: UInt32(index)).bits
     }
 
     /// The list that readers see, or a larger copy of it. Called with the monitor.

@@ -14,18 +14,13 @@ enum ReadSection {
         return reader
     }
 
-    /// `HandleKind.pool`; computed, because the hot paths read it.
-    @inline(__always)
-    private static var handleKind: UInt64 { 15 }
-
     /// Begins a section in the runtime of a pool's handle; nil when the pool or the runtime is closed.
     @inline(__always)
     static func begin(pool bits: UInt64) -> (raw: RawPool, reader: Reader)? {
-        let upper = bits >> 32
-        guard upper >> 28 == handleKind, let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff),
-            let reader = begin(core, tag: upper & 0xfff_ffff)
+        let handle = HandleBits(bits)
+        guard handle.kind == HandleBits.poolKind, let core = handle.core, let reader = begin(core, tag: handle.tag)
         else { return nil }
-        guard let raw = pool(at: UInt32(truncatingIfNeeded: bits), of: core) else {
+        guard let raw = pool(at: handle.index, of: core) else {
             end(reader)
             return nil
         }

@@ -111,7 +111,7 @@ final class Announcer: Sendable {
     }
 
     /// Notes that a reload found documents in their former state: their errors are resolved.
-    func tellMended() {
+    func noteResolved() {
         state.locked { state in
             state.lastFailure = nil
             state.logged.refused = nil

@@ -42,13 +42,13 @@ final class PreparedReload {
     var warnings: [(String, Location)] = []
     var files = FilesRead()
     /// Whether all events concerned documents that are not open.
-    let isNobodys: Bool
+    let concernsNoOpenDocument: Bool
     /// Whether a call waits for it and returns its failure, which is then not logged as an error.
     var isAnswered = false
 
-    init(_ set: ChangeSet, isNobodys: Bool) {
+    init(_ set: ChangeSet, concernsNoOpenDocument: Bool) {
         self.set = set
-        self.isNobodys = isNobodys
+        self.concernsNoOpenDocument = concernsNoOpenDocument
         clock = PhaseClock(set.events)
     }
 
@@ -73,7 +73,7 @@ final class Attempt {
     /// The documents have their former content: nothing is reported.
     let isNothing: Bool
     /// Whether all events concerned documents that are not open.
-    let isNobodys: Bool
+    let concernsNoOpenDocument: Bool
     /// Whether a call waits for it and returns its failure, which is then not logged as an error.
     let isAnswered: Bool
 
@@ -81,7 +81,7 @@ final class Attempt {
         set = prepared.set
         warnings = prepared.warnings
         files = prepared.files
-        isNobodys = prepared.isNobodys
+        concernsNoOpenDocument = prepared.concernsNoOpenDocument
         isAnswered = prepared.isAnswered
         self.report = report
         self.isNothing = isNothing

@@ -48,7 +48,7 @@ public struct ChangeSet: Sendable {
     }
 
     /// Whether the set changes nothing except its documents.
-    var saysNothing: Bool {
+    var changesOnlyDocuments: Bool {
         keys.isEmpty && assemblies.isEmpty && configured.isEmpty && processorChanges.isEmpty && overrides.isEmpty
             && targets.isEmpty && rebuilds.isEmpty
     }

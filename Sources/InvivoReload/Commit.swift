@@ -79,7 +79,7 @@ final class Commit {
             // Objects that were built for kept objects alone.
             try build.startCommit()
         } catch {
-            throw takeBack(error, plan, restores)
+            throw rollBack(error, plan, restores)
         }
         progress.beforeExclusive = nil
         build.settleCommit()
@@ -92,7 +92,7 @@ final class Commit {
         return Findings(warnings: done.notes, warned: done.warned, refused: done.refused)
     }
 
-    private func takeBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
+    private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
         var failure = error
         failure.others += undoAll()
         // A domain still works on objects of this commit: no other thread touches them before it returns.
@@ -111,7 +111,7 @@ final class Commit {
             }
             withExtendedLifetime(leases) {}
         }
-        failure.others += outage.takeBack()
+        failure.others += outage.rollBack()
         return failure
     }
 

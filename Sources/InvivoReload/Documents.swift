@@ -13,7 +13,7 @@ final class Documents: Sendable {
         var followings = 0
         /// Files whose change was refused because of another file. They are read again with the next change of any
         /// file.
-        var owed: [Document] = []
+        var pendingRetries: [Document] = []
     }
 
     /// Called on the loop thread with the files of one burst, and with whether they are small.
@@ -153,10 +153,10 @@ final class Documents: Sendable {
     }
 
     /// Adds the files that changed together with a refused one to a set that reads files: no event would report them again.
-    func withOwed(_ changes: DocumentChanges) -> DocumentChanges {
+    func withPendingRetries(_ changes: DocumentChanges) -> DocumentChanges {
         guard changes.hasFile else { return changes }
         var whole = changes
-        for document in state.locked({ $0.owed }) where !changes.contents.contains(where: { $0.document === document })
+        for document in state.locked({ $0.pendingRetries }) where !changes.contents.contains(where: { $0.document === document })
         {
             whole.contents.append((document, .file))
         }
@@ -164,17 +164,17 @@ final class Documents: Sendable {
     }
 
     /// Notes the files without errors of a failed set as pending retries. After a success, no file of the set is one.
-    func noteOwed(_ changes: DocumentChanges, _ failure: Failure?) {
+    func notePendingRetries(_ changes: DocumentChanges, _ failure: Failure?) {
         guard !changes.contents.isEmpty else { return }
         let faulty = Set((failure?.all ?? []).map(\.location.file))
         state.locked { state in
-            state.owed.removeAll { document in changes.contents.contains { $0.document === document } }
+            state.pendingRetries.removeAll { document in changes.contents.contains { $0.document === document } }
             guard failure != nil, changes.contents.count > 1 else { return }
             for (document, content) in changes.contents {
                 guard case .file = content, document.phase == .open, !faulty.contains(document.name),
                     !faulty.contains(document.path?.shown ?? "")
                 else { continue }
-                state.owed.append(document)
+                state.pendingRetries.append(document)
             }
         }
     }
@@ -207,7 +207,7 @@ final class Documents: Sendable {
     func unfollow(_ document: Document) {
         let (id, follower) = state.locked { state -> (FollowID?, FileFollower?) in
             state.open.remove(document)
-            state.owed.removeAll { $0 === document }
+            state.pendingRetries.removeAll { $0 === document }
             if let id = document.follow { state.followed[id] = nil }
             return (document.follow, state.follower)
         }
@@ -298,9 +298,9 @@ final class Documents: Sendable {
         state.locked { state in
             for (document, content) in set.documents.contents {
                 guard case .file = content,
-                    !(state.owed + moved + attempt.files.busy).contains(where: { $0 === document })
+                    !(state.pendingRetries + moved + attempt.files.busy).contains(where: { $0 === document })
                 else { continue }
-                state.owed.append(document)
+                state.pendingRetries.append(document)
             }
         }
         lookAgain(moved, since: set.events.lowerBound)
@@ -352,11 +352,11 @@ final class Documents: Sendable {
         state.held { state in
             defer {
                 state.open = OpenDocuments()
-                state.owed = []
+                state.pendingRetries = []
                 state.followed = [:]
                 state.follower = nil
             }
-            return Closing(follower: state.follower, documents: state.open.all + state.owed)
+            return Closing(follower: state.follower, documents: state.open.all + state.pendingRetries)
         }
     }
 

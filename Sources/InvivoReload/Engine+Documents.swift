@@ -31,7 +31,7 @@ extension Engine {
         try commit(document, .bytes(text))
     }
 
-    public func refresh(_ document: Document, answered: Bool = true) throws(Failure) {
+    public func refresh(_ document: Document) throws(Failure) {
         guard document.path != nil else { return }
         try commit(document, .file)
     }

@@ -25,8 +25,8 @@ extension Engine {
             // Attached, it belongs to its domain.
             record.pointee.thread = ObjectType.of(record).domain?.thread ?? 0
             let extra = ObjectExtra.of(record)
-            if !extra.tellsOfDisposal {
-                extra.tellsOfDisposal = true
+            if !extra.reportsDisposal {
+                extra.reportsDisposal = true
                 extra.beforeDisposal.append { [weak targets] in targets?.objectIsGone(object) }
             }
         }

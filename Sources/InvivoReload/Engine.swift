@@ -136,10 +136,8 @@ public final class Engine: Sendable {
 
     // MARK: change sets
 
-    /// Commits a change set on this thread. A failure that is not `answered` to a caller is logged as an error.
-    public func commit(_ set: ChangeSet, answered: Bool = true) throws(Failure) {
-        try reloader.commit(set, answered: answered)
-    }
+    /// Commits a change set on this thread.
+    public func commit(_ set: ChangeSet) throws(Failure) { try reloader.commit(set) }
 
     /// Hands a change set to the worker. Sets that wait there become one reload.
     public func submit(_ set: ChangeSet) throws(Failure) { try reloader.submit(set) }

@@ -41,7 +41,7 @@ final class Outage {
     }
 
     /// Starts the former objects again after a commit that failed and has disposed of its own.
-    func takeBack() -> [Failure] {
+    func rollBack() -> [Failure] {
         let failures = stopped.reversed().compactMap { container.lifecycle.restart($0.bits) }
         stopped = []
         return failures

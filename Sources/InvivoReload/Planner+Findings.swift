@@ -5,35 +5,35 @@ internal import InvivoWiring
 extension Planner {
     func nameFindings(_ failures: inout [Failure], _ wiring: NextWiring) {
         guard !failures.isEmpty else { return }
-        let needers = needers(wiring)
+        let dependents = dependents(wiring)
         for index in failures.indices {
             failures[index].finding = failures[index].finding ?? Finding(failures[index].code)
             // Messages about cycles and captive dependencies contain the path already.
             guard failures[index].finding != .cycle, !failures[index].isChained, index < Failure.most else { continue }
             let id = names.id(of: failures[index].path)
-            if let id { failures[index].neededBy = way(to: id, needers).map(names.name) }
+            if let id { failures[index].neededBy = way(to: id, dependents).map(names.name) }
         }
     }
 
     /// Returns the holders of each key after the plan, as far as they are known.
-    private func needers(_ wiring: NextWiring) -> [UInt32: Set<UInt32>] {
-        var needers: [UInt32: Set<UInt32>] = [:]
+    private func dependents(_ wiring: NextWiring) -> [UInt32: Set<UInt32>] {
+        var dependents: [UInt32: Set<UInt32>] = [:]
         before.links.dependents.forEach { target, holders in
             for holder in holders.map(\.key) where wiring.definitions.changed[holder] == nil {
-                needers[target, default: []].insert(holder)
+                dependents[target, default: []].insert(holder)
             }
         }
         for (holder, recipe) in wiring.compiled.recipes {
-            for (target, _) in recipe.references.edges { needers[target, default: []].insert(holder) }
+            for (target, _) in recipe.references.edges { dependents[target, default: []].insert(holder) }
         }
         for (holder, targets) in wiring.compiled.needs {
-            for target in targets { needers[target, default: []].insert(holder) }
+            for target in targets { dependents[target, default: []].insert(holder) }
         }
-        return needers
+        return dependents
     }
 
     /// Returns the shortest path to a key from a definition without holders, excluding the key. In a cycle, from the farthest member.
-    private func way(to id: UInt32, _ needers: [UInt32: Set<UInt32>]) -> [UInt32] {
+    private func way(to id: UInt32, _ dependents: [UInt32: Set<UInt32>]) -> [UInt32] {
         var next: [UInt32: UInt32] = [:]
         var seen: Set<UInt32> = [id]
         var queue = [id]
@@ -42,7 +42,7 @@ extension Planner {
         while at < queue.count {
             outermost = queue[at]
             at += 1
-            let above = (needers[outermost] ?? []).sorted()
+            let above = (dependents[outermost] ?? []).sorted()
             if above.isEmpty && outermost != id { break }
             for holder in above where seen.insert(holder).inserted {
                 next[holder] = outermost

@@ -161,7 +161,7 @@ extension Planner {
         _ key: String, _ said: Said, waits: Bool, _ definitions: DefinitionPlan, _ changes: inout [Report.Change],
         _ warnings: inout [(String, Location)], _ known: inout Set<String>?
     ) throws(Failure) {
-        try traits.checkNames(said.specs, key: key)
+        try traits.checkNames(said.specs)
         guard waits else {
             let keys =
                 known

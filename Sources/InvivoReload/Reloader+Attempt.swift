@@ -135,11 +135,11 @@ extension Reloader {
     /// open for long.
     func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> PreparedReload {
         let open = documents.withoutClosed(set.documents)
-        let isNobodys = !set.documents.heard.isEmpty && open.contents.isEmpty
+        let concernsNoOpenDocument = !set.documents.heard.isEmpty && open.contents.isEmpty
         var set = set
-        set.documents = documents.withOwed(documents.withEntries(open))
+        set.documents = documents.withPendingRetries(documents.withEntries(open))
         set.targets = targets.withoutFormer(set.targets)
-        let prepared = PreparedReload(set, isNobodys: isNobodys)
+        let prepared = PreparedReload(set, concernsNoOpenDocument: concernsNoOpenDocument)
         if let failure = set.staleness(in: container.currentGraph().generation) {
             prepared.outcome = .failed(failure)
             return prepared
@@ -215,7 +215,7 @@ extension Reloader {
             cause: prepared.set.cause(besides: prepared.files.unchanged),
             failure: failure, stopFailure: Failure.gathered(done.stopFailures), changes: done.changes,
             phases: prepared.clock.finish(), warnings: prepared.warnings, settings: done.settings,
-            formerly: done.formerly, referred: done.referred, stopGrace: container.retiredObjects.grace)
+            untrackedObjects: done.untrackedObjects, referred: done.referred, stopGrace: container.retiredObjects.grace)
         return Attempt(prepared, report, isNothing: isNothing)
     }
 
@@ -225,13 +225,13 @@ extension Reloader {
         var settings: NameTable<ConfigNode?> = [:]
         var stopFailures: [Failure] = []
         var referred: [String] = []
-        var formerly: Formerly?
+        var untrackedObjects: UntrackedObjects?
     }
 
     /// Carries a plan out, then stores the next generation. Any failure undoes everything, and the generation stays.
     private func commit(_ planned: consuming Plan, _ prepared: PreparedReload) throws(Failure) -> Done {
         var plan = consume planned
-        let formerly = Formerly(plan.store.replaced, container)
+        let untrackedObjects = UntrackedObjects(plan.store.replaced, container)
         let former = container.currentGraph()
         showAliases(&plan)
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
@@ -253,7 +253,7 @@ extension Reloader {
         generations.publish(plan.wiring, plan.store, layers, next)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
         prepared.clock.end(INVIVO_PHASE_COMMIT)
-        var done = Done(changes: plan.changes, formerly: formerly)
+        var done = Done(changes: plan.changes, untrackedObjects: untrackedObjects)
         for change in plan.wiring.config.changes { done.settings[change.path] = .some(change.node) }
         if plan.store.stop {
             done.stopFailures = container.life.stopFailures.gathering {
@@ -280,11 +280,11 @@ extension Reloader {
         documents.lookAgain(attempt.files.busy, since: attempt.set.events.lowerBound)
         documents.readAgain(attempt.files.unread)
         if let failure = attempt.report.failure, documents.putOff(attempt, failure) { return }
-        documents.noteOwed(attempt.set.documents, attempt.report.failure)
-        if attempt.isNothing && (attempt.isNobodys || !attempt.files.busy.isEmpty) { return }
+        documents.notePendingRetries(attempt.set.documents, attempt.report.failure)
+        if attempt.isNothing && (attempt.concernsNoOpenDocument || !attempt.files.busy.isEmpty) { return }
         guard !attempt.isNothing else {
             // An earlier error of these documents does not hold any more.
-            announcer.tellMended()
+            announcer.noteResolved()
             return
         }
         asReload { announcer.tell(attempt) }

@@ -32,14 +32,13 @@ final class Reloader: Sendable {
         awaitedTypes = AwaitedTypes(container)
     }
 
-    /// Runs a change set on this thread and waits until it is done. A failure that is not `answered` to a caller is logged as an
-    /// error.
-    func commit(_ set: ChangeSet, answered: Bool = true) throws(Failure) {
-        guard !set.documents.entries.isEmpty else { return try commit(answered: answered, { $0 = set }) }
+    /// Runs a change set on this thread and waits until it is done.
+    func commit(_ set: ChangeSet) throws(Failure) {
+        guard !set.documents.entries.isEmpty else { return try commit { $0 = set } }
         do throws(Failure) {
             try turns.refuseInCallback()
             try documents.follow(set.documents)
-            try commit(answered: answered, { $0 = set })
+            try commit { $0 = set }
         } catch {
             documents.giveUp(set.documents)
             throw error
@@ -49,7 +48,7 @@ final class Reloader: Sendable {
     /// Runs a change set that depends on the current state: `fill` writes it in its turn. `done` is called in the same turn after
     /// success.
     func commit(
-        answered: Bool = true, _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
+        _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
     ) throws(Failure) {
         var set = ChangeSet(cause: "")
         try turns.take()
@@ -57,7 +56,7 @@ final class Reloader: Sendable {
             turns.end()
             throw error
         }
-        let failure = reload(set, isAnswered: answered)
+        let failure = reload(set, isAnswered: true)
         if failure == nil { done() }
         turns.end()
         reclaimer.reclaim()

@@ -36,7 +36,7 @@ public final class Report: Sendable {
     let settings: NameTable<ConfigNode?>
 
     /// The replaced keys with objects that are neither shared nor tracked.
-    private let formerly: Formerly?
+    private let untrackedObjects: UntrackedObjects?
 
     /// The keys of replaced objects that stay started because their language still refers to them.
     private let referred: [String]
@@ -45,11 +45,11 @@ public final class Report: Sendable {
     init(
         generation: UInt64, cause: String, failure: Failure?, stopFailure: Failure?, changes: [Change],
         phases: [UInt64], warnings: [(String, Location)] = [], settings: NameTable<ConfigNode?> = [:],
-        formerly: Formerly? = nil, referred: [String] = [], stopGrace: UInt64 = .max
+        untrackedObjects: UntrackedObjects? = nil, referred: [String] = [], stopGrace: UInt64 = .max
     ) {
         self.referred = referred
         self.stopGrace = stopGrace
-        self.formerly = formerly
+        self.untrackedObjects = untrackedObjects
         self.warnings = warnings.map { Failure(.ok, $0.0, at: $0.1).text }
         self.settings = settings
         self.generation = generation
@@ -65,7 +65,7 @@ public final class Report: Sendable {
     private init(shortening whole: Report) {
         referred = whole.referred
         stopGrace = whole.stopGrace
-        formerly = whole.formerly
+        untrackedObjects = whole.untrackedObjects
         warnings = Array(whole.warnings.prefix(Self.mostKept))
         settings = [:]
         generation = whole.generation
@@ -104,7 +104,7 @@ public final class Report: Sendable {
     public var untracked: [String: UInt64] {
         if let known = derived.withLock(\.untracked) { return known }
         // Counting takes the container's monitor.
-        let counted = formerly?.count() ?? [:]
+        let counted = untrackedObjects?.count() ?? [:]
         return derived.withLock { derived in
             let first = derived.untracked ?? counted
             derived.untracked = first

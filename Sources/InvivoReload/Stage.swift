@@ -89,6 +89,6 @@ struct Stage {
             }
         }
         if let failure = Failure.gathered(failures) { throw failure }
-        return found.isEmpty && set.saysNothing ? nil : Staged(set, found)
+        return found.isEmpty && set.changesOnlyDocuments ? nil : Staged(set, found)
     }
 }

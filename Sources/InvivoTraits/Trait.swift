@@ -24,7 +24,7 @@ public struct Layer: Sendable {
 public protocol Trait: Sendable {
     var name: String { get }
     /// The properties that the trait overrides on objects of `type`. Touches no object. Throws all errors at once.
-    func overrides(_ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Location) -> Void)
+    func overrides(_ spec: TraitSpec, for type: ObjectType, warn: (String, Location) -> Void)
         throws(Failure) -> [Layer]
 }
 
@@ -49,7 +49,7 @@ public struct TraitTable: Sendable {
                         .spec,
                         unknown(spec.type), path: spec.path, at: spec.typeLocation)
                 }
-                stack += try trait.overrides(spec, for: type, target: key, warn: warn)
+                stack += try trait.overrides(spec, for: type, warn: warn)
             } catch { failures.append(error) }
         }
         if let failure = Failure.gathered(failures) { throw failure }
@@ -64,7 +64,7 @@ public struct TraitTable: Sendable {
     }
 
     /// Checks the names of traits for a key whose target is not there yet.
-    public func checkNames(_ specs: [TraitSpec], key: String) throws(Failure) {
+    public func checkNames(_ specs: [TraitSpec]) throws(Failure) {
         let failures = specs.filter { traits[$0.type] == nil }.map {
             Failure(.spec, unknown($0.type), path: $0.path, at: $0.typeLocation)
         }
@@ -77,7 +77,7 @@ struct SetTrait: Trait {
     let name = "Set"
 
     func overrides(
-        _ spec: TraitSpec, for type: ObjectType, target: String, warn: (String, Location) -> Void
+        _ spec: TraitSpec, for type: ObjectType, warn: (String, Location) -> Void
     ) throws(Failure) -> [Layer] {
         var found: [Layer] = []
         var given: [Int: String] = [:]

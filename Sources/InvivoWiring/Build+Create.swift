@@ -33,7 +33,7 @@ extension Build {
             return made
         } catch {
             let failed = frames.removeLast()
-            takeBack(to: mark)
+            rollBack(to: mark)
             if failed.object != 0 { _ = ObjectTable.release(failed.object) }
             throw located(error, recipe.definition)
         }
@@ -338,8 +338,8 @@ extension Build {
 
     /// The requester of a frame's object; nil if that has no key.
     func asker(of index: Int) -> Recipe? {
-        guard index >= 0 else { return caller.askedBy }
-        if let known = frames[index].askedBy { return known }
+        guard index >= 0 else { return caller.requester }
+        if let known = frames[index].requester { return known }
         guard index > 0, frames[index - 1].recipe.id != KeyTable.noKey else { return nil }
         return frames[index - 1].recipe
     }

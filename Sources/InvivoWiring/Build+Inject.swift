@@ -148,12 +148,12 @@ extension Build {
             }
             self.missing = nil
             // It will be run again from its beginning.
-            takeBack(to: mark)
+            rollBack(to: mark)
             deferrals += 1
             frames[missing.frame].deferred.append(
                 Deferred(
                     recipe: recipient.recipe, arguments: recipient.arguments,
-                    lease: try ObjectLease.retaining(recipient.object), step: step, askedBy: asker(of: index),
+                    lease: try ObjectLease.retaining(recipient.object), step: step, requester: asker(of: index),
                     number: deferrals))
             hold(to: missing.frame)
         }
@@ -166,7 +166,7 @@ extension Build {
         let recipient = Recipient(
             recipe: deferred.recipe, arguments: deferred.arguments, object: deferred.lease.bits, record: record)
         var frame = Frame(recipient, mark: made.count, low: index)
-        frame.askedBy = deferred.askedBy
+        frame.requester = deferred.requester
         frames.append(frame)
         defer {
             let ended = frames.removeLast()
@@ -257,7 +257,7 @@ extension Build {
             if completes { try awaitCompletion(recipient, for: nil) }
         } catch {
             frames.removeLast()
-            takeBack(to: mark)
+            rollBack(to: mark)
             throw located(error, recipe.definition)
         }
         let ended = frames.removeLast()
@@ -278,7 +278,7 @@ extension Build {
         }
         let lease = try ObjectLease.retaining(recipient.object)
         completed.append(
-            Completion(recipe: recipe, arguments: recipient.arguments, lease: lease, askedBy: requester))
+            Completion(recipe: recipe, arguments: recipient.arguments, lease: lease, requester: requester))
         return true
     }
 
@@ -301,7 +301,7 @@ extension Build {
             recipe: recipe, arguments: completion.arguments, object: completion.lease.bits, record: record)
         let hooks = Build(
             container, graph: graph,
-            caller: Caller(parent: self, isReload: isReload, askedBy: completion.askedBy))
+            caller: Caller(parent: self, isReload: isReload, requester: completion.requester))
         do throws(Failure) {
             try container.building(hooks) { () throws(Failure) in
                 for position in recipe.afterAll.indices {

@@ -197,7 +197,7 @@ extension Build {
 
     /// Rolls the build back to a mark: releases objects of graph scope, makes the cells of shared ones cold, and drops
     /// hooks for the complete graph and deferred steps.
-    func takeBack(to mark: Mark, because failure: Failure? = nil) {
+    func rollBack(to mark: Mark, because failure: Failure? = nil) {
         if deferrals > mark.deferred {
             for index in frames.indices {
                 frames[index].deferred.removeAll { $0.number > mark.deferred }
@@ -249,7 +249,7 @@ extension Build {
     func abandon(because failure: Failure? = nil) {
         // The objects that a commit is to start come from several outermost resolves.
         let startCount = isCommit ? startPhase?.count ?? 0 : 0
-        takeBack(to: Mark(made: 0, completed: 0, deferred: 0, starts: startCount), because: failure)
+        rollBack(to: Mark(made: 0, completed: 0, deferred: 0, starts: startCount), because: failure)
         if !isCommit { startPhase?.forgetUsers() }
     }
 

@@ -30,7 +30,7 @@ public final class Build: @unchecked Sendable {
         /// Whether the instance exists and is not decorated yet.
         var awaitsDecoration = false
         /// The requester of an object whose step was deferred.
-        var askedBy: Recipe?
+        var requester: Recipe?
         /// Steps of others that are deferred until this instance exists.
         var deferred: [Deferred] = []
         /// Entries of `starts` that must be started before it.
@@ -60,7 +60,7 @@ public final class Build: @unchecked Sendable {
         /// On the object of the step.
         let lease: ObjectLease
         let step: Recipe.NamedStep
-        let askedBy: Recipe?
+        let requester: Recipe?
         /// Its number among the deferred steps of the build.
         let number: Int
     }
@@ -70,7 +70,7 @@ public final class Build: @unchecked Sendable {
         let recipe: Recipe
         let arguments: [Value]
         let lease: ObjectLease
-        let askedBy: Recipe?
+        let requester: Recipe?
     }
 
     /// A point to which the build can be rolled back.
@@ -126,7 +126,7 @@ public final class Build: @unchecked Sendable {
         /// Whether it belongs to a reload and sees the next graph.
         var isReload = false
         /// In a build of last hooks: the requester of their object.
-        var askedBy: Recipe?
+        var requester: Recipe?
 
         /// The next build outwards whose objects it sees.
         var around: Build? { parent ?? outer }

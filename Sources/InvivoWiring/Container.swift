@@ -72,13 +72,11 @@ public final class Container: @unchecked Sendable {
     /// The open container of a runtime or key handle. The reference keeps it alive.
     public static func find(_ bits: UInt64, _ kind: HandleKind) throws(Failure) -> Container {
         try Failure.refuseWhileAsking()
-        let upper = bits >> 32
-        guard upper >> 28 == kind.rawValue, kind != .runtime || UInt32(truncatingIfNeeded: bits) == 0,
-            let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
-        else {
+        let handle = HandleBits(bits)
+        guard handle.kind == kind.rawValue, kind != .runtime || handle.index == 0, let core = handle.core else {
             throw .badHandle(bits, kind)
         }
-        guard let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else {
+        guard let reader = Readers.enter(core, tag: handle.tag) else {
             throw Failure(.closed, "the runtime is closed")
         }
         defer { Readers.leave(reader) }

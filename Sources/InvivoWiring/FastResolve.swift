@@ -47,16 +47,15 @@ public enum FastResolve {
     public static func leaseShared(_ runtime: UInt64, _ key: UInt64) -> (
         object: UInt64, cell: UnsafeMutablePointer<iv_making_cell>?
     ) {
-        let upper = key >> 32
+        let handle = HandleBits(key)
         let thread = iv_thread()!
-        guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,
-            let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff), thread.pointee.core == core,
+        guard handle.kind == HandleBits.keyKind, runtime == handle.runtime, let core = handle.core, thread.pointee.core == core,
             let reader = thread.pointee.reader, reader.pointee.depth == 0, thread.build.isNone
         else { return (0, nil) }
         iv_store_u64(iv_reader_epoch(reader), iv_load_u64(iv_core_epoch(core)))
         iv_compiler_barrier()
         var bits: UInt64 = 0
-        if iv_load_u64(iv_core_tag(core)) == upper & 0xfff_ffff, let graph = Readers.loadGraph(core),
+        if iv_load_u64(iv_core_tag(core)) == handle.tag, let graph = Readers.loadGraph(core),
             let entry = entry(graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key)),
             let shown = iv_load_pointer(Chunk.shown(entry))
         {
@@ -80,7 +79,7 @@ public enum FastResolve {
     public static func make(
         _ making: UnsafeMutablePointer<iv_making_cell>, _ runtime: UInt64, _ key: UInt64, failed: inout Failed
     ) -> UInt64 {
-        let (thread, upper) = (iv_thread()!, key >> 32)
+        let thread = iv_thread()!
         guard let reader = thread.pointee.reader, let core = thread.pointee.core else { return 0 }
         guard reader.pointee.building < 32, let graph = reader.pointee.graph else {
             Readers.leave(reader)
@@ -92,10 +91,10 @@ public enum FastResolve {
                 return 0
             }
             return ProgramRun.run(
-                program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: upper & 0xfff_ffff,
+                program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: HandleBits(key).tag,
                 failed: &failed)
         }
-        let own = upper << 32 | making.pointee.id
+        let own = HandleBits(kind: HandleBits.keyKind, tag: HandleBits(key).tag, index: UInt32(truncatingIfNeeded: making.pointee.id)).bits
         let begun = Readers.beginBuild(reader, core)
         Readers.leave(reader)
         guard begun else { return 0 }
@@ -104,12 +103,10 @@ public enum FastResolve {
 
     /// All fast paths, for a thread in any state. `failed` as for `make`.
     public static func resolve(_ runtime: UInt64, _ key: UInt64, makes: Bool, failed: inout Failed) -> UInt64 {
-        let upper = key >> 32
-        guard upper >> 28 == 3, runtime == (1 << 28 | upper & 0xfff_ffff) << 32,
-            let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff)
-        else { return 0 }
+        let handle = HandleBits(key)
+        guard handle.kind == HandleBits.keyKind, runtime == handle.runtime, let core = handle.core else { return 0 }
         let thread = iv_thread()!
-        guard thread.build.isNone, let reader = Readers.enter(core, tag: upper & 0xfff_ffff) else { return 0 }
+        guard thread.build.isNone, let reader = Readers.enter(core, tag: handle.tag) else { return 0 }
         var bits: UInt64 = 0
         if let graph = reader.pointee.graph,
             let entry = entry(graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key)),
@@ -160,7 +157,7 @@ public enum FastResolve {
                 return 0
             }
         }
-        return ObjectTable.open(slot, record, owner: (key >> 32) & 0xfff_ffff, leases: 1, hold: false)
+        return ObjectTable.open(slot, record, owner: HandleBits(key).tag, leases: 1, hold: false)
     }
 
     /// The confined instance of a key for a view on the calling thread, or nil.

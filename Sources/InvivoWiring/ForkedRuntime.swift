@@ -22,13 +22,12 @@ public struct ForkedRuntime {
     }
 
     private init?(inChild runtime: UInt64) {
-        let upper = runtime >> 32
-        guard upper >> 28 == HandleKind.runtime.rawValue, UInt32(truncatingIfNeeded: runtime) == 0,
-            let core = iv_core_at(UInt32(truncatingIfNeeded: upper >> 16) & 0xfff), Readers.isParents(core),
-            iv_load_u64(iv_core_tag(core)) == upper & 0xfff_ffff
+        let bits = HandleBits(runtime)
+        guard bits.kind == HandleBits.runtimeKind, bits.index == 0, let core = bits.core, Readers.isParents(core),
+            iv_load_u64(iv_core_tag(core)) == bits.tag
         else { return nil }
         self.core = core
-        tag = upper & 0xfff_ffff
+        tag = bits.tag
         handle = runtime
     }
 

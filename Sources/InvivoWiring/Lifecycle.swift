@@ -176,16 +176,16 @@ public struct Lifecycle: Sendable {
         let made = container.currentGraph().cell(id).map { cell in monitor.locked { cell.objects() } } ?? []
         for (_, object) in made where ObjectTable.retain(object) {
             defer { _ = ObjectTable.release(object) }
-            try startAgain(object, id)
+            try startAgain(object)
         }
         guard made.isEmpty else { return }
         let object = try container.resolve(id)
         guard object != 0 else { return }
         defer { _ = ObjectTable.release(object) }
-        try startAgain(object, id)
+        try startAgain(object)
     }
 
-    private func startAgain(_ object: UInt64, _ id: UInt32) throws(Failure) {
+    private func startAgain(_ object: UInt64) throws(Failure) {
         guard let record = ObjectTable.record(object), ObjectType.of(record).hasLife else { return }
         let isMine = monitor.locked { () -> Bool in
             let extra = ObjectExtra.of(record)

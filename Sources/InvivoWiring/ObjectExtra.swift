@@ -16,7 +16,7 @@ public final class ObjectExtra: @unchecked Sendable {
     public var beforeDisposal: [@Sendable () -> Void] = []
     /// Whether `beforeDisposal` has the function that notifies the engine of an attached object's end. Accessed by the
     /// reload that has the turn.
-    public var tellsOfDisposal = false
+    public var reportsDisposal = false
     /// The life cycle state of the object. Guarded by the container's monitor.
     public var life = LifeState.made
     /// The limits of its start and stop, in nanoseconds; 0: those of the runtime's options. Guarded by the container's

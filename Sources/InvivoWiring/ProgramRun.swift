@@ -31,7 +31,7 @@ enum ProgramRun {
                     build: nil)
                 let object = withUnsafeMutablePointer(to: &running) { running in
                     thread.build = ThreadBuild(plan: running)
-                    let object = sweep(running, shared, owner: owner, thread, &failed)
+                    let object = sweep(running, shared, owner: owner, &failed)
                     thread.build = .none
                     return running.pointee.build == nil ? object : endBuild(of: running, object, &failed)
                 }
@@ -90,7 +90,7 @@ enum ProgramRun {
     @inline(__always)
     private static func sweep(
         _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, owner: UInt64,
-        _ thread: ThreadState, _ failed: inout FastResolve.Failed
+        _ failed: inout FastResolve.Failed
     ) -> UInt64 {
         let program = running.pointee.program.unsafelyUnwrapped
         let nodes = program.pointee.nodes.unsafelyUnwrapped
@@ -102,7 +102,7 @@ enum ProgramRun {
             let size = Int(truncatingIfNeeded: program.pointee.size)
             guard let memory = malloc(size) else {
                 failed.status = Status.memory.rawValue
-                return takeBack(running, shared, from: 0)
+                return rollBack(running, shared, from: 0)
             }
             memcpy(memory, program.pointee.image, size)
             let count = Int(program.pointee.node_count)
@@ -111,7 +111,7 @@ enum ProgramRun {
                 let node = nodes + index
                 guard let slot = ObjectTable.takeSlot() else {
                     failed.status = Status.memory.rawValue
-                    return takeBack(running, shared, memory, from: index)
+                    return rollBack(running, shared, memory, from: index)
                 }
                 let record = (memory + Int(node.pointee.record)).assumingMemoryBound(to: iv_record.self)
                 let instance = memory + Int(node.pointee.instance)
@@ -147,7 +147,7 @@ enum ProgramRun {
                         failed.status = status
                         failed.key = node.pointee.key
                         ObjectTable.close(slot)
-                        return takeBack(running, shared, memory, from: index)
+                        return rollBack(running, shared, memory, from: index)
                     }
                 }
                 let object = ObjectTable.open(
@@ -161,18 +161,18 @@ enum ProgramRun {
 
     /// The same, if the nodes from `end` on were not created.
     @inline(never)
-    private static func takeBack(
+    private static func rollBack(
         _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>,
         _ memory: UnsafeMutableRawPointer, from end: Int
     ) -> UInt64 {
         let block = memory.assumingMemoryBound(to: iv_block.self)
         Disposal.endOfBlock(block, UInt64(running.pointee.program.pointee.node_count) - UInt64(end))
-        return takeBack(running, shared, from: end)
+        return rollBack(running, shared, from: end)
     }
 
     /// Releases the objects before node `end`, and shared objects that are not held yet.
     @inline(never)
-    private static func takeBack(
+    private static func rollBack(
         _ running: UnsafeMutablePointer<iv_running>, _ shared: UnsafeMutablePointer<UInt64>, from end: Int
     ) -> UInt64 {
         guard let program = running.pointee.program, let nodes = program.pointee.nodes,

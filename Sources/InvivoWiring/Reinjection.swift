@@ -102,7 +102,7 @@ public struct Reinjection {
         var isTaken = false
         noting { () throws(Failure) in
             do throws(Failure) {
-                try cover.takeBack()
+                try cover.rollBack()
                 try self.restore(found, step, isCovered: cover.isThere)
             } catch {
                 if isTaken { self.keepConstant(step.next) }
@@ -223,6 +223,6 @@ public struct Reinjection {
             return isThere
         }
 
-        func takeBack() throws(Failure) { try back?() }
+        func rollBack() throws(Failure) { try back?() }
     }
 }

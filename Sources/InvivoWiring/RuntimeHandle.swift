@@ -5,10 +5,10 @@ struct RuntimeHandle {
     /// The lower 28 bits of the upper half of each handle.
     let tag: UInt64
 
-    var bits: UInt64 { (HandleKind.runtime.rawValue << 28 | tag) << 32 }
+    var bits: UInt64 { HandleBits(kind: HandleBits.runtimeKind, tag: tag).bits }
 
     /// The upper half of the handle of a key.
-    var keyOwner: UInt32 { UInt32(truncatingIfNeeded: HandleKind.key.rawValue << 28 | tag) }
+    var keyOwner: UInt32 { UInt32(truncatingIfNeeded: key(0) >> 32) }
 
-    func key(_ id: UInt32) -> UInt64 { UInt64(keyOwner) << 32 | UInt64(id) }
+    func key(_ id: UInt32) -> UInt64 { HandleBits(kind: HandleBits.keyKind, tag: tag, index: id).bits }
 }

@@ -63,7 +63,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "failure.others += build.stopCommit(isApart: isAbandoned)", "life"),
         Mutant("skip", "build.abandonCommit()", "life reset overrides starting"),
         Mutant("skip", "Self.dropNew(cells, container)", "life"),
-        Mutant("skip", "failure.others += outage.takeBack()", "exclusive"),
+        Mutant("skip", "failure.others += outage.rollBack()", "exclusive"),
         Mutant("skip", "if !failures.isEmpty { state.locked { $0.isStuck = true } }", "exactness traits domains"),
         Mutant("skip", "if case .refused = outcome.what { state.refused.insert(id) }", "exactness traits"),
         Mutant("skip", "build.settleCommit()", "life starting"),

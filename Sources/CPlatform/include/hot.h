@@ -40,7 +40,7 @@ struct iv_core {
     void (*object_ended)(uint64_t owner); /* called with the owner word of a slot with a mark (ObjectTable.mark), or NULL */
 };
 
-enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_CLOSING = 2, IV_CORE_FORKED = 3 };
+enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_FORKED = 3 };
 /* Flags of `closing`. BUILDS: no outermost build may begin; a close that fails clears it. FORKED: the core is the parent
  * process's, and no build may begin in the child. */
 enum { IV_CLOSING_BUILDS = 1, IV_CLOSING_FORKED = 2 };
@@ -102,8 +102,8 @@ struct iv_type {
     uint32_t has_weak; /* its instances are counted elsewhere, and it has weak references to them */
 };
 
-/* A graph of simple objects whose shape is known when it is planned (InvivoWiring/Program.swift). Immutable but for `checked`;
- * its cell's, so that a view or a pin of the generation in which it was found keeps it. */
+/* A graph of simple objects whose shape is known when it is planned (InvivoWiring/Program.swift). Immutable except for `checked`.
+ * Its cell owns it, so that a view or a pin of the generation in which it was found keeps it. */
 enum { IV_ARGUMENT_CONSTANT = 0, IV_ARGUMENT_NODE = 1, IV_ARGUMENT_SHARED = 2 };
 struct iv_argument {
     uint32_t what;       /* IV_ARGUMENT_... */
@@ -178,7 +178,7 @@ struct iv_slot {
 #define IV_HOLD (1ull << 32)
 #define IV_DYING (1ull << 33)
 /* The object is part of a reference cycle, which is searched when a claim ends. */
-#define IV_CIRCLE (1ull << 34)
+#define IV_CYCLE (1ull << 34)
 /* With IV_DYING: the object is on trial, to find out whether only its cycle holds it. A lease cancels the trial. */
 #define IV_TRIAL (1ull << 35)
 #define IV_GENERATION_SHIFT 36
@@ -237,7 +237,7 @@ static inline void iv_slot_chunk_set(uint32_t chunk, struct iv_slot *slots) {
     __atomic_store_n(&iv_slot_chunks[chunk], slots, __ATOMIC_RELEASE);
 }
 
-/* A program being run by a thread, for resolves that its inits make. */
+/* A build plan that a thread runs, for resolves of its initializers. */
 struct iv_running {
     struct iv_program *program;
     const void *graph;   /* the iv_graph it was found in: held by nothing, for comparison only */
@@ -334,8 +334,8 @@ void iv_at_fork_install(void);
 /* How many forks lie between this process and the first one that used the library. */
 extern uint64_t iv_fork_count;
 static inline uint64_t iv_forks(void) { return __atomic_load_n(&iv_fork_count, __ATOMIC_ACQUIRE); }
-/* A lock of the whole process, held across fork, so that no child finds it taken by a thread that it has not. No thread
- * takes one of these while it holds another. Never freed. */
+/* A lock of the whole process, held across fork, so that no child finds it locked by a thread that the child does not
+ * have. No thread takes one of these while it holds another. Never freed. */
 struct iv_held { pthread_mutex_t *mutex; struct iv_held *next; };
 void iv_hold_across_fork(struct iv_held *held);
 

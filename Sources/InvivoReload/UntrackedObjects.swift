@@ -3,7 +3,7 @@ internal import InvivoBase
 internal import InvivoWiring
 
 /// Counts the objects of replaced keys that are neither shared nor tracked. They keep their former dependencies.
-struct Formerly: Sendable {
+struct UntrackedObjects: Sendable {
     private let ids: Set<UInt32>
     /// The sequence number of the last object that was created before.
     private let sequence: UInt64
