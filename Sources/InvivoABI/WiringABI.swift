@@ -41,7 +41,9 @@ public func invivo_key_find(
 
 @c @implementation
 public func invivo_key_name(_ key: invivo_key) -> UnsafePointer<CChar>! {
-    if HandleBits(key.bits).kind == HandleBits.keyKind, let parents = ForkedRuntime(HandleBits(key.bits).runtime) { return parents.name(of: key.bits) }
+    if HandleBits(key.bits).kind == HandleBits.keyKind, let parents = ForkedRuntime(HandleBits(key.bits).runtime) {
+        return parents.name(of: key.bits)
+    }
     guard let container = try? Container.find(key.bits, .key) else { return nil }
     return container.monitor.locked { container.keys.text(UInt32(truncatingIfNeeded: key.bits)) }
 }

@@ -236,7 +236,9 @@ public enum ObjectTable {
     private static func beginTrial(_ bits: UInt64, leases: UInt64) -> Bool {
         guard let slot = slot(bits) else { return false }
         var state = iv_load_u64(iv_slot_state(slot))
-        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits), state & (IV_LEASES | IV_HOLD | IV_DYING) == leases {
+        while state >> UInt64(IV_GENERATION_SHIFT) == generation(bits),
+            state & (IV_LEASES | IV_HOLD | IV_DYING) == leases
+        {
             if iv_cas_u64(iv_slot_state(slot), &state, state | IV_TRIAL | IV_DYING) { return true }
         }
         return false
@@ -295,7 +297,9 @@ public enum ObjectTable {
         while true {
             // A stale handle stays so.
             guard state >> UInt64(IV_GENERATION_SHIFT) == generation(bits) else { return false }
-            guard state & (IV_DYING | tooMany) == 0, state & (IV_LEASES | IV_HOLD) != 0 else { return retainOnTrial(slot, bits) }
+            guard state & (IV_DYING | tooMany) == 0, state & (IV_LEASES | IV_HOLD) != 0 else {
+                return retainOnTrial(slot, bits)
+            }
             if iv_cas_u64(iv_slot_state(slot), &state, state &+ 1) { return true }
         }
     }
@@ -405,7 +409,9 @@ public enum ObjectTable {
         for index in 0..<count {
             guard let slot = iv_slot_at(index) else { continue }
             let state = iv_load_u64(iv_slot_state(slot))
-            guard state & (IV_LEASES | IV_HOLD) != 0, iv_load_relaxed_u64(iv_slot_owner(slot)) & HandleBits.tagMask == owner else {
+            guard state & (IV_LEASES | IV_HOLD) != 0,
+                iv_load_relaxed_u64(iv_slot_owner(slot)) & HandleBits.tagMask == owner
+            else {
                 continue
             }
             found.append(kind << 60 | (state >> UInt64(IV_GENERATION_SHIFT)) << 32 | UInt64(index))

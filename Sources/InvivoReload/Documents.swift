@@ -156,8 +156,8 @@ final class Documents: Sendable {
     func withPendingRetries(_ changes: DocumentChanges) -> DocumentChanges {
         guard changes.hasFile else { return changes }
         var whole = changes
-        for document in state.locked({ $0.pendingRetries }) where !changes.contents.contains(where: { $0.document === document })
-        {
+        for document in state.locked({ $0.pendingRetries })
+        where !changes.contents.contains(where: { $0.document === document }) {
             whole.contents.append((document, .file))
         }
         return whole

@@ -49,7 +49,8 @@ public enum FastResolve {
     ) {
         let handle = HandleBits(key)
         let thread = iv_thread()!
-        guard handle.kind == HandleBits.keyKind, runtime == handle.runtime, let core = handle.core, thread.pointee.core == core,
+        guard handle.kind == HandleBits.keyKind, runtime == handle.runtime, let core = handle.core,
+            thread.pointee.core == core,
             let reader = thread.pointee.reader, reader.pointee.depth == 0, thread.build.isNone
         else { return (0, nil) }
         iv_store_u64(iv_reader_epoch(reader), iv_load_u64(iv_core_epoch(core)))
@@ -94,7 +95,9 @@ public enum FastResolve {
                 program, graph.assumingMemoryBound(to: iv_graph.self), reader, owner: HandleBits(key).tag,
                 failed: &failed)
         }
-        let own = HandleBits(kind: HandleBits.keyKind, tag: HandleBits(key).tag, index: UInt32(truncatingIfNeeded: making.pointee.id)).bits
+        let own = HandleBits(
+            kind: HandleBits.keyKind, tag: HandleBits(key).tag, index: UInt32(truncatingIfNeeded: making.pointee.id)
+        ).bits
         let begun = Readers.beginBuild(reader, core)
         Readers.leave(reader)
         guard begun else { return 0 }

@@ -374,9 +374,8 @@ def test_the_last_reports_are_kept_with_the_locations_of_their_changes(tmp_path:
     with invivo.Runtime() as runtime:
         assert runtime.reports == []
         runtime.watch(document)
-        with pytest.raises(invivo.Error):
-            with runtime.changes() as changes:
-                changes.document("b.yaml", "config: [")
+        with pytest.raises(invivo.Error), runtime.changes() as changes:
+            changes.document("b.yaml", "config: [")
         runtime.configure("number", 2)
         first, failed, last = runtime.reports
         assert [change.location for change in first.changes] == [f"{document}:2:11"]
