@@ -379,7 +379,8 @@ def test_the_last_reports_are_kept_with_the_locations_of_their_changes(tmp_path:
         runtime.configure("number", 2)
         first, failed, last = runtime.reports
         assert [change.location for change in first.changes] == [f"{document}:2:11"]
-        assert failed.error is not None and not failed.committed
+        assert failed.error is not None
+        assert not failed.committed
         assert [(change.key, change.location) for change in last.changes] == [("number", "")]
         for number in range(100):
             runtime.configure("number", number + 10)
