@@ -5,18 +5,6 @@ public import InvivoBase
 /// Guarded by the runtime's monitor, on which threads wait for jobs. A thread that waits serves its own domain meanwhile. No lock is
 /// held while host code runs.
 public final class DomainTable: Sendable {
-    /// Callbacks that the runtime sets once, before it is open. They run without the monitor.
-    public struct Events: Sendable {
-        /// A job waits for a domain's thread.
-        public var jobWaits: (@Sendable (Domain) -> Void)?
-        /// A thread has waited for longer than 1 s.
-        public var longWait: (@Sendable (Failure) -> Void)?
-        /// A wait that was reported with this message is over.
-        public var longWaitIsOver: (@Sendable (_ message: String) -> Void)?
-
-        public init() {}
-    }
-
     private enum Phase {
         case open
         /// Domains are not added any more, and polls do not wait.

@@ -270,7 +270,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "graph.isDefined(id) || graph.block(id) != nil", "forked"),
         Mutant(
             "always",
-            "iv_load_u64(iv_core_tag(core)) == upper & 0xfff_ffff",
+            "iv_load_u64(iv_core_tag(core)) == bits.tag",
             "forked",
             "whoever enters the core compares the tag too, and the answer is the same",
         ),
