@@ -56,7 +56,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if !job.isAwaited { state.unawaited -= 1 }", "domains"),
         Mutant("never", "ran > 0 || timeout == 0 || !isOpen", "domains"),
         Mutant("never", "job.domain.isHere != nil", "domains threads"),
-        Mutant("skip", "state.held { $0.left[ObjectIdentifier(job)] = job.domain }", "life domains"),
+        Mutant("skip", "state.held { $0.note(job) { $0.isLeft = true } }", "life domains"),
     ],
     "InvivoReload/Commit.swift": [
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
