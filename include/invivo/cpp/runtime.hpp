@@ -271,11 +271,11 @@ public:
             return invivo_runtime_reports(
                 raw_,
                 [](void *data, const invivo_report *raw) {
-                    auto *box = static_cast<std::pair<F *, std::exception_ptr> *>(data);
-                    if (box->second) return;
+                    auto *visited = static_cast<std::pair<F *, std::exception_ptr> *>(data);
+                    if (visited->second) return;
                     try {
-                        (*box->first)(report(raw));
-                    } catch (...) { box->second = std::current_exception(); }
+                        (*visited->first)(report(raw));
+                    } catch (...) { visited->second = std::current_exception(); }
                 },
                 &box, e);
         });
