@@ -13,7 +13,7 @@ public final class DomainTable: Sendable {
         case detached
     }
 
-    /// What a job keeps after the thread that waited for it has given up.
+    /// The state of a job after the thread that waited for it has given up.
     private struct OverdueJob {
         let domain: Domain
         /// Leases kept for undo steps.

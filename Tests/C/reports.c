@@ -46,6 +46,23 @@ static void errors_in_a_struct_name_the_field(void) {
     end();
 }
 
+static char last_change[128];
+static void note_last(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    snprintf(last_change, sizeof last_change, "%s %u %s", invivo_report_property(report, 0), (unsigned)invivo_report_change(report, 0),
+             invivo_report_location(report, 0));
+}
+static void a_tuned_property_is_reported_with_the_location_of_its_value(void) {
+    begin(0);
+    OK(say("traits:\n  a.t:\n    - Set: { gain: 1 }\n", E));
+    OK(invivo_runtime_reports(runtime, note_last, NULL, E));
+    CHECK_TEXT(last_change, "gain 4 a.yaml:3:20");
+    OK(say("{}", E));
+    OK(invivo_runtime_reports(runtime, note_last, NULL, E));
+    CHECK_TEXT(last_change, "gain 4 "); /* the base value, which no document has */
+    end();
+}
+
 static void a_property_is_set_once_under_every_name(void) {
     begin(0);
     expects_error(say("traits: { a.t: [Set: { volume: 1, gain: 2 }] }", E), INVIVO_E_ARGUMENT,
@@ -198,6 +215,7 @@ static void a_cache_is_called_before_and_after_a_commit_becomes_visible(void) {
 int main(void) {
     check_begin();
     RUN_TEST(errors_in_a_struct_name_the_field);
+    RUN_TEST(a_tuned_property_is_reported_with_the_location_of_its_value);
     RUN_TEST(a_property_is_set_once_under_every_name);
     RUN_TEST(an_unknown_key_is_an_error_without_traits);
     RUN_TEST(a_long_report_is_limited_and_counts_the_rest);
