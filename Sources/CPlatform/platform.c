@@ -7,6 +7,7 @@
 __thread struct iv_thread iv_thread_state;
 struct iv_core *iv_cores[IV_CORES];
 struct iv_slot *iv_slot_chunks[IV_SLOT_CHUNKS];
+struct iv_pin *iv_pin_chunks[IV_PIN_CHUNKS];
 struct iv_live iv_live;
 uint64_t iv_fork_count;
 

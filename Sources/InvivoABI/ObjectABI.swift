@@ -77,7 +77,7 @@ public func invivo_object_get(
         let held = try HeldObject(object)
         let property = try held.type.description.property(named: try text(property, "property")).property
         if property.isInBlock {
-            guard let id = held.keyID, let block = held.type.container.currentGraph().block(id) else {
+            guard let id = held.keyID, let block = held.type.container.visibleGraph.block(id) else {
                 throw Failure(.notReady, "'\(property.name)' lives in a block, and this object has none")
             }
             out.pointee = property.read(block.bytes).owned()

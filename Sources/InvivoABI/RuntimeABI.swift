@@ -49,6 +49,11 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     } else if given.stop_grace_ms != 0 {
         options.stopGrace = UInt64(given.stop_grace_ms) * 1_000_000
     }
+    if given.pin_max_age_ms == .max {
+        options.pinMaxAge = .max
+    } else if given.pin_max_age_ms != 0 {
+        options.pinMaxAge = UInt64(given.pin_max_age_ms) * 1_000_000
+    }
     options.allowsForeignFiles = given.flags & UInt32(INVIVO_RUNTIME_FOREIGN_FILES) != 0
     options.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
     if given.load_timeout_ms == .max {

@@ -34,17 +34,12 @@ public enum Readers {
                 iv_store_u64(iv_reader_epoch(reader), 0)
                 return nil
             }
-            iv_reader_set_graph(reader, loadGraph(core))
+            iv_reader_set_graph(reader, iv_reader_begin(reader))
         } else if iv_load_u64(iv_core_tag(core)) != tag {
             return nil
         }
         reader.pointee.depth &+= 1
         return reader
-    }
-
-    @inlinable @inline(__always)
-    public static func loadGraph(_ core: Core) -> UnsafeRawPointer? {
-        iv_core_current(core)
     }
 
     @inlinable @inline(__always)
@@ -85,32 +80,46 @@ public enum Readers {
         return true
     }
 
-    /// Begins a build outside a view. Pins the current generation: its objects are not disposed of before the build
+    /// Begins a build outside a view. Keeps the current generation: its objects are not disposed of before the build
     /// ends. Nil also when the runtime is closed.
     public static func beginBuild(_ core: Core, tag: UInt64) -> Reader? {
         guard let reader = enter(core, tag: tag) else { return nil }
         defer { leave(reader) }
         guard beginBuild(reader, core) else { return nil }
         // The epoch of the view, which is not newer than later loads.
-        if reader.pointee.pinned == 0 { iv_store_u64(iv_reader_pinned(reader), reader.pointee.epoch) }
+        if reader.pointee.builds_from == 0 { iv_store_u64(iv_reader_builds_from(reader), reader.pointee.epoch) }
         return reader
     }
 
-    /// Pins the current generation for a build of the calling thread that began without. Later loads are not older.
-    public static func pin(_ core: Core) {
-        guard let reader = seat(core, iv_thread()!), reader.pointee.pinned == 0 else { return }
-        iv_store_u64(iv_reader_pinned(reader), iv_load_u64(iv_core_epoch(core)))
+    /// Keeps the current generation for a build of the calling thread that began without. Later loads are not older.
+    public static func keepGenerations(_ core: Core) {
+        guard let reader = seat(core, iv_thread()!), reader.pointee.builds_from == 0 else { return }
+        iv_store_u64(iv_reader_builds_from(reader), iv_load_u64(iv_core_epoch(core)))
         iv_compiler_barrier()
     }
 
     @inlinable @inline(__always)
     public static func endBuild(_ reader: Reader) {
         let left = reader.pointee.building &- 1
-        if left == 0 && reader.pointee.pinned != 0 { iv_store_u64(iv_reader_pinned(reader), 0) }
+        if left == 0 && reader.pointee.builds_from != 0 { iv_store_u64(iv_reader_builds_from(reader), 0) }
         iv_store_u64(iv_reader_building(reader), left)
     }
 
     // MARK: slots
+
+    /// Returns the slot that this thread has in a core already.
+    @inlinable @inline(__always)
+    static func known(_ core: Core, _ thread: ThreadState) -> Reader? {
+        thread.pointee.core == core ? thread.pointee.reader : otherSeat(core, thread)
+    }
+
+    @usableFromInline @inline(never)
+    static func otherSeat(_ core: Core, _ thread: ThreadState) -> Reader? {
+        for index in 0..<Int(thread.pointee.seat_count) where thread.pointee.seats[index].core == core {
+            return thread.pointee.seats[index].reader
+        }
+        return nil
+    }
 
     /// Returns the slot of this thread in a core, which is created if necessary. Nil only if memory is exhausted.
     @usableFromInline @inline(never)
@@ -143,6 +152,7 @@ public enum Readers {
             memset(memory, 0, MemoryLayout<iv_reader>.stride)
             let fresh = memory.assumingMemoryBound(to: iv_reader.self)
             fresh.pointee.thread = id
+            iv_reader_reset(fresh, core)
             iv_readers_push(core, fresh)
             return fresh
         }
@@ -157,10 +167,13 @@ public enum Readers {
     /// At a thread's end.
     static func leaveAll(_ thread: ThreadState) {
         for index in 0..<Int(thread.pointee.seat_count) {
-            guard let reader = thread.pointee.seats[index].reader else { continue }
+            guard let reader = thread.pointee.seats[index].reader, let core = thread.pointee.seats[index].core else {
+                continue
+            }
+            Pins.leaveAll(reader, core)
             reader.pointee.depth = 0
             iv_store_u64(iv_reader_building(reader), 0)
-            iv_store_u64(iv_reader_pinned(reader), 0)
+            iv_store_u64(iv_reader_builds_from(reader), 0)
             iv_store_u64(iv_reader_pooling(reader), 0)
             iv_reader_set_graph(reader, nil)
             iv_store_u64(iv_reader_epoch(reader), 0)
@@ -189,36 +202,36 @@ public enum Readers {
     /// After it every reader that began before is seen by `inside`, `building` and `readers`.
     public static func barrier() { _ = iv_membarrier_all() }
 
-    /// The readers of a runtime at one moment.
+    /// The readers and pins of a runtime at one moment.
     public struct Inside {
         /// The epoch of the oldest reader or build, `.max` when there is none.
         public var oldest = UInt64.max
         /// The oldest epoch among readers that may read any generation from theirs on: builds, and those that have not yet stored
         /// which one they read.
         public var open = UInt64.max
-        /// The graphs that readers have stored.
-        public var graphs: [UnsafeRawPointer] = []
+        /// The graphs that readers have stored, and those of pins.
+        public var graphs: Set<UnsafeRawPointer> = []
 
         public init() {}
 
         /// Whether a reader may use the generation with this graph and epoch.
         public func mayRead(_ graph: UnsafeRawPointer, _ epoch: UInt64) -> Bool {
-            epoch >= open || epoch >= oldest && graphs.contains(graph)
+            epoch >= open || graphs.contains(graph)
         }
 
         fileprivate mutating func add(_ reader: Reader) {
-            // Loads the graph before the epoch, and both before the pinned epoch: a thread stores and clears them in
+            // Loads the graph before the epoch, and both before the epoch of builds: a thread stores and clears them in
             // the opposite order.
             let graph = iv_reader_graph(reader)
             let epoch = iv_load_u64(iv_reader_epoch(reader))
-            let pinned = iv_load_u64(iv_reader_pinned(reader))
+            let builds = iv_load_u64(iv_reader_builds_from(reader))
             if epoch != 0 {
                 oldest = min(oldest, epoch)
-                if let graph { graphs.append(graph) } else { open = min(open, epoch) }
+                if let graph { graphs.insert(graph) } else { open = min(open, epoch) }
             }
-            if pinned != 0 {
-                oldest = min(oldest, pinned)
-                open = min(open, pinned)
+            if builds != 0 {
+                oldest = min(oldest, builds)
+                open = min(open, builds)
             }
         }
     }
@@ -229,15 +242,29 @@ public enum Readers {
     /// the graph, and the barrier came in between or later. It is seen with that graph or with none: it removed the
     /// former one before it stored the epoch. If epoch and graph belong to different readings, the first reading has
     /// ended, and the second began after the barrier.
+    ///
+    /// A generation that passes from a pin to a reader or another pin meanwhile might be overlooked in both. Each such move is
+    /// counted before the pin ends, and then the readers are looked at again.
     public static func inside(_ core: Core) -> Inside {
-        var inside = Inside()
-        var slot = iv_readers(core)
-        while let reader = slot {
-            inside.add(reader)
-            slot = reader.pointee.next
+        for _ in 0..<mostLooks {
+            let moves = iv_load_u64(iv_core_pin_moves(core))
+            var inside = Inside()
+            var slot = iv_readers(core)
+            while let reader = slot {
+                inside.add(reader)
+                slot = reader.pointee.next
+            }
+            // After the readers: a reader that begins a pin leaves when the pin is open.
+            Pins.forEachKept(core) { inside.graphs.insert($0) }
+            if iv_load_u64(iv_core_pin_moves(core)) == moves { return inside }
         }
-        return inside
+        // Every generation may be in use.
+        var all = Inside()
+        (all.oldest, all.open) = (0, 0)
+        return all
     }
+
+    private static let mostLooks = 8
 
     /// The epoch of the oldest read in a pool, plus 1; `.max` without such a read. Covers only entries that were
     /// removed before the last `barrier`.

@@ -146,6 +146,8 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.load_timeout_ms),
         fieldRange(of: \invivo_runtime_options.max_document_nodes),
         fieldRange(of: \invivo_runtime_options.max_each_entries),
+        fieldRange(of: \invivo_runtime_options.pin_max_age_ms),
+        fieldRange(of: \invivo_runtime_options.reserved),
     ]
 }
 

@@ -35,6 +35,8 @@ open class GraphSlot: @unchecked Sendable {
     public final var waits: [String] { unpacked?.waits ?? [] }
     public final var id: UInt32 { packed.id ?? recipe.id }
     public final var scope: Scope { unpacked?.scope ?? packed.declaredScope ?? .graph }
+    /// Whether at most one object of the definition is started at a time.
+    public final var isExclusive: Bool { unpacked?.isExclusive ?? packed.flags.contains(.exclusive) }
     public final var type: ObjectType? { packed.type ?? recipe.type }
 
     // MARK: the instance

@@ -117,13 +117,16 @@ struct PackedDefinition: @unchecked Sendable {
 
     // MARK: derived
 
+    /// The flags of a packed definition.
+    var flags: Definition.Flags { Definition.Flags(rawValue: UInt32(bits >> 7 & 255)) }
+
     /// The definition of a packed one.
     var definition: Definition {
         let (type, details) = (packedType, details)
         let keys = type.keys.table
         var body = Definition.Body()
         body.scope = declaredScope
-        body.flags = Definition.Flags(rawValue: UInt32(bits >> 7 & 255))
+        body.flags = flags
         body.type = type
         body.order = DefinitionOrder(number: bits >> 24)
         let parameters = type.description.signature.parameters

@@ -43,6 +43,7 @@ extension Engine {
             turns.end()
             throw error
         }
+        pinWatch.end()
         // Change sets hold callbacks of hosts: they are released without the monitor.
         let (sources, waiting) = container.monitor.locked {
             container.beginClosing()

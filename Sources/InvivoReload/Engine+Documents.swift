@@ -91,7 +91,7 @@ extension Engine {
     /// Returns the value at a path.
     public func configuration(_ path: String) throws(Failure) -> Value {
         let path = try ConfigPath.checked(path)
-        let graph = container.currentGraph()
+        let graph = container.visibleGraph
         if path.isEmpty {
             let id = container.monitor.locked { container.keys.id(ofConfig: "") }
             return id.flatMap { graph.setting($0) }?.node.value ?? .map([])

@@ -106,4 +106,9 @@ extension Engine {
         try announcer.add(observer)
         return observer
     }
+
+    /// A pin of a former generation has ended: the loop thread looks soon whether the generation ends with it.
+    public func reclaimSoon() {
+        _ = loop.running?.post { [weak self] in self?.reclaimer.reclaim(.now, inCallback: true) }
+    }
 }

@@ -27,6 +27,7 @@ public final class Engine: Sendable {
     let generations: GenerationStore
     let reloader: Reloader
     let handles: HostHandles
+    public let pinWatch: PinWatch
     /// Used by the ABI.
     public let asyncResolver: AsyncResolver
 
@@ -50,6 +51,7 @@ public final class Engine: Sendable {
         loop = LoopThread(container, name: options.name, running: running)
         announcer = Announcer(container, commitTimeout: options.commitTimeout)
         reclaimer = Reclaimer(container, loop, announcer)
+        pinWatch = PinWatch(container, loop, announcer, maxAge: options.pinMaxAge)
         targets = Targets(container)
         turns = Turns(container, options) { [weak container] in
             (container?.owner as? Engine)?.reloader.workerStep() ?? false
@@ -215,6 +217,8 @@ public struct EngineOptions: Sendable {
     public var stopTimeout: UInt64 = 60_000_000_000
     /// Nanoseconds for which a retired object waits for references of its language; `UInt64.max` = no limit.
     public var stopGrace: UInt64 = 30_000_000_000
+    /// Nanoseconds after which an open pin is logged; `UInt64.max` = never.
+    public var pinMaxAge: UInt64 = 60_000_000_000
     public var log = Log(level: 5, sink: nil)
     public init() {}
 }

@@ -75,6 +75,8 @@ final class GenerationStore: Sendable {
                     next.cell(cell.id)?.adoptTracked(of: cell)
                 }
                 reclaimer.retire(former, effects.replaced, remembered: container.deferred.forget(touched))
+                // Only one of these exists at a time: a read in a former generation asks for the newest.
+                for cell in effects.replaced where cell.isExclusive { cell.hide() }
                 container.builds.forget(effects.replaced, in: next)
                 container.monitor.broadcast()
                 return container.builds.endNoting(former, next)

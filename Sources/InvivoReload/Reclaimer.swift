@@ -185,10 +185,11 @@ final class Reclaimer: Sendable {
 
     /// For callers that hold the monitor: objects that were built for a graph that was replaced meanwhile. Views of that graph or an
     /// older one may have borrowed them.
-    private func takeOvertaken() -> [ReplacedObject] {
+    private func takeOvertaken(_ retired: RetiredGenerations) -> [ReplacedObject] {
         container.builds.takeOutdated().map { outdated in
             let sequence = ObjectTable.record(outdated.object).map { iv_record_order($0) } ?? 0
-            return ReplacedObject(sequence: sequence, object: outdated.object, birth: outdated.birth)
+            let last = outdated.cell.map { cell in retired.newest { ($0 as? Graph)?.cell(cell.id) === cell } } ?? 0
+            return ReplacedObject(sequence: sequence, object: outdated.object, birth: outdated.birth, last: last)
         }
     }
 
@@ -202,7 +203,7 @@ final class Reclaimer: Sendable {
                 // Generations that only need a further barrier end together with the others, in one order.
                 let last = state.retired.mayEnd(readers)
                 if attempt < Self.mostBarriers, last > newest { return (last, RetiredGenerations.Ended()) }
-                return (nil, state.retired.end(readers, upTo: newest, overtaken: takeOvertaken()))
+                return (nil, state.retired.end(readers, upTo: newest, overtaken: takeOvertaken(state.retired)))
             }
             ended = all
             guard let later else { break }

@@ -128,7 +128,7 @@ extension Reloader {
         let formerEngine = thread.pointee.engine
         thread.pointee.engine = Unmanaged.passUnretained(container).toOpaque()
         defer { thread.pointee.engine = formerEngine }
-        return ContentQuoting.allowed(options.quotesContent, body)
+        return Pins.outside(container.core) { ContentQuoting.allowed(options.quotesContent, body) }
     }
 
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been

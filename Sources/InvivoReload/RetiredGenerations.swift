@@ -9,9 +9,11 @@ public struct ReplacedObject: Sendable {
     public let object: UInt64
     /// The first generation that shows it.
     public let birth: UInt64
+    /// The last one, where it is not the one that was just replaced.
+    let last: UInt64
 
-    public init(sequence: UInt64, object: UInt64, birth: UInt64) {
-        (self.sequence, self.object, self.birth) = (sequence, object, birth)
+    public init(sequence: UInt64, object: UInt64, birth: UInt64, last: UInt64 = .max) {
+        (self.sequence, self.object, self.birth, self.last) = (sequence, object, birth, last)
     }
 }
 
@@ -98,12 +100,15 @@ public struct RetiredGenerations {
             for object in generation.objects { pass(object, before: generation.number, &ended) }
             ended.generations.append((generation, ended.objects.count - before))
         }
-        for object in overtaken { pass(object, before: .max, &ended) }
+        for object in overtaken { pass(object, before: object.last == .max ? .max : object.last + 1, &ended) }
         let free = names.prefix { $0.epoch <= newest && $0.epoch < readers.oldest }.count
         ended.names = names.prefix(free).map(\.table)
         names.removeFirst(free)
         return ended
     }
+
+    /// The newest generation whose graph fits; 0 without one.
+    func newest(where fits: (AnyObject) -> Bool) -> UInt64 { generations.last { fits($0.graph) }?.number ?? 0 }
 
     /// Lets the newest generation before `number` that shows an object keep it, or ends it.
     private mutating func pass(_ object: ReplacedObject, before number: UInt64, _ ended: inout Ended) {

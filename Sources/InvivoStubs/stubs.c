@@ -1293,10 +1293,43 @@ static invivo_status not_ready_runtime_reports(invivo_runtime runtime, invivo_re
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_pin not_ready_pin_begin(invivo_runtime runtime, const invivo_place *place) {
+    (void)runtime;
+    (void)place;
+    invivo_pin none;
+    memset(&none, 0, sizeof(none));
+    return none;
+}
+
+static invivo_pin not_ready_pin_hold(invivo_runtime runtime, const invivo_place *place) {
+    (void)runtime;
+    (void)place;
+    invivo_pin none;
+    memset(&none, 0, sizeof(none));
+    return none;
+}
+
+static invivo_status not_ready_pin_enter(invivo_pin pin, invivo_pin *out, invivo_error **error) {
+    (void)pin;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_pin_end(invivo_pin pin) {
+    (void)pin;
+    return INVIVO_E_NOT_READY;
+}
+
+static uint64_t not_ready_pin_generation(invivo_pin pin) {
+    (void)pin;
+    return 0;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 187,
+    .function_count = 192,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1484,6 +1517,11 @@ static const struct invivo_table not_ready = {
     .report_location = not_ready_report_location,
     .report_omitted = not_ready_report_omitted,
     .runtime_reports = not_ready_runtime_reports,
+    .pin_begin = not_ready_pin_begin,
+    .pin_hold = not_ready_pin_hold,
+    .pin_enter = not_ready_pin_enter,
+    .pin_end = not_ready_pin_end,
+    .pin_generation = not_ready_pin_generation,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2253,6 +2291,26 @@ uint64_t invivo_report_omitted(const invivo_report *report) {
 
 invivo_status invivo_runtime_reports(invivo_runtime runtime, invivo_report_visit visit, void *user_data, invivo_error **error) {
     return functions()->runtime_reports(runtime, visit, user_data, error);
+}
+
+invivo_pin invivo_pin_begin(invivo_runtime runtime, const invivo_place *place) {
+    return functions()->pin_begin(runtime, place);
+}
+
+invivo_pin invivo_pin_hold(invivo_runtime runtime, const invivo_place *place) {
+    return functions()->pin_hold(runtime, place);
+}
+
+invivo_status invivo_pin_enter(invivo_pin pin, invivo_pin *out, invivo_error **error) {
+    return functions()->pin_enter(pin, out, error);
+}
+
+invivo_status invivo_pin_end(invivo_pin pin) {
+    return functions()->pin_end(pin);
+}
+
+uint64_t invivo_pin_generation(invivo_pin pin) {
+    return functions()->pin_generation(pin);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 187,
+    .function_count = 192,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -192,6 +192,11 @@ static const struct invivo_table instance = {
     .report_location = invivo_report_location,
     .report_omitted = invivo_report_omitted,
     .runtime_reports = invivo_runtime_reports,
+    .pin_begin = invivo_pin_begin,
+    .pin_hold = invivo_pin_hold,
+    .pin_enter = invivo_pin_enter,
+    .pin_end = invivo_pin_end,
+    .pin_generation = invivo_pin_generation,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

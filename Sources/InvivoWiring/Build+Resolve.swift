@@ -28,6 +28,9 @@ extension Build {
                 .dormant, "'\(recipe.key)' is blocked on missing dependencies: \(Recipe.list(needs))", path: recipe.key,
                 at: recipe.definition.location)
         }
+        if recipe.isExclusive, !isReload, container.monitor.locked({ cell.isRetired }) {
+            return try resolveNewest(recipe.id, arguments)
+        }
         let arguments = try recipe.checked(arguments)
         if case .choice(let chooser, let options) = recipe.maker {
             return try choose(chooser, options, recipe, arguments)
@@ -68,6 +71,14 @@ extension Build {
         case .lazySingleton, .singleton, .weakSingleton:
             return try shared(cell, recipe, arguments)
         }
+    }
+
+    /// The object of a key in the current generation, for a build in a former one: only one of them exists at a time.
+    private func resolveNewest(_ id: UInt32, _ arguments: [Value]) throws(Failure) -> UInt64 {
+        let newest = Build(container, graph: container.currentGraph(), caller: Build.Caller(parent: self))
+        return try container.whole(
+            newest, { (build) throws(Failure) in try build.resolve(id, arguments) },
+            { _ = ObjectTable.release($0) })
     }
 
     /// How often a build backs off, or looks for a scope instance that has ended.

@@ -23,8 +23,10 @@ public final class BuildRecords: Sendable {
         public let object: UInt64
         /// The generation that brought its slot.
         public let birth: UInt64
+        /// The slot, or that of its key if it is one for some arguments. The graphs with it show the object; without it, none does.
+        public let cell: Cell?
 
-        public init(object: UInt64, birth: UInt64) { (self.object, self.birth) = (object, birth) }
+        public init(object: UInt64, birth: UInt64, _ cell: Cell?) { (self.object, self.birth, self.cell) = (object, birth, cell) }
     }
 
     private let state: Guarded<State>

@@ -231,6 +231,13 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         }
     }
 
+    /// Under the monitor, for a retired cell whose objects are known: readers of its generations find no object in it any more.
+    public func hide() {
+        guard let raw = knownRaw, object != 0 else { return }
+        iv_store_pointer(iv_cell_shared(raw), nil)
+        iv_store_u64(iv_cell_object(raw), 0)
+    }
+
     /// Under the monitor: its objects that the graph holds, and disposes of when it drops its hold.
     public func heldObjects() -> [(sequence: UInt64, object: UInt64)] {
         (object != 0 && claim == nil ? [(sequence, object)] : []) + variants.flatMap { $0.heldObjects() }

@@ -66,7 +66,7 @@ extension Container {
         }
     }
 
-    private func whole<Result>(
+    func whole<Result>(
         _ build: Build, _ body: (Build) throws(Failure) -> Result, _ giveBack: (Result) -> Void
     ) throws(Failure) -> Result {
         build.depth = 1
@@ -167,7 +167,7 @@ extension Container {
     public func apart<Result>(over build: Build? = nil, _ body: () -> Result) -> Result {
         let thread = currentThread()
         let beneath = build.map(ThreadBuild.init) ?? (isBuildingHere ? thread.build : .none)
-        return thread.inside(beneath.detached, engine: address, body)
+        return Pins.outside(core) { thread.inside(beneath.detached, engine: address, body) }
     }
 
     /// Runs `body` as a callback of this runtime: it must not wait for a reload.
@@ -226,8 +226,8 @@ extension Container {
             let objects = running.pointee.objects
         else { return nil }
         if let known = running.pointee.build { return Unmanaged<Build>.fromOpaque(known).takeUnretainedValue() }
-        Readers.pin(core)
-        let build = Build(self, graph: currentGraph(), caller: Build.Caller(parent: creationBuild()))
+        Readers.keepGenerations(core)
+        let build = Build(self, graph: readGraph, caller: Build.Caller(parent: creationBuild()))
         build.depth = 1
         let current = Int(running.pointee.made)
         for index in 0..<current {
@@ -273,10 +273,10 @@ extension ThreadBuild {
 }
 
 extension Container: JobRuntime {
-    public var outsideBuilds: JobContext { JobContext { [self] body in inside(nil, body) } }
+    public var outsideBuilds: JobContext { JobContext { [self] body in Pins.outside(core) { inside(nil, body) } } }
     public var insideBuild: JobContext {
         let build = innermostBuild
-        return JobContext(chain: build?.chain) { [self] body in inside(build, body) }
+        return JobContext(chain: build?.chain) { [self] body in Pins.outside(core) { inside(build, body) } }
     }
     public var beneath: Waits.Suspension? {
         isBuildingHere ? (innermostBuild ?? detachedBuild).map(suspension) : nil

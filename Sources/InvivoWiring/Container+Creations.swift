@@ -58,8 +58,10 @@ extension Container {
         }
         thread.pointee.creation = creation
         defer { thread.pointee.creation = creation.pointee.outer }
-        return thread.inside(
-            ThreadBuild(object: creation.pointee.build), engine: creation.pointee.container, function)
+        // What it creates exists once, for all generations.
+        return Pins.outside(core) {
+            thread.inside(ThreadBuild(object: creation.pointee.build), engine: creation.pointee.container, function)
+        }
     }
 
     /// Ends a creation that no other thread can find anymore, and resumes the threads that wait for it. They throw `failure`;
@@ -130,7 +132,7 @@ extension Container {
         let outer = detachedBuild ?? (isNested ? outerBuild : nil)
         if isNested { giveBuildsToOtherRuntimes(thread) }
         return Build(
-            self, graph: currentGraph(),
+            self, graph: readGraph,
             caller: Build.Caller(
                 parent: outer == nil ? creationBuild() : nil, outer: outer, isApart: outer != nil,
                 beneath: thread.pointee.engine == Unmanaged.passUnretained(self).toOpaque()

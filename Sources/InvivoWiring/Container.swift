@@ -1,3 +1,4 @@
+internal import CInvivo
 internal import CPlatform
 public import InvivoBase
 internal import InvivoConfig
@@ -130,8 +131,23 @@ public final class Container: @unchecked Sendable {
 
     public func currentGraph() -> Graph { current.value }
 
-    /// The graph that the calling code sees: inside a build the build's, which a reload may not have published yet.
-    public var visibleGraph: Graph { innermostBuild?.graph ?? currentGraph() }
+    /// The graph that the calling code sees: inside a build the build's, which a reload may not have published yet; in a pin that of
+    /// its generation.
+    public var visibleGraph: Graph { innermostBuild?.graph ?? readGraph }
+
+    /// The graph that reads of the calling thread begin with: that of its innermost pin, or the current one.
+    var readGraph: Graph { pinnedGraph ?? currentGraph() }
+
+    private var pinnedGraph: Graph? {
+        Pins.graph(core).flatMap { Graph.read(UnsafeRawPointer($0).assumingMemoryBound(to: invivo_graph.self)) }
+    }
+
+    /// Runs code of the host that belongs to none of the calling thread's pins.
+    public func outsidePins<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        try Pins.outside(core) { () -> Swift.Result<Result, Failure> in
+            do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+        }.get()
+    }
 
     /// Calls `body` with the leases of the current graph and of everything that is registered, some more than once. Called with
     /// the monitor held.

@@ -56,7 +56,7 @@ public enum FastResolve {
         iv_store_u64(iv_reader_epoch(reader), iv_load_u64(iv_core_epoch(core)))
         iv_compiler_barrier()
         var bits: UInt64 = 0
-        if iv_load_u64(iv_core_tag(core)) == handle.tag, let graph = Readers.loadGraph(core),
+        if iv_load_u64(iv_core_tag(core)) == handle.tag, let graph = iv_reader_begin(reader),
             let entry = entry(graph.assumingMemoryBound(to: iv_graph.self), UInt32(truncatingIfNeeded: key)),
             let shown = iv_load_pointer(Chunk.shown(entry))
         {

@@ -23,7 +23,7 @@ enum ProgramRun {
                 }
                 let container = program.pointee.nodes[0].type.pointee.container
                 // Before the view ends: the reclaimer looks at views first.
-                if reader.pointee.pinned == 0 { iv_store_u64(iv_reader_pinned(reader), reader.pointee.epoch) }
+                if reader.pointee.builds_from == 0 { iv_store_u64(iv_reader_builds_from(reader), reader.pointee.epoch) }
                 Readers.leave(reader)
                 let thread = iv_thread()!
                 var running = iv_running(

@@ -90,7 +90,8 @@ struct Publication {
         // A graph that has ended does not hold it: it belongs to the requester.
         if cell.isRetired && !cell.isOver && !made.isForeign {
             let birth = cell.birth(before: container.current.held.generation)
-            container.builds.add(BuildRecords.Outdated(object: made.object, birth: birth))
+            let shown = graph.cell(id) ?? cell
+            container.builds.add(BuildRecords.Outdated(object: made.object, birth: birth, shown))
         }
     }
 

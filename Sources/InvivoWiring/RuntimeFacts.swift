@@ -34,7 +34,7 @@ public struct RuntimeFacts {
     public func outline(_ id: UInt32) throws(Failure) -> Value {
         // Inside a build, new objects belong to that build.
         guard container.innermostBuild == nil else { return .null }
-        return try GraphOutline.of(id, container.currentGraph()) ?? .null
+        return try GraphOutline.of(id, container.visibleGraph) ?? .null
     }
 
     /// Returns the states of all keys that have shared instances or are dormant, sorted by key.

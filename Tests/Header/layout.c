@@ -41,6 +41,8 @@ int main(void) {
     OFFSET(invivo_config, bits, sizeof(((invivo_config *)0)->bits));
     SIZE(invivo_pool);
     OFFSET(invivo_pool, bits, sizeof(((invivo_pool *)0)->bits));
+    SIZE(invivo_pin);
+    OFFSET(invivo_pin, bits, sizeof(((invivo_pin *)0)->bits));
     SIZE(invivo_value);
     OFFSET(invivo_value, kind, sizeof(((invivo_value *)0)->kind));
     OFFSET(invivo_value, reserved, sizeof(((invivo_value *)0)->reserved));
@@ -199,6 +201,8 @@ int main(void) {
     OFFSET(invivo_runtime_options, load_timeout_ms, sizeof(((invivo_runtime_options *)0)->load_timeout_ms));
     OFFSET(invivo_runtime_options, max_document_nodes, sizeof(((invivo_runtime_options *)0)->max_document_nodes));
     OFFSET(invivo_runtime_options, max_each_entries, sizeof(((invivo_runtime_options *)0)->max_each_entries));
+    OFFSET(invivo_runtime_options, pin_max_age_ms, sizeof(((invivo_runtime_options *)0)->pin_max_age_ms));
+    OFFSET(invivo_runtime_options, reserved, sizeof(((invivo_runtime_options *)0)->reserved));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -476,6 +480,10 @@ int main(void) {
     OFFSET(invivo_callbacks, tree_key_name, sizeof(((invivo_callbacks *)0)->tree_key_name));
     OFFSET(invivo_callbacks, tree_is_foreign, sizeof(((invivo_callbacks *)0)->tree_is_foreign));
     OFFSET(invivo_callbacks, read, sizeof(((invivo_callbacks *)0)->read));
+    SIZE(invivo_place);
+    OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
+    OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));
+    OFFSET(invivo_place, reserved, sizeof(((invivo_place *)0)->reserved));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -859,5 +867,10 @@ int main(void) {
     OFFSET(invivo_table, report_location, sizeof(void (*)(void)));
     OFFSET(invivo_table, report_omitted, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_reports, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pin_begin, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pin_hold, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pin_enter, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pin_end, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pin_generation, sizeof(void (*)(void)));
     return 0;
 }

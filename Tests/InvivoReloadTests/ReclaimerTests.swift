@@ -15,7 +15,7 @@ import Testing
         ended.stop()
         let reclaimer = Reclaimer(
             container, LoopThread(container, name: "test", running: ended), Announcer(container, commitTimeout: 0))
-        container.monitor.locked { container.builds.add(BuildRecords.Outdated(object: 0, birth: 0)) }
+        container.monitor.locked { container.builds.add(BuildRecords.Outdated(object: 0, birth: 0, nil)) }
 
         reclaimer.handOver()
         #expect(container.monitor.locked { !reclaimer.needsLoop })

@@ -26,7 +26,7 @@ import Testing
         for reader in readers {
             inside.oldest = min(inside.oldest, reader.epoch)
             if let graph = reader.reads {
-                inside.graphs.append(UnsafeRawPointer(graph.address))
+                inside.graphs.insert(UnsafeRawPointer(graph.address))
             } else {
                 inside.open = min(inside.open, reader.epoch)
             }

@@ -204,6 +204,7 @@ typedef struct invivo_override { uint64_t bits; } invivo_override; /**< a tempor
 typedef struct invivo_config { uint64_t bits; } invivo_config;     /**< a configuration path; dense like keys */
 /** a table of objects whose entries live as long as their objects are held */
 typedef struct invivo_pool { uint64_t bits; } invivo_pool;
+typedef struct invivo_pin { uint64_t bits; } invivo_pin; /**< a kept generation */
 
 INVIVO_EXTERN_C_END
 

@@ -13,6 +13,7 @@
 #include "pool.h"
 #include "scope.h"
 #include "view.h"
+#include "pin.h"
 #include "source.h"
 #include "reload.h"
 #include "config.h"

@@ -47,6 +47,9 @@ enum {
 /** For `stop_grace_ms`: no limit. */
 #define INVIVO_STOP_GRACE_UNLIMITED UINT32_MAX
 
+/** For `pin_max_age_ms`: no limit. */
+#define INVIVO_PIN_AGE_UNLIMITED UINT32_MAX
+
 /** Options of invivo_runtime_open. Initialize them with invivo_runtime_options_init. */
 typedef struct invivo_runtime_options {
     size_t struct_size;
@@ -105,6 +108,10 @@ typedef struct invivo_runtime_options {
     /** a map or list with more entries for a definition with `each` is INVIVO_E_TOO_LARGE; 0 = default 10,000; at most
      * 2,097,151 */
     uint64_t max_each_entries;
+    /** The age at which an open pin is logged, once, as a warning with the place where it began. 0 = default 60 s;
+     * INVIVO_PIN_AGE_UNLIMITED = never. */
+    uint32_t pin_max_age_ms;
+    uint32_t reserved; /**< 0 */
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.

@@ -13,6 +13,7 @@
 #include "graph.h"
 #include "module.h"
 #include "object.h"
+#include "pin.h"
 #include "pool.h"
 #include "reload.h"
 #include "runtime.h"
@@ -216,6 +217,11 @@ struct invivo_table {
     const char *(*report_location)(const invivo_report *report, size_t index);
     uint64_t (*report_omitted)(const invivo_report *report);
     invivo_status (*runtime_reports)(invivo_runtime runtime, invivo_report_visit visit, void *user_data, invivo_error **error);
+    invivo_pin (*pin_begin)(invivo_runtime runtime, const invivo_place *place);
+    invivo_pin (*pin_hold)(invivo_runtime runtime, const invivo_place *place);
+    invivo_status (*pin_enter)(invivo_pin pin, invivo_pin *out, invivo_error **error);
+    invivo_status (*pin_end)(invivo_pin pin);
+    uint64_t (*pin_generation)(invivo_pin pin);
 };
 
 INVIVO_EXTERN_C_END

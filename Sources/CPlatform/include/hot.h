@@ -8,19 +8,46 @@
 
 /* ---- readers (docs/architecture.md: Reading) --------------------------------------------------------- */
 
-/* A reader's slot, a cache line of its own. Written by its thread only; read by the reclaimer.
- * `epoch` is 0 while idle, else 1 + a generation not newer than the one being read. `graph` is the generation being read; NULL
- * while idle, and for a moment after the epoch was stored. Slots are never freed; a slot of an ended thread is reused. */
+/* A reader's slot: what the reads of one thread in one runtime use and hold. Written by its thread, except `source` and `pins`, which
+ * close resets when no thread is inside; read by the reclaimer. `epoch` is 0 while idle, else 1 + a generation not newer than the
+ * current one. `graph` is the generation being read; NULL while idle, and for a moment after the epoch was stored. Slots are never
+ * freed; a slot of an ended thread is reused. The words of the hot paths come first, in one cache line. */
+struct iv_pin;
 struct iv_reader {
     uint64_t depth; /* first: Swift's sanitizer treats any write through the struct as one of its first word */
     uint64_t epoch;
     const void *graph;
-    struct iv_reader *next;
+    const void **source; /* where a read finds its graph: `current` of the core, or `graph` of the thread's innermost pin */
     uint64_t building; /* outermost builds of this thread; close waits for them while the runtime is still open */
-    uint64_t pinned;   /* 0, else a generation not newer than the oldest that one of them builds with */
+    uint64_t builds_from; /* 0, else a generation not newer than the oldest that one of them builds with */
     uint64_t pooling;  /* 0, else 1 + an epoch of pools not newer than the thread's read in a pool (pools.h) */
+    struct iv_pin *pins;      /* the pins that this thread is in, the innermost first */
+    struct iv_pin *free_pins; /* unused pins, for the next ones of this thread */
+    struct iv_reader *next;
     uint32_t thread;   /* the kernel's thread id, 0 = free */
 };
+
+/* A pin: it keeps one generation (docs/architecture.md: Reading). Never freed; belongs to its core. `state`: the generation of the
+ * handle in the upper 44 bits, IV_PIN_OPEN until it is ended, and the number of its holders: the pin itself, and threads that are
+ * copying it. While that is not 0, `graph` is kept. The handle: the generation in the upper 44 bits, `index` in the lower 20. */
+struct iv_pin {
+    struct iv_pin *outer;     /* the next pin that the thread is in; while unused, the next unused one. First: see iv_reader */
+    uint64_t state;
+    const void *graph;
+    const void **source;      /* of the reads in it: its `graph`; for a section of code outside of all pins, `current` of the core */
+    struct iv_reader *reader; /* the slot of the thread that is in it; NULL: it belongs to no thread */
+    struct iv_pin *next;      /* in the list of all pins of the core */
+    struct iv_core *core;
+    uint64_t tag;             /* of the runtime */
+    uint64_t since;           /* monotonic nanoseconds */
+    const char *file;         /* where it was begun; not owned */
+    uint32_t line, thread;    /* the kernel's id of the thread that began it */
+    uint32_t index;
+    uint32_t is_reported;     /* its age was logged; belongs to the thread that looks for old pins */
+};
+enum { IV_PIN_SHIFT = 20, IV_PIN_CHUNK_SHIFT = 8, IV_PIN_CHUNKS = 1 << (IV_PIN_SHIFT - IV_PIN_CHUNK_SHIFT) };
+#define IV_PIN_OPEN (1ull << 19)
+#define IV_PIN_HOLDERS (IV_PIN_OPEN - 1)
 
 /* The part of a runtime that outlives it. Cores are never freed: a new runtime takes a free core, with a new tag. `tag` is
  * the upper half of the runtime's handle while it is open, and 0 otherwise. Order of a commit: current, then epoch (release); a membarrier before anything is freed. */
@@ -38,6 +65,10 @@ struct iv_core {
     struct iv_pool_list *pools; /* of this runtime's weak pools, or NULL */
     uint64_t pool_epoch;        /* incremented when something that readers of pools may see is removed */
     void (*object_ended)(uint64_t owner); /* called with the owner word of a slot with a mark (ObjectTable.mark), or NULL */
+    struct iv_pin *pins;      /* all pins that were ever needed; grows at the head, under the lock of pins */
+    struct iv_pin *free_pins; /* unused ones that no thread keeps; under the same lock */
+    uint64_t pin_moves;       /* incremented when what keeps a generation passes from one pin to another, or to the slot of a reader */
+    uint64_t pins_watched;    /* whether a look for old pins is planned */
 };
 
 enum { IV_CORE_FREE = 0, IV_CORE_OPEN = 1, IV_CORE_FORKED = 3 };
@@ -315,6 +346,48 @@ static inline void iv_reader_set_thread(struct iv_reader *reader, uint32_t threa
 static inline const void *iv_reader_graph(const struct iv_reader *reader) { return __atomic_load_n(&reader->graph, __ATOMIC_ACQUIRE); }
 static inline void iv_reader_set_graph(struct iv_reader *reader, const void *graph) { __atomic_store_n(&reader->graph, graph, __ATOMIC_RELEASE); }
 
+/* The graph that a read of this slot's thread begins with. */
+static inline const void *iv_reader_begin(const struct iv_reader *reader) {
+    return __atomic_load_n(__atomic_load_n(&reader->source, __ATOMIC_RELAXED), __ATOMIC_ACQUIRE);
+}
+static inline void iv_reader_set_source(struct iv_reader *reader, const void **source) {
+    __atomic_store_n(&reader->source, source, __ATOMIC_RELAXED);
+}
+/* For a slot of `core`: its thread is in no pin. */
+static inline void iv_reader_reset(struct iv_reader *reader, struct iv_core *core) {
+    __atomic_store_n(&reader->pins, (struct iv_pin *)0, __ATOMIC_RELAXED);
+    iv_reader_set_source(reader, &core->current);
+}
+static inline struct iv_pin *iv_reader_pins(const struct iv_reader *reader) { return __atomic_load_n(&reader->pins, __ATOMIC_RELAXED); }
+static inline void iv_reader_set_pins(struct iv_reader *reader, struct iv_pin *pin) { __atomic_store_n(&reader->pins, pin, __ATOMIC_RELAXED); }
+/* Whether the thread of the slot is in a pin. */
+static inline int iv_reader_is_pinned(const struct iv_reader *reader, const struct iv_core *core) {
+    return __atomic_load_n(&reader->source, __ATOMIC_RELAXED) != (const void **)&core->current;
+}
+
+extern struct iv_pin *iv_pin_chunks[IV_PIN_CHUNKS];
+static inline struct iv_pin *iv_pin_at(uint32_t index) {
+    uint32_t chunk = index >> IV_PIN_CHUNK_SHIFT;
+    struct iv_pin *pins = chunk < IV_PIN_CHUNKS ? __atomic_load_n(&iv_pin_chunks[chunk], __ATOMIC_ACQUIRE) : 0;
+    return pins ? &pins[index & ((1u << IV_PIN_CHUNK_SHIFT) - 1)] : 0;
+}
+static inline void iv_pin_chunk_set(uint32_t chunk, struct iv_pin *pins) { __atomic_store_n(&iv_pin_chunks[chunk], pins, __ATOMIC_RELEASE); }
+static inline struct iv_pin *iv_core_pins(const struct iv_core *core) { return __atomic_load_n(&core->pins, __ATOMIC_ACQUIRE); }
+static inline void iv_core_push_pin(struct iv_core *core, struct iv_pin *pin) {
+    pin->next = core->pins;
+    __atomic_store_n(&core->pins, pin, __ATOMIC_RELEASE);
+}
+static inline const void *iv_pin_graph(const struct iv_pin *pin) { return __atomic_load_n(&pin->graph, __ATOMIC_ACQUIRE); }
+static inline void iv_pin_set_graph(struct iv_pin *pin, const void *graph) { __atomic_store_n(&pin->graph, graph, __ATOMIC_RELEASE); }
+static inline struct iv_reader *iv_pin_reader(const struct iv_pin *pin) { return __atomic_load_n(&pin->reader, __ATOMIC_ACQUIRE); }
+static inline void iv_pin_set_reader(struct iv_pin *pin, struct iv_reader *reader) { __atomic_store_n(&pin->reader, reader, __ATOMIC_RELEASE); }
+static inline uint64_t *iv_pin_state(struct iv_pin *pin) { return &pin->state; }
+static inline uint64_t *iv_pin_tag(struct iv_pin *pin) { return &pin->tag; }
+static inline void iv_pin_read_own(struct iv_pin *pin) { pin->source = &pin->graph; }
+static inline void iv_pin_read_current(struct iv_pin *pin, struct iv_core *core) { pin->source = &core->current; }
+static inline uint64_t *iv_core_pin_moves(struct iv_core *core) { return &core->pin_moves; }
+static inline uint64_t *iv_core_pins_watched(struct iv_core *core) { return &core->pins_watched; }
+
 static inline const void *iv_core_current(const struct iv_core *core) { return __atomic_load_n(&core->current, __ATOMIC_ACQUIRE); }
 static inline void iv_core_publish(struct iv_core *core, const void *graph, uint64_t epoch) {
     __atomic_store_n(&core->current, graph, __ATOMIC_RELEASE);
@@ -360,7 +433,7 @@ static inline uint64_t *iv_live_thread_ids(void) { return &iv_live.thread_ids; }
 /* Swift takes `&pointer.pointee.word` for a modifying access of its own; the address alone is none. */
 static inline uint64_t *iv_reader_epoch(struct iv_reader *reader) { return &reader->epoch; }
 static inline uint64_t *iv_reader_building(struct iv_reader *reader) { return &reader->building; }
-static inline uint64_t *iv_reader_pinned(struct iv_reader *reader) { return &reader->pinned; }
+static inline uint64_t *iv_reader_builds_from(struct iv_reader *reader) { return &reader->builds_from; }
 static inline uint64_t *iv_reader_pooling(struct iv_reader *reader) { return &reader->pooling; }
 static inline uint64_t *iv_core_closing(struct iv_core *core) { return &core->closing; }
 static inline uint32_t *iv_core_state(struct iv_core *core) { return &core->state; }

@@ -350,6 +350,10 @@ class invivo_pool(ctypes.Structure):
     pass
 
 
+class invivo_pin(ctypes.Structure):
+    pass
+
+
 class invivo_value_as_string(ctypes.Structure):
     pass
 
@@ -525,6 +529,10 @@ class invivo_app_options(ctypes.Structure):
 class invivo_callbacks(ctypes.Structure):
     pass
 
+
+class invivo_place(ctypes.Structure):
+    pass
+
 invivo_runtime._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
@@ -571,6 +579,9 @@ invivo_config._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_pool._fields_ = [
+    ("bits", ctypes.c_uint64),
+]
+invivo_pin._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
 invivo_value_as_string._fields_ = [
@@ -753,6 +764,8 @@ invivo_runtime_options._fields_ = [
     ("load_timeout_ms", ctypes.c_uint32),
     ("max_document_nodes", ctypes.c_uint64),
     ("max_each_entries", ctypes.c_uint64),
+    ("pin_max_age_ms", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1058,6 +1071,11 @@ invivo_callbacks._fields_ = [
     ("tree_is_foreign", ctypes.CFUNCTYPE(ctypes.c_uint8, invivo_object, ctypes.c_void_p)),
     ("read", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
 ]
+invivo_place._fields_ = [
+    ("file", ctypes.c_char_p),
+    ("line", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+]
 
 # Every structure, for the test that compares them with what a C compiler says.
 STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
@@ -1077,6 +1095,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_override,
     invivo_config,
     invivo_pool,
+    invivo_pin,
     invivo_value_as_string,
     invivo_value_as_bytes,
     invivo_value_as_list,
@@ -1121,6 +1140,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_token,
     invivo_app_options,
     invivo_callbacks,
+    invivo_place,
 ]
 
 # ---- functions -----------------------------------------------------------------------------------------
@@ -1314,6 +1334,11 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_report_location": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
     "invivo_report_omitted": (ctypes.c_uint64, [ctypes.c_void_p], True),
     "invivo_runtime_reports": (ctypes.c_int32, [invivo_runtime, ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_pin_begin": (invivo_pin, [invivo_runtime, ctypes.POINTER(invivo_place)], True),
+    "invivo_pin_hold": (invivo_pin, [invivo_runtime, ctypes.POINTER(invivo_place)], True),
+    "invivo_pin_enter": (ctypes.c_int32, [invivo_pin, ctypes.POINTER(invivo_pin), ctypes.POINTER(ctypes.c_void_p)], True),
+    "invivo_pin_end": (ctypes.c_int32, [invivo_pin], True),
+    "invivo_pin_generation": (ctypes.c_uint64, [invivo_pin], True),
 }
 
 # The function table's entries, in its order.
@@ -1505,6 +1530,11 @@ TABLE: list[str] = [
     "invivo_report_location",
     "invivo_report_omitted",
     "invivo_runtime_reports",
+    "invivo_pin_begin",
+    "invivo_pin_hold",
+    "invivo_pin_enter",
+    "invivo_pin_end",
+    "invivo_pin_generation",
 ]
 
 

@@ -1,0 +1,65 @@
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoLoop
+internal import InvivoWiring
+
+/// Logs pins that are open for long, and lets generations end whose last pin has ended. Any thread may call.
+public final class PinWatch: Sendable {
+    private let container: Container
+    private let loop: LoopThread
+    private let announcer: Announcer
+    private let maxAge: UInt64
+
+    init(_ container: Container, _ loop: LoopThread, _ announcer: Announcer, maxAge: UInt64) {
+        (self.container, self.loop, self.announcer, self.maxAge) = (container, loop, announcer, maxAge)
+    }
+
+    /// Whether a look at the pins of a runtime is planned.
+    static func needsLoop(of container: Container) -> Bool { iv_load_u64(iv_core_pins_watched(container.core)) != 0 }
+
+    /// A pin has begun while no look at the pins was planned: plans one.
+    public func start() { look(after: maxAge) }
+
+    /// Looks at the pins later, on the loop thread. Pins that begin meanwhile are found by that look.
+    private func look(after delay: UInt64) {
+        guard maxAge != .max, !container.monitor.locked({ container.isClosing }) else { return }
+        iv_store_u64(iv_core_pins_watched(container.core), 1)
+        do throws(Failure) {
+            _ = try loop.start().schedule(after: delay / 1_000_000 + 1) { [weak self] in self?.look() }
+        } catch {
+            iv_store_u64(iv_core_pins_watched(container.core), 0)
+            announcer.noteThreadFailure(error)
+        }
+    }
+
+    private func look() {
+        // A pin that begins from here on and is not seen plans the next look.
+        iv_store_u64(iv_core_pins_watched(container.core), 0)
+        let now = iv_coarse_ns()
+        for pin in Pins.open(container.core, before: now > maxAge ? now - maxAge : 0, onlyNew: true) {
+            container.log(.warning, Self.text(of: pin, "is open for \((now - pin.since) / 1_000_000_000) s"))
+        }
+        guard let oldest = Pins.open(container.core, before: .max, onlyNew: false).first(where: { !$0.isReported }) else {
+            return
+        }
+        look(after: oldest.since + maxAge > now ? oldest.since + maxAge - now : 0)
+    }
+
+    /// For close: ends all pins, and logs them.
+    func end() {
+        let open = Pins.endAll(container.core)
+        for pin in open.prefix(Self.mostLogged) {
+            container.log(.warning, Self.text(of: pin, "was open when the runtime was closed"))
+        }
+        guard open.count > Self.mostLogged else { return }
+        container.log(.warning, "\(open.count - Self.mostLogged) more pins were open when the runtime was closed")
+    }
+
+    private static let mostLogged = 8
+
+    private static func text(of pin: Pins.Open, _ what: String) -> String {
+        let place = pin.place.isEmpty ? "" : "\(pin.place): "
+        return "\(place)the pin of generation \(pin.generation) that thread \(pin.thread) began \(what): end each pin when "
+            + "its request or job is done"
+    }
+}
