@@ -75,4 +75,13 @@ private func endGenerations(_ core: Core) {
 }
 
 @c @implementation
+public func invivo_pin_current(_ runtime: invivo_runtime) -> invivo_pin {
+    let handle = HandleBits(runtime.bits)
+    guard handle.kind == HandleBits.runtimeKind, handle.index == 0, let core = handle.core,
+        iv_load_u64(iv_core_tag(core)) == handle.tag
+    else { return invivo_pin() }
+    return invivo_pin(bits: Pins.innermost(core))
+}
+
+@c @implementation
 public func invivo_pin_generation(_ pin: invivo_pin) -> UInt64 { Pins.generation(pin.bits) ?? 0 }

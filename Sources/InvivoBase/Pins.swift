@@ -47,16 +47,30 @@ public enum Pins {
 
     // MARK: begin
 
-    /// Begins a pin of the generation that the calling thread reads, which is then in it, unless the pin is to belong to no thread.
+    /// Begins a pin of the current generation, or of the calling thread's innermost pin. The thread is then in it, unless the pin is to
+    /// belong to no thread.
     public static func begin(_ core: Core, tag: UInt64, isThreads: Bool, at place: Place) -> Begun {
-        guard let reader = Readers.enter(core, tag: tag) else { return .closed }
-        defer { Readers.leave(reader) }
-        guard let pin = take(reader, core, isThreads: isThreads) else { return .exhausted }
-        let bits = open(pin, reader.pointee.graph, tag, isThreads ? reader : nil, place)
-        // The reclaimer may have looked at this pin before it was open, and looks at the other one when that has ended.
-        if iv_reader_is_pinned(reader, core) != 0 { _ = iv_add_u64(iv_core_pin_moves(core), 1) }
-        if isThreads { join(pin, reader) }
-        return .begun(bits, isFirst: iv_load_u64(iv_core_pins_watched(core)) == 0)
+        while true {
+            guard let reader = Readers.enter(core, tag: tag) else { return .closed }
+            defer { Readers.leave(reader) }
+            let graph = reader.pointee.graph
+            let isPinned = iv_reader_is_pinned(reader, core) != 0
+            let isViewing = reader.pointee.depth > 1
+            guard !isViewing || graph == iv_reader_begin(reader) else { return .viewing }
+            guard let pin = take(reader, core, isThreads: isThreads) else { return .exhausted }
+            let bits = open(pin, graph, tag, isThreads ? reader : nil, place)
+            if isPinned {
+                // The reclaimer may have looked at this pin before it was open, and looks at the other one when that has ended.
+                _ = iv_add_u64(iv_core_pin_moves(core), 1)
+            } else if graph != iv_core_current(core) {
+                // A commit that has not seen this pin was published meanwhile.
+                if letGo(pin, bits) { free(pin, core, isThreads ? reader : nil) }
+                if isViewing { return .viewing }
+                continue
+            }
+            if isThreads { join(pin, reader) }
+            return .begun(bits, isFirst: iv_load_u64(iv_core_pins_watched(core)) == 0)
+        }
     }
 
     /// Begins a further pin of the same generation, in which the calling thread is.
@@ -88,8 +102,10 @@ public enum Pins {
         (pin.pointee.file, pin.pointee.line) = (place.file, place.line)
         pin.pointee.thread = currentThread().pointee.reader?.pointee.thread ?? 0
         pin.pointee.is_reported = 0
-        let state = iv_load_u64(iv_pin_state(pin)) | UInt64(IV_PIN_OPEN) | 1
-        iv_store_u64(iv_pin_state(pin), state)
+        var unused = iv_load_u64(iv_pin_state(pin))
+        let state = unused | UInt64(IV_PIN_OPEN) | 1
+        // A full barrier: a commit sees the pin, or the pin sees the commit. No other thread changes an unused pin.
+        _ = iv_cas_u64(iv_pin_state(pin), &unused, state)
         return state & ~UInt64((1 << IV_PIN_SHIFT) - 1) | UInt64(pin.pointee.index)
     }
 
@@ -146,6 +162,20 @@ public enum Pins {
         } while !iv_cas_u64(iv_pin_state(pin), &state, (state & ~UInt64(IV_PIN_OPEN)) &- 1)
         if state & UInt64(IV_PIN_HOLDERS) == 1 { free(pin, core, own) }
         return .ended(core, isOld: isOld)
+    }
+
+    /// Ends a pin in which no thread is. Returns whether its holders have let go.
+    private static func letGo(_ pin: PinRecord, _ bits: UInt64) -> Bool {
+        iv_and_u64(iv_pin_state(pin), ~UInt64(IV_PIN_OPEN))
+        return iv_sub_u64(iv_pin_state(pin), 1) & UInt64(IV_PIN_HOLDERS) == 1
+    }
+
+    /// The innermost pin of the calling thread; 0 if it is in none.
+    public static func innermost(_ core: Core) -> UInt64 {
+        guard let reader = Readers.known(core, iv_thread()!), iv_reader_is_pinned(reader, core) != 0,
+            let pin = iv_reader_pins(reader)
+        else { return 0 }
+        return iv_load_u64(iv_pin_state(pin)) & ~UInt64((1 << IV_PIN_SHIFT) - 1) | UInt64(pin.pointee.index)
     }
 
     /// The generation of a pin; nil if it has ended.
@@ -209,6 +239,14 @@ public enum Pins {
             }
             body(graph)
         }
+    }
+
+    /// Whether an open pin keeps another generation than the current one.
+    public static func areSomeOld(_ core: Core) -> Bool {
+        let current = iv_core_current(core)
+        var isOld = false
+        forEachKept(core) { if $0 != current { isOld = true } }
+        return isOld
     }
 
     /// An open pin, for messages and status.
@@ -305,6 +343,10 @@ public enum Pins {
         }
     }
 
+    fileprivate static func place(of bits: UInt64) -> Place? {
+        record(bits).map { Place(file: $0.pointee.file, line: $0.pointee.line) }
+    }
+
     /// Makes its handle stale.
     private static func close(_ pin: PinRecord) {
         iv_pin_set_graph(pin, nil)
@@ -352,5 +394,30 @@ public enum Pins {
             iv_core_push_pin(core, pin)
             give(pin, core)
         }
+    }
+}
+
+/// The generation of the calling thread's innermost pin, kept for work on other threads. Without such a pin, nothing.
+public final class HeldPin: Sendable {
+    private let bits: UInt64
+
+    public init(_ core: Core, tag: UInt64) {
+        let around = Pins.innermost(core)
+        guard around != 0, let pin = Pins.place(of: around),
+            case .begun(let bits, _) = Pins.begin(core, tag: tag, isThreads: false, at: pin)
+        else {
+            bits = 0
+            return
+        }
+        self.bits = bits
+    }
+
+    deinit { if bits != 0 { _ = Pins.end(bits) } }
+
+    /// Runs `body` in the pin.
+    public func within<Result>(_ body: () -> Result) -> Result {
+        guard bits != 0, case .begun(let own, _) = Pins.enter(bits) else { return body() }
+        defer { _ = Pins.end(own) }
+        return body()
     }
 }

@@ -8,8 +8,10 @@ internal import InvivoWiring
 final class Announcer: Sendable {
     private struct State {
         var observers: [Observer] = []
-        /// The thread that is making a commit visible, or 0.
+        /// The thread that is making a commit visible, or that resumes the caches; 0 if none is.
         var publisher: UInt64 = 0
+        /// Whether the caches of resolved objects are empty and store nothing, because pins keep former generations.
+        var isWithoutCaches = false
         var lastFailure: Failure?
         /// The messages that were logged, so as not to repeat them.
         var logged = LoggedReloads()
@@ -42,6 +44,7 @@ final class Announcer: Sendable {
             state.held { $0.observers.append(observer) }
             _ = observer.open()
         }
+        if observer.publishing != nil, state.locked({ $0.isWithoutCaches }) { observer.tell(published: false) }
     }
 
     func remove(_ observer: Observer) { state.locked { $0.observers.removeAll { $0 === observer } } }
@@ -59,21 +62,44 @@ final class Announcer: Sendable {
     }
 
     /// Runs `body`, which makes a commit visible, between the calls of the observers that keep resolved objects.
-    /// `changesObjects` is false if they need no call.
+    /// `changesObjects` is false if they need no call. While pins keep former generations, the caches stay empty: a cache does
+    /// not know in which pin its caller is.
     func publishing(_ changesObjects: Bool, _ body: () -> Void) {
         guard changesObjects else { return body() }
-        let me = currentThread().identity
-        let caches = state.locked { state in
-            state.publisher = me
-            return state.observers.filter { $0.publishing != nil }
-        }
-        for cache in caches { cache.tell(published: false) }
+        let (caches, wereEmpty) = beginPublishing()
+        if !wereEmpty { for cache in caches { cache.tell(published: false) } }
         body()
+        endPublishing(caches)
+    }
+
+    /// The caches store objects again if no pin keeps a former generation any more. On the loop thread.
+    func resumeCaches() {
+        guard state.locked({ $0.isWithoutCaches }) else { return }
+        let (caches, wereEmpty) = beginPublishing()
+        endPublishing(wereEmpty ? caches : [])
+    }
+
+    private func beginPublishing() -> (caches: [Observer], wereEmpty: Bool) {
+        let me = currentThread().identity
+        return container.monitor.locked {
+            // Another thread only calls observers meanwhile.
+            while state.held({ $0.publisher != 0 }) { container.monitor.wait() }
+            return state.held { state in
+                state.publisher = me
+                return (state.observers.filter { $0.publishing != nil }, state.isWithoutCaches)
+            }
+        }
+    }
+
+    private func endPublishing(_ caches: [Observer]) {
+        // A pin that begins from here on is one of the current generation.
+        let isWithout = !caches.isEmpty && Pins.areSomeOld(container.core)
+        state.locked { $0.isWithoutCaches = isWithout }
+        if !isWithout { for cache in caches { cache.tell(published: true) } }
         state.locked { state in
             state.publisher = 0
             container.monitor.broadcast()
         }
-        for cache in caches { cache.tell(published: true) }
     }
 
     // MARK: reloads

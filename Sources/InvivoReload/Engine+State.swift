@@ -109,6 +109,9 @@ extension Engine {
 
     /// A pin of a former generation has ended: the loop thread looks soon whether the generation ends with it.
     public func reclaimSoon() {
-        _ = loop.running?.post { [weak self] in self?.reclaimer.reclaim(.now, inCallback: true) }
+        _ = loop.running?.post { [weak self] in
+            self?.reclaimer.reclaim(.now, inCallback: true)
+            self?.announcer.resumeCaches()
+        }
     }
 }

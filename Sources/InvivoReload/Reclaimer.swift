@@ -285,6 +285,7 @@ final class Reclaimer: Sendable {
                 state.locked { $0.isScheduled = false }
                 // Not waiting for another thread that ends generations: it may wait for a job of this one.
                 reclaim(.now, inCallback: true)
+                announcer.resumeCaches()
             }
         } catch {
             state.locked { $0.isScheduled = false }

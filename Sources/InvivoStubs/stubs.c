@@ -1326,10 +1326,17 @@ static uint64_t not_ready_pin_generation(invivo_pin pin) {
     return 0;
 }
 
+static invivo_pin not_ready_pin_current(invivo_runtime runtime) {
+    (void)runtime;
+    invivo_pin none;
+    memset(&none, 0, sizeof(none));
+    return none;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 192,
+    .function_count = 193,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1522,6 +1529,7 @@ static const struct invivo_table not_ready = {
     .pin_enter = not_ready_pin_enter,
     .pin_end = not_ready_pin_end,
     .pin_generation = not_ready_pin_generation,
+    .pin_current = not_ready_pin_current,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2311,6 +2319,10 @@ invivo_status invivo_pin_end(invivo_pin pin) {
 
 uint64_t invivo_pin_generation(invivo_pin pin) {
     return functions()->pin_generation(pin);
+}
+
+invivo_pin invivo_pin_current(invivo_runtime runtime) {
+    return functions()->pin_current(runtime);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 192,
+    .function_count = 193,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -197,6 +197,7 @@ static const struct invivo_table instance = {
     .pin_enter = invivo_pin_enter,
     .pin_end = invivo_pin_end,
     .pin_generation = invivo_pin_generation,
+    .pin_current = invivo_pin_current,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -19,7 +19,7 @@ public final class AsyncResolver: Sendable {
     public func resolve(
         _ id: UInt32, _ arguments: [Value], deliver: Domain?, _ resolved: @escaping Resolved
     ) throws(Failure) {
-        let graph = container.currentGraph()
+        let graph = container.visibleGraph
         var target = graph.recipe(id)
         // There are no cycles of them.
         while let next = target?.aliased { target = graph.recipe(next) }
@@ -27,7 +27,8 @@ public final class AsyncResolver: Sendable {
         // Objects in the arguments are kept until they are used.
         let kept = try arguments.map { (argument) throws(Failure) in try argument.leasedAnew() }
         let hand: Resolved = { [self] result in deliverResolved(result, to: deliver, resolved) }
-        let work: WorkerThreads.Task = { [self] in hand(resolveNow(id, kept)) }
+        let pin = HeldPin(container.core, tag: container.tag)
+        let work: WorkerThreads.Task = { [self] in hand(pin.within { resolveNow(id, kept) }) }
         let domain = recipe.type?.domain
         let isBuilt =
             arguments.isEmpty
@@ -44,7 +45,7 @@ public final class AsyncResolver: Sendable {
         if let domain { return workIn(domain) }
         guard case .choice = recipe.maker else { return try threads.run(work) }
         try threads.run { [self] in
-            if let domain = domainOfChoice(id, kept) { workIn(domain) } else { work() }
+            if let domain = pin.within({ domainOfChoice(id, kept) }) { workIn(domain) } else { work() }
         }
     }
 

@@ -728,6 +728,10 @@ static invivo_status call_pin_generation(const arguments *use) {
     (void)invivo_pin_generation((invivo_pin){use->pin});
     return INVIVO_OK;
 }
+static invivo_status call_pin_current(const arguments *use) {
+    (void)invivo_pin_current((invivo_runtime){use->runtime});
+    return INVIVO_OK;
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -922,6 +926,7 @@ static const every_call every_calls[] = {
     {"invivo_pin_enter", call_pin_enter, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "pin", NULL, 2},
     {"invivo_pin_end", call_pin_end, ANSWERS_STATUS | TAKES_HANDLE, "pin", NULL, 0},
     {"invivo_pin_generation", call_pin_generation, TAKES_HANDLE, "pin", NULL, 0},
+    {"invivo_pin_current", call_pin_current, TAKES_HANDLE, "runtime", NULL, 0},
 };
 
 #endif

@@ -275,7 +275,7 @@ static void pins_nest_and_end_in_any_order(void) {
     end();
 }
 
-/* A view keeps what it reads when the pin ends before it; a pin that begins in a view keeps the generation of the view. */
+/* A view keeps what it reads when the pin ends before it. In a view of a former generation no pin begins. */
 static void pins_and_views_overlap(void) {
     begin();
     define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 1);
@@ -283,25 +283,32 @@ static void pins_and_views_overlap(void) {
     invivo_pin pinned = pin(), held = invivo_pin_hold(runtime, NULL), inside;
     define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 2);
     invivo_view view = invivo_view_begin(runtime);
+    invivo_pin inner = pin();
+    CHECK_EQUAL(invivo_pin_generation(inner), invivo_view_generation(view));
+    OK(invivo_pin_end(inner));
     OK(invivo_pin_end(pinned));
-    OK(invivo_pin_end(held));
     for (int i = 0; i < 20; i++) define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 3 + i);
     CHECK_EQUAL(((part *)invivo_view_get(view, key))->number, 1);
-    pinned = pin();
-    held = invivo_pin_hold(runtime, NULL);
-    CHECK_EQUAL(invivo_pin_generation(pinned), invivo_view_generation(view));
+    CHECK_EQUAL(invivo_pin_begin(runtime, NULL).bits, 0);
+    CHECK_EQUAL(invivo_pin_hold(runtime, NULL).bits, 0);
+    OK(invivo_pin_enter(held, &inside, E)); /* of the same generation */
+    OK(invivo_pin_end(inside));
     invivo_view_end(view);
-    CHECK_EQUAL(number_of("a.part"), 1);
-    OK(invivo_pin_end(pinned));
-    CHECK_EQUAL(number_of("a.part"), 22);
     view = invivo_view_begin(runtime);
+    pinned = pin();
+    CHECK_EQUAL(invivo_pin_generation(pinned), invivo_view_generation(view));
     expects_error(invivo_pin_enter(held, &inside, E), INVIVO_E_BUSY,
                   "the calling thread has an open view of another generation: end the view, and then enter the pin");
     invivo_view_end(view);
+    CHECK_EQUAL(number_of("a.part"), 22);
     OK(invivo_pin_enter(held, &inside, E));
     CHECK_EQUAL(number_of("a.part"), 1);
+    CHECK_EQUAL(invivo_pin_current(runtime).bits, inside.bits);
     OK(invivo_pin_end(inside));
+    CHECK_EQUAL(invivo_pin_current(runtime).bits, pinned.bits);
     OK(invivo_pin_end(held));
+    OK(invivo_pin_end(pinned));
+    CHECK_EQUAL(invivo_pin_current(runtime).bits, 0);
     await_retired(0);
     end();
 }
@@ -456,6 +463,119 @@ static void what_a_commit_sets_in_place_is_the_newest(void) {
     end();
 }
 
+/* A cache of resolved objects stays empty while a pin keeps a former generation. */
+static int cache_calls[64], cache_count;
+static void cache_publishing(void *user_data, uint32_t published) {
+    (void)user_data;
+    pthread_mutex_lock(&lock);
+    if (cache_count < 64) cache_calls[cache_count++] = (int)published;
+    pthread_cond_broadcast(&came);
+    pthread_mutex_unlock(&lock);
+}
+static void await_cache(const char *expected) {
+    struct timespec limit;
+    char found[65] = {0};
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += CHECK_LIMIT_SECONDS;
+    pthread_mutex_lock(&lock);
+    while (cache_count < (int)strlen(expected) && pthread_cond_timedwait(&came, &lock, &limit) == 0) {}
+    for (int i = 0; i < cache_count; i++) found[i] = (char)('0' + cache_calls[i]);
+    CHECK_TEXT(found, expected);
+    pthread_mutex_unlock(&lock);
+}
+static void caches_stay_empty_while_a_pin_keeps_a_former_generation(void) {
+    begin();
+    invivo_observer cache, late;
+    cache_count = 0;
+    invivo_observer_options options = {.struct_size = sizeof options, .publishing = cache_publishing};
+    OK(invivo_observe(runtime, &options, &cache, E));
+    define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 1);
+    await_cache("01");
+    invivo_pin pinned = pin(), second = invivo_pin_hold(runtime, NULL);
+    await_cache("01");
+    define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 2);
+    define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 3);
+    await_cache("010");
+    OK(invivo_pin_end(pinned));
+    OK(invivo_observe(runtime, &options, &late, E));
+    await_cache("0100");
+    OK(invivo_observer_close(late, E));
+    OK(invivo_pin_end(second));
+    await_cache("01001");
+    define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 4);
+    await_cache("0100101");
+    OK(invivo_observer_close(cache, E));
+    end();
+}
+
+/* Providers and lazies that a shared object has, and a resolve on another thread. */
+static invivo_object provided(invivo_object holder, const char *property) {
+    invivo_value callable = {0}, result = {0};
+    OK(invivo_object_get(holder, property, &callable, E));
+    OK(invivo_callable_call(callable.as.callable, NULL, 0, &result, E));
+    invivo_value_clear(&callable);
+    return result.as.object;
+}
+typedef struct holder { invivo_value provider, lazy; } holder;
+static invivo_status get_value(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    return invivo_value_copy(out, (invivo_value *)((char *)instance + (size_t)user_data), error);
+}
+static invivo_status set_value(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    return invivo_value_copy((invivo_value *)((char *)instance + (size_t)user_data), value, error);
+}
+static void holder_deinit(void *instance, void *user_data) {
+    (void)user_data;
+    invivo_value_clear(&((holder *)instance)->provider), invivo_value_clear(&((holder *)instance)->lazy);
+}
+static invivo_object resolved_elsewhere;
+static void on_resolved(void *user_data, invivo_object object, const invivo_error *error) {
+    (void)user_data;
+    CHECK(!error);
+    pthread_mutex_lock(&lock);
+    resolved_elsewhere = object;
+    if (object.bits) invivo_object_retain(object);
+    pthread_cond_broadcast(&came);
+    pthread_mutex_unlock(&lock);
+}
+static void providers_lazies_and_other_threads_follow_the_pin(void) {
+    static const invivo_property properties[] = {
+        {.struct_size = sizeof(invivo_property), .name = "provider", .kind = INVIVO_KIND_CALLABLE, .get = get_value, .set = set_value, .user_data = (void *)offsetof(holder, provider)},
+        {.struct_size = sizeof(invivo_property), .name = "lazy", .kind = INVIVO_KIND_CALLABLE, .get = get_value, .set = set_value, .user_data = (void *)offsetof(holder, lazy)},
+    };
+    static const invivo_injection injected[] = {
+        {.name = "provider", .how = INVIVO_INJECT_PROVIDER, .reference = "a.part"},
+        {.name = "lazy", .how = INVIVO_INJECT_LAZY, .reference = "a.part"},
+    };
+    begin();
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Holder", .size = sizeof(holder), .alignment = _Alignof(holder),
+                                   .concurrency = INVIVO_SHARED, .deinit = holder_deinit, .properties = properties, .property_count = 2};
+    invivo_type holder_type = register_type(options);
+    define_part("a.part", INVIVO_SCOPE_LAZY_SINGLETON, part_type, 1);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.holder", .scope = INVIVO_SCOPE_SINGLETON,
+                                                   .type = holder_type, PROPERTIES(injected)}, NULL, E));
+    invivo_object holding = resolve("a.holder");
+    invivo_pin pinned = pin();
+    define_part("a.part", INVIVO_SCOPE_LAZY_SINGLETON, part_type, 2);
+    for (int round = 0; round < 2; round++) {
+        const char *names[] = {"provider", "lazy"};
+        for (int i = 0; i < 2; i++) {
+            invivo_object object = provided(holding, names[i]);
+            CHECK_EQUAL(at(object)->number, round ? 2 : 1);
+            drop(object);
+        }
+        resolved_elsewhere.bits = 0;
+        OK(invivo_resolve_async(runtime, key_of("a.part"), NULL, 0, (invivo_domain){0}, on_resolved, NULL, E));
+        pthread_mutex_lock(&lock);
+        while (!resolved_elsewhere.bits) pthread_cond_wait(&came, &lock);
+        pthread_mutex_unlock(&lock);
+        CHECK_EQUAL(at(resolved_elsewhere)->number, round ? 2 : 1);
+        drop(resolved_elsewhere);
+        OK(invivo_pin_end(pinned));
+    }
+    drop(holding);
+    end();
+}
+
 static void a_forked_child_begins_no_pin(void) {
     begin();
     define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 1);
@@ -573,6 +693,8 @@ int main(void) {
     RUN_TEST(an_old_pin_is_logged_once);
     RUN_TEST(a_commit_in_a_pin_changes_the_newest_generation);
     RUN_TEST(what_a_commit_sets_in_place_is_the_newest);
+    RUN_TEST(caches_stay_empty_while_a_pin_keeps_a_former_generation);
+    RUN_TEST(providers_lazies_and_other_threads_follow_the_pin);
     RUN_TEST(a_forked_child_begins_no_pin);
     RUN_TEST(pins_and_commits_under_threads);
     return check_end();

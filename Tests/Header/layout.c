@@ -872,5 +872,6 @@ int main(void) {
     OFFSET(invivo_table, pin_enter, sizeof(void (*)(void)));
     OFFSET(invivo_table, pin_end, sizeof(void (*)(void)));
     OFFSET(invivo_table, pin_generation, sizeof(void (*)(void)));
+    OFFSET(invivo_table, pin_current, sizeof(void (*)(void)));
     return 0;
 }

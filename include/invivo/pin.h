@@ -31,9 +31,10 @@ typedef struct invivo_place {
  * One that is older than `pin_max_age_ms` of the runtime is logged once, with the place where it began. Close ends all pins, and
  * logs them. */
 
-/** Begins a pin of the generation that the calling thread reads, in which the thread is until the pin ends.
- * That is the current generation, or the generation of the thread's innermost pin or view. Pins nest. `place` may be NULL.
- * Returns zero if the runtime is closed, if the process is a forked child of its process, or if memory is exhausted. */
+/** Begins a pin, in which the calling thread is until the pin ends.
+ * It keeps the current generation, or the generation of the thread's innermost pin: pins nest. `place` may be NULL.
+ * Returns zero if the runtime is closed, if the process is a forked child of its process, if the thread has an open view of another
+ * generation, or if memory is exhausted. */
 INVIVO_API invivo_pin invivo_pin_begin(invivo_runtime runtime, const invivo_place *place) INVIVO_NOWAIT;
 /** Begins a pin that belongs to no thread: for tasks that several threads run one after the other. Threads enter it with
  * invivo_pin_enter. Any thread ends it. Otherwise as invivo_pin_begin. */
@@ -46,6 +47,8 @@ INVIVO_API invivo_status invivo_pin_enter(invivo_pin pin, invivo_pin *out, inviv
  * INVIVO_E_DOMAIN if another thread is in it: nothing happens. When that thread has ended, any thread may end the pin. Views that
  * are still open stay valid. */
 INVIVO_API invivo_status invivo_pin_end(invivo_pin pin) INVIVO_NOWAIT;
+/** Returns the innermost pin that the calling thread is in, borrowed; zero if it is in none. */
+INVIVO_API invivo_pin invivo_pin_current(invivo_runtime runtime) INVIVO_NOWAIT;
 /** Returns the generation of a pin; 0 if it has ended. */
 INVIVO_API uint64_t invivo_pin_generation(invivo_pin pin) INVIVO_NOWAIT;
 

@@ -94,7 +94,9 @@ typedef struct invivo_observer_options {
      *
      * Called twice for each commit that changes the object of a key: with `published` 0 before the new generation
      * becomes visible, with 1 after that. The first call empties the cache. The cache stores nothing until the second
-     * call, and is therefore never older than the runtime. Called on the committing thread, regardless of `domain`,
+     * call, and is therefore never older than the runtime. While pins keep former generations, the second call is
+     * postponed until the last of them has ended, and there are no further first calls: a cache does not know in which
+     * pin its caller is. Called on the committing thread, or on the loop thread after a pin, regardless of `domain`,
      * without locks held. It may only call functions tagged INVIVO_NOWAIT. An observer that is added during a commit is
      * called from the next commit on. */
     void (*publishing)(void *user_data, uint32_t published);

@@ -222,6 +222,7 @@ struct invivo_table {
     invivo_status (*pin_enter)(invivo_pin pin, invivo_pin *out, invivo_error **error);
     invivo_status (*pin_end)(invivo_pin pin);
     uint64_t (*pin_generation)(invivo_pin pin);
+    invivo_pin (*pin_current)(invivo_runtime runtime);
 };
 
 INVIVO_EXTERN_C_END

@@ -1339,6 +1339,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_pin_enter": (ctypes.c_int32, [invivo_pin, ctypes.POINTER(invivo_pin), ctypes.POINTER(ctypes.c_void_p)], True),
     "invivo_pin_end": (ctypes.c_int32, [invivo_pin], True),
     "invivo_pin_generation": (ctypes.c_uint64, [invivo_pin], True),
+    "invivo_pin_current": (invivo_pin, [invivo_runtime], True),
 }
 
 # The function table's entries, in its order.
@@ -1535,6 +1536,7 @@ TABLE: list[str] = [
     "invivo_pin_enter",
     "invivo_pin_end",
     "invivo_pin_generation",
+    "invivo_pin_current",
 ]
 
 

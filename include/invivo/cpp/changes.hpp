@@ -4,6 +4,7 @@
 
 #include "assembly.hpp"
 #include "config.hpp"
+#include "pin.hpp"
 #include "processor.hpp"
 #include "source.hpp"
 #include "wiring.hpp"

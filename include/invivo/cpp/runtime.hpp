@@ -65,6 +65,17 @@ public:
     }
     [[nodiscard]] override_guard override_with(definition &&what) const { return override_with(what); }
 
+    // ---- pins
+
+    /// Begins a pin: until its end, reads of the calling thread answer from one generation.
+    [[nodiscard]] invivo::pin pinned(const char *file = __builtin_FILE(), int line = __builtin_LINE()) const {
+        return invivo::pin(raw_, file, line);
+    }
+    /// Begins a pin that belongs to no thread, for a task that several threads run one after the other: each enters it.
+    [[nodiscard]] invivo::pin hold_pin(const char *file = __builtin_FILE(), int line = __builtin_LINE()) const {
+        return invivo::pin::hold(raw_, file, line);
+    }
+
     // ---- resolving
 
     template <typename T> INVIVO_LOCAL key<T> key_of(c_text name) const {
