@@ -61,6 +61,7 @@ public func invivo_pin_end(_ pin: invivo_pin) -> invivo_status {
         if isOld { endGenerations(core) }
         return 0
     case .before: return 0
+    case .unknown: return Status.handle.rawValue
     case .elsewhere: return Status.domain.rawValue
     }
 }

@@ -39,8 +39,10 @@ public enum Pins {
     public enum Ended {
         /// `isOld`: its generation is not the newest, and may end now.
         case ended(Core, isOld: Bool)
-        /// It had ended before.
+        /// It had ended before, or it is zero.
         case before
+        /// It is no handle of a pin.
+        case unknown
         /// Another thread is in it.
         case elsewhere(UInt32)
     }
@@ -138,9 +140,11 @@ public enum Pins {
 
     /// Ends a pin. By the thread that is in it; by any thread if none is.
     public static func end(_ bits: UInt64) -> Ended {
+        guard bits != 0 else { return .before }
         guard let pin = record(bits), let core = pin.pointee.core,
-            let reader = Readers.enter(core, tag: iv_load_u64(iv_pin_tag(pin)))
-        else { return .before }
+            iv_load_u64(iv_pin_state(pin)) >> UInt64(IV_PIN_SHIFT) >= bits >> UInt64(IV_PIN_SHIFT)
+        else { return .unknown }
+        guard let reader = Readers.enter(core, tag: iv_load_u64(iv_pin_tag(pin))) else { return .before }
         defer { Readers.leave(reader) }
         guard isOpen(pin, bits) else { return .before }
         let own = iv_pin_reader(pin)

@@ -43,7 +43,7 @@ INVIVO_API invivo_pin invivo_pin_hold(invivo_runtime runtime, const invivo_place
  * The two end independently. Errors: INVIVO_E_STALE if `pin` has ended, INVIVO_E_BUSY if the thread has an open view of another
  * generation, INVIVO_E_FORKED, INVIVO_E_MEMORY. */
 INVIVO_API invivo_status invivo_pin_enter(invivo_pin pin, invivo_pin *out, invivo_error **error) INVIVO_NOWAIT;
-/** Ends a pin. Pins of a thread may end in any order. A pin that has ended already, by close too, is no error.
+/** Ends a pin. Pins of a thread may end in any order. Zero, or a pin that has ended already, by close too, is no error.
  * INVIVO_E_DOMAIN if another thread is in it: nothing happens. When that thread has ended, any thread may end the pin. Views that
  * are still open stay valid. */
 INVIVO_API invivo_status invivo_pin_end(invivo_pin pin) INVIVO_NOWAIT;
