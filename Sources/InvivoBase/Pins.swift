@@ -141,8 +141,9 @@ public enum Pins {
     /// Ends a pin. By the thread that is in it; by any thread if none is.
     public static func end(_ bits: UInt64) -> Ended {
         guard bits != 0 else { return .before }
-        guard let pin = record(bits), let core = pin.pointee.core,
-            iv_load_u64(iv_pin_state(pin)) >> UInt64(IV_PIN_SHIFT) >= bits >> UInt64(IV_PIN_SHIFT)
+        let number = bits >> UInt64(IV_PIN_SHIFT)
+        guard number != 0, let pin = record(bits), let core = pin.pointee.core,
+            iv_load_u64(iv_pin_state(pin)) >> UInt64(IV_PIN_SHIFT) >= number
         else { return .unknown }
         guard let reader = Readers.enter(core, tag: iv_load_u64(iv_pin_tag(pin))) else { return .before }
         defer { Readers.leave(reader) }

@@ -109,11 +109,12 @@ static void fill(arguments *live) {
     *live = (arguments){.runtime = runtime.bits, .object = object.bits, .key = key.bits, .type = type.bits,
                         .callable = callable.bits, .domain = domain.bits, .job = last_job, .changes = changes.bits,
                         .source = source.bits, .target = target.bits, .observer = observer.bits,
-                        .override = override.bits, .config = config.bits, .pool = pool.bits};
+                        .override = override.bits, .config = config.bits, .pool = pool.bits, .pin = invivo_pin_hold(runtime, NULL).bits};
 }
 /* Cleans up after any calls. */
 static void end(const arguments *live) {
     (void)invivo_override_end((invivo_override){live->override}, NULL);
+    (void)invivo_pin_end((invivo_pin){live->pin});
     (void)invivo_object_release((invivo_object){live->object});
     (void)invivo_callable_release((invivo_callable){live->callable});
     invivo_changes_discard((invivo_changes){live->changes});
@@ -162,7 +163,9 @@ static void attempt(const char *where, const arguments *given) {
     if (error && invivo_error_code(error) != status)
         check_failed(__FILE__, __LINE__, "%s answers %s, and the error is %s", at, invivo_status_name(status),
                      invivo_status_name(invivo_error_code(error)));
-    if (strcmp(expectation, "handle") == 0 && current->flags & TAKES_HANDLE && !is_one_of(status, of_handles))
+    /* A pin that has ended may be ended again, and so may none. */
+    bool is_ended_pin = status == INVIVO_OK && strcmp(current->name, "invivo_pin_end") == 0 && (mode[0] == 'z' || mode[0] == 's');
+    if (strcmp(expectation, "handle") == 0 && current->flags & TAKES_HANDLE && !is_one_of(status, of_handles) && !is_ended_pin)
         check_failed(__FILE__, __LINE__, "%s answers %s (%s)", at, invivo_status_name(status), invivo_error_text(error));
     /* Other fields of the struct may be wrong too: the size is checked first. */
     if (strcmp(expectation, "size") == 0 &&
@@ -205,7 +208,7 @@ static arguments stale; /* handles of a closed runtime */
 static arguments all_handles(uint64_t bits) {
     arguments use = {.runtime = bits, .object = bits, .key = bits, .type = bits, .callable = bits, .domain = bits,
                      .job = bits, .changes = bits, .source = bits, .target = bits, .observer = bits, .module = bits,
-                     .app = bits, .override = bits, .config = bits, .pool = bits};
+                     .app = bits, .override = bits, .config = bits, .pool = bits, .pin = bits};
     return use;
 }
 
@@ -237,7 +240,7 @@ static void bad_handles(const char *where) {
     use = with_pointers(stale);
     use.runtime = stale.object, use.object = stale.key, use.key = stale.type, use.type = stale.callable;
     use.callable = stale.domain, use.domain = stale.changes, use.job = stale.source, use.changes = stale.target;
-    use.source = stale.observer, use.target = stale.runtime, use.observer = stale.pool, use.pool = stale.override;
+    use.source = stale.observer, use.target = stale.runtime, use.observer = stale.pool, use.pool = stale.override, use.pin = stale.object;
     use.override = stale.runtime, use.app = stale.runtime, use.module = stale.runtime;
     attempt(where, &use);
     expectation = "";
@@ -356,7 +359,7 @@ static const char *const answered_in_a_child[] = {
     "invivo_runtime_close", "invivo_runtime_close_deferred", "invivo_app_close",
     "invivo_resolve", "invivo_resolve_name", "invivo_resolve_with", "invivo_resolve_optional", "invivo_peek",
     "invivo_key_find", "invivo_key_of_type", "invivo_config_read", "invivo_config_id",
-    "invivo_object_retain", "invivo_object_release", "invivo_object_instance", "invivo_object_type", "invivo_object_key",
+    "invivo_pin_end", "invivo_object_retain", "invivo_object_release", "invivo_object_instance", "invivo_object_type", "invivo_object_key",
     "invivo_object_runtime",
     /* Descriptions and functions belong to the process, not to the runtime. */
     "invivo_type_property_at", "invivo_type_parameter_at", "invivo_type_method_at", "invivo_callable_call",
