@@ -68,6 +68,7 @@ from ._declarations.words import (
     wire,
 )
 from ._planning.processing import Described
+from ._native.pins import Pin
 from ._runtime.app import App
 from ._runtime.assembly import Assembly
 from ._runtime.changes import Changes
@@ -190,6 +191,7 @@ __all__ = [
     "Options",
     "OutOfMemoryError",
     "Override",
+    "Pin",
     "Pool",
     "PropertyError",
     "PropertyInfo",

@@ -19,6 +19,7 @@ from .. import _generated as c
 from ..errors import FileError, VersionError
 from . import signals
 from .failures import ErrorCell, Failures, forget_since, sent
+from .pins import Entered, is_pinned, open_pins
 
 _INDEX = {name: index for index, name in enumerate(c.TABLE)}
 _FIRST = c.invivo_table._fields_[3][0]
@@ -85,8 +86,12 @@ class Library:
     def call(self, name: str, *arguments: Any) -> None:
         """Calls a function that returns a status and takes an error last. Raises the error.
 
-        An exception of a signal handler in a callback is raised itself, whatever error the library reports.
+        An exception of a signal handler in a callback is raised itself, whatever error the library reports. In a pin of
+        the context, the call answers from its generation.
         """
+        if open_pins and is_pinned(self):
+            with Entered(self):
+                return self.call(name, *arguments)
         function = self.bare(name)
         error = ErrorCell()
         reference = ctypes.byref(error)

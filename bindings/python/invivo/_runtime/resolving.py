@@ -14,6 +14,7 @@ from .._assemblies.members import Bound
 from .._classes.annotations import CLASSES
 from .._native import strings
 from .._native.leases import ObjectCell
+from .._native.pins import Entered
 from .._services import asynchronous
 from .._state.core import Core
 from .._values import conversion
@@ -43,7 +44,8 @@ class Resolving(RuntimeBase):
         core = self._open()
         epoch = core.epoch
         name = self._name(key)
-        plan = core.plans.find(name)
+        # While the epoch is odd, a pin may keep a former generation, and a plan creates objects of the current one.
+        plan = None if epoch & 1 else core.plans.find(name)
         if plan is not None and not (core.activity.planning or core.activity.calling):
             if not plan.takes:
                 core.plans.serve(key, plan, epoch)
@@ -89,7 +91,8 @@ class Resolving(RuntimeBase):
     def _resolved(self, core: Core, handle: c.invivo_key, found: ObjectCell) -> tuple[Any, bool]:
         peeked = core.cell()
         try:
-            core.library.peek(core.handle, handle, ctypes.byref(peeked))
+            with Entered(core.library):
+                core.library.peek(core.handle, handle, ctypes.byref(peeked))
             shared = bool(found.bits) and peeked.bits == found.bits
         finally:
             core.drop(peeked.number)
@@ -114,7 +117,7 @@ class Resolving(RuntimeBase):
         """Like ``runtime[key]``; with runtime arguments, by position or name."""
         if not arguments and not named:
             return self[key]
-        plan = None if named else self._taking.get(key)
+        plan = None if named or self._core.epoch & 1 else self._taking.get(key)
         if plan is not None and plan.takes == len(arguments):
             return plan.make(self, *arguments)
         core = self._open()
@@ -123,7 +126,7 @@ class Resolving(RuntimeBase):
 
     def _resolve_with(self, name: str, arguments: Sequence[Any], *, planned: bool = True) -> Any:
         core = self._core
-        plan = self._taking.get(name) if planned else None
+        plan = self._taking.get(name) if planned and not core.epoch & 1 else None
         given = None if plan is None else plan.completed(arguments)
         if plan is not None and given is not None:
             return plan.make(self, *given)
@@ -166,8 +169,9 @@ class Resolving(RuntimeBase):
             return None
         handle, text = c.invivo_key(), strings.name_bytes(name, "key")
         # A name that is only looked up is not kept.
-        if core.library.key_find(core.handle, text, ctypes.byref(handle), None) == c.INVIVO_E_NOT_FOUND:
-            return None
+        with Entered(core.library):
+            if core.library.key_find(core.handle, text, ctypes.byref(handle), None) == c.INVIVO_E_NOT_FOUND:
+                return None
         if not handle.bits:
             core.library.call("key_find", core.handle, text, ctypes.byref(handle))
         return self._ask("resolve_optional", handle, name, core.keys.bind(name, arguments, named))

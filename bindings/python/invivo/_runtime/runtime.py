@@ -17,6 +17,7 @@ from .._declarations import context
 from .._declarations.context import Ending, Entering
 from .._native import callbacks, strings
 from .._native.library import library_at, own_library
+from .._native.pins import Pin
 from .._native.session import sessions
 from .._services import config
 from .._services.config import ConfigObserver
@@ -63,6 +64,7 @@ class Runtime(Filling, Changing):
         max_document_bytes: int = 0,
         max_document_nodes: int = 0,
         max_each_entries: int = 0,
+        pin_max_age: float | None = None,
         load_timeout: float | None = None,
         foreign_files: bool = False,
         quote_content: bool = True,
@@ -82,7 +84,8 @@ class Runtime(Filling, Changing):
 
         Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of the
         objects that it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take,
-        unless a definition has its own limit; None is 60 s. ``stop_grace``: how long a replaced or removed object waits
+        unless a definition has its own limit; None is 60 s. ``pin_max_age``: the age at which an open pin is logged; None
+        is 60 s. ``stop_grace``: how long a replaced or removed object waits
         until Python no longer refers to it; then it is stopped anyway; None: no limit.
 
         Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
@@ -113,6 +116,7 @@ class Runtime(Filling, Changing):
             max_document_bytes=max_document_bytes,
             max_document_nodes=max_document_nodes,
             max_each_entries=max_each_entries,
+            pin_max_age=pin_max_age,
             load_timeout=load_timeout,
             foreign_files=foreign_files,
             quote_content=quote_content,
@@ -296,6 +300,22 @@ class Runtime(Filling, Changing):
         return found.value
 
     # ---- reading and hearing ---------------------------------------------------------------------------
+
+    def pinned(self) -> Pin:
+        """Returns a pin: ``with runtime.pinned():`` all reads of the block answer from one generation.
+
+        This holds for resolves, providers, lazies, views and the configuration, in the block and in the tasks that it
+        starts, whatever reloads commit meanwhile. An object that was replaced since is the former one; it is built for
+        the generation of the pin if it was not built before. Exclusive objects and pools are the newest. Pins nest: an
+        inner one keeps the same generation. Another thread enters the pin by ``with pin:`` while it is open. A task
+        that outlives the pin reads the current generation. A change set that is committed in the block is a change of
+        the current generation.
+
+        While a pin keeps a former generation, reads of all tasks take the way through the library, so keep pins short.
+        One that is older than ``pin_max_age`` is logged with the place where it began.
+        """
+        core = self._open()
+        return Pin(core.library, core.handle, 2)
 
     def view(self) -> View:
         """Returns a reading of one generation: ``with runtime.view() as view: view.block("synth.lead")``."""

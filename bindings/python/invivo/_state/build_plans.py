@@ -108,6 +108,8 @@ class Plans:
         """Lets a plan create the objects of a key or class, unless its meaning has changed since an epoch of the
         runtime.
         """
+        if epoch & 1:  # a pin may keep a former generation
+            return
         self.ready[key] = plan.make
         if epoch != self._epoch():  # counted up before the table is emptied
             self.ready.pop(key, None)
@@ -144,6 +146,7 @@ class Plans:
             or core.activity.planning
             or core.activity.calling
             or self.over
+            or self._epoch() & 1
         ):
             return
         if core.closed or not core.domain.bits:

@@ -1,0 +1,132 @@
+"""Pins: the generation that a thread or task reads.
+
+A task may continue on another thread, and several tasks share one. So a pin of Python belongs to no thread of the
+library: the context of the task has it, and each call of the library enters it for its own duration. Code that the
+library calls meanwhile is in the pin of the library's thread, if it is in one, and not in that of the context.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import ctypes
+import sys
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+from .. import _generated as c
+from ..errors import BusyError, StaleError
+
+if TYPE_CHECKING:
+    from .library import Library
+
+_pin: contextvars.ContextVar[Pin | None] = contextvars.ContextVar("invivo.pin", default=None)
+open_pins: set[int] = set()  # the handles of those of Python, in any runtime
+
+# The source locations where pins begin, by code and instruction. The library keeps pointers to their file names.
+_places: dict[tuple[CodeType, int], tuple[Any, bytes]] = {}
+
+
+def _place(frame: FrameType) -> Any:
+    key = frame.f_code, frame.f_lasti
+    found = _places.get(key)
+    if found is None:
+        file = frame.f_code.co_filename.encode("utf-8", "replace")
+        place = c.invivo_place(file, frame.f_lineno or 0, 0)
+        found = _places[key] = ctypes.byref(place), file
+    return found[0]
+
+
+class Pin:
+    """A kept generation: ``with runtime.pinned():`` reads of the block answer from it. See `Runtime.pinned`."""
+
+    __slots__ = ("_around", "_handle", "_library", "_place", "_runtime")
+
+    def __init__(self, library: Library, runtime: c.invivo_runtime, depth: int) -> None:
+        self._library, self._runtime = library, runtime
+        self._place = _place(sys._getframe(depth))
+        self._handle = c.invivo_pin()
+        self._around: list[Pin | None] = []  # of each block that is open, the pin around it
+
+    def __enter__(self) -> Pin:
+        if not self._handle.bits:
+            self._begin()
+        elif not self._around:
+            raise StaleError("the pin has ended: runtime.pinned() begins another one")
+        self._around.append(_pin.get())
+        _pin.set(self)
+        return self
+
+    def _begin(self) -> None:
+        library = self._library
+        # Within the pin around it, it keeps the same generation.
+        with Entered(library) if open_pins else _NOTHING:
+            handle = library.pin_hold(self._runtime, self._place)
+        if not handle.bits:
+            library.call("runtime_generation", self._runtime, ctypes.byref(ctypes.c_uint64()))
+            raise BusyError("the calling thread has an open view of another generation: end it before it begins a pin")
+        self._handle = handle
+        open_pins.add(handle.bits)
+
+    def __exit__(self, *_: object) -> None:
+        around = self._around.pop()
+        if _pin.get() is self:  # otherwise the block ends in another context than it began in
+            _pin.set(around)
+        if not self._around:
+            open_pins.discard(self._handle.bits)
+            self._library.pin_end(self._handle)
+
+    @property
+    def generation(self) -> int:
+        """The generation; 0 if the pin has ended."""
+        return int(self._library.pin_generation(self._handle))
+
+    @property
+    def is_open(self) -> bool:
+        return self.generation != 0
+
+    def enter(self, inside: c.invivo_pin) -> bool:
+        """Lets the calling thread enter the pin until ``inside`` ends. False if the pin has ended."""
+        status = self._library.bare("pin_enter")(self._handle, ctypes.byref(inside), None)
+        if status == c.INVIVO_E_BUSY:
+            raise BusyError("the calling thread has an open view of another generation: end it before it reads in a pin")
+        return bool(inside.bits)
+
+    def is_of(self, library: Library) -> bool:
+        return self._library is library
+
+
+class Entered:
+    """A block in which the calling thread is in the pin of its context, if there is one."""
+
+    __slots__ = ("_inside", "_library", "_pin")
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._inside = c.invivo_pin()
+        self._pin: Pin | None = None
+
+    def __enter__(self) -> None:
+        pin = _pin.get()
+        if pin is not None and pin.is_of(self._library) and pin.enter(self._inside):
+            self._pin = pin
+            _pin.set(None)
+
+    def __exit__(self, *_: object) -> None:
+        if self._pin is not None:
+            _pin.set(self._pin)
+            self._library.bare("pin_end")(self._inside)
+
+
+class _Nothing:
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+_NOTHING = _Nothing()
+
+
+def is_pinned(library: Library) -> bool:
+    """Whether the context is in a pin."""
+    pin = _pin.get()
+    return pin is not None and pin.is_of(library)

@@ -1,0 +1,215 @@
+"""Pins: a block, a task or a thread reads one generation."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+
+import pytest
+
+import invivo
+
+
+class Part:
+    def __init__(self, number: int = 0) -> None:
+        self.number = number
+
+
+class Made(Part):
+    pass
+
+
+class Holder:
+    def __init__(self, part: Part, later: invivo.Provider[Part], lazy: invivo.Lazy[Part]) -> None:
+        self.part, self.later, self.lazy = part, later, lazy
+
+
+def assembly() -> invivo.Assembly:
+    app = invivo.Assembly("app")
+    app.lazy_singleton(Part, number=invivo.config("number"))
+    app.prototype(Made, "made", number=invivo.config("number"))
+    app.lazy_singleton(Holder)
+    return app
+
+
+def say(runtime: invivo.Runtime, number: int) -> None:
+    runtime.configure("app.number", number)
+
+
+def numbers(runtime: invivo.Runtime) -> set[int]:
+    with runtime.view() as view:
+        seen = view.config("app.number")
+    return {
+        runtime[Part].number,
+        runtime["app.made"].number,
+        runtime.resolve("app.made").number,
+        runtime.resolve_type(Holder).part.number,
+        runtime[Holder].later().number,
+        runtime[Holder].lazy().number,
+        runtime.config("app.number"),
+        seen,
+    }
+
+
+@pytest.fixture
+def runtime():
+    with invivo.Runtime() as opened:
+        with opened.changes() as changes:
+            changes.configure("app.number", 1)
+            changes.activate(assembly())
+        yield opened
+
+
+@pytest.mark.parametrize("warm", [0, 3])
+def test_a_block_reads_one_generation_also_from_caches_and_build_plans(runtime, warm):
+    for _ in range(warm):  # the second resolve of a key makes a build plan
+        assert numbers(runtime) == {1}
+    with runtime.pinned() as pin:
+        assert numbers(runtime) == {1}
+        say(runtime, 2)
+        for _ in range(3):
+            assert numbers(runtime) == {1}
+        with runtime.pinned() as inner:
+            assert inner.generation == pin.generation < runtime.generation
+            assert numbers(runtime) == {1}
+        say(runtime, 3)
+        assert numbers(runtime) == {1}
+    assert pin.generation == 0
+    for _ in range(3):
+        assert numbers(runtime) == {3}
+    with pytest.raises(invivo.StaleError, match="the pin has ended"), pin:
+        pass
+
+
+def test_what_is_unchanged_is_the_shared_object(runtime):
+    part = runtime[Part]
+    with runtime.pinned():
+        runtime.configure("other", 1)
+        assert runtime[Part] is part
+        say(runtime, 2)
+        assert runtime[Part] is part
+    assert runtime[Part] is not part
+
+
+def test_caches_are_used_again_when_the_last_pin_of_a_former_generation_has_ended(runtime):
+    with runtime.pinned():
+        say(runtime, 2)
+        runtime[Part]
+        assert Part not in runtime._kept
+    for _ in range(60_000):
+        runtime[Part]
+        if Part in runtime._kept:
+            break
+        threading.Event().wait(0.001)
+    assert runtime[Part].number == 2 and Part in runtime._kept
+
+
+def test_tasks_have_pins_of_their_own(runtime):
+    async def request(number: int) -> None:
+        with runtime.pinned():
+            assert numbers(runtime) == {number}
+            ready.set_result(None) if number == 1 else None
+            await gate.wait()
+            assert numbers(runtime) == {number}
+            assert (await runtime.aresolve(Part)).number == number
+            assert await asyncio.to_thread(numbers, runtime) == {number}
+            assert await asyncio.create_task(child()) == {number}
+
+    async def child() -> set[int]:
+        return numbers(runtime)
+
+    async def main() -> None:
+        nonlocal gate, ready
+        gate, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
+        first = asyncio.create_task(request(1))
+        await ready
+        say(runtime, 2)
+        second = asyncio.create_task(request(2))
+        await asyncio.sleep(0)
+        say(runtime, 3)
+        assert numbers(runtime) == {3}
+        gate.set()
+        await asyncio.gather(first, second)
+        assert numbers(runtime) == {3}
+
+    gate: asyncio.Event
+    ready: asyncio.Future[None]
+    asyncio.run(main())
+
+
+def test_a_thread_enters_a_pin_and_one_that_outlives_it_reads_the_current_generation(runtime):
+    found: list[set[int]] = []
+
+    def read(pin: invivo.Pin | None) -> None:
+        if pin is None:
+            found.append(numbers(runtime))
+            return
+        with pin:
+            found.append(numbers(runtime))
+
+    def in_thread(*arguments, within=None) -> None:
+        thread = threading.Thread(target=within.run if within else read, args=(read, *arguments) if within else arguments)
+        thread.start()
+        thread.join()
+
+    with runtime.pinned() as pin:
+        say(runtime, 2)
+        in_thread(pin)
+        in_thread(None)
+        inside = contextvars.copy_context()
+    in_thread(None, within=inside)
+    assert found == [{1}, {2}, {2}]
+
+
+def test_observers_and_commits_belong_to_no_pin(runtime):
+    seen: list[int] = []
+    with runtime.observe(lambda report: seen.append(runtime[Part].number)), runtime.pinned():
+        say(runtime, 2)
+        assert numbers(runtime) == {1}
+    assert seen == [2]
+
+
+def test_factories_read_the_generation_of_what_they_create(runtime):
+    seen: list[int] = []
+
+    def make() -> Made:
+        seen.append(runtime["app.part"].number)
+        return Made(7)
+
+    app = invivo.Assembly("late")
+    app.prototype(make, "late")
+    with runtime.changes() as changes:
+        changes.activate(app)
+    with runtime.pinned():
+        say(runtime, 2)
+        assert runtime["late.late"].number == 7
+    runtime["late.late"]
+    assert seen == [1, 2]
+
+
+def test_a_view_of_another_generation_and_a_closed_runtime_are_refused(runtime):
+    held = runtime.pinned()
+    with held:
+        pass
+    with runtime.view() as view:
+        say(runtime, 2)
+        with pytest.raises(invivo.BusyError, match="an open view of another generation"), runtime.pinned():
+            pass
+        assert view.config("app.number") == 1
+    with runtime.pinned():
+        say(runtime, 3)
+        with runtime.view() as view:
+            assert view.config("app.number") == 2
+    pin = runtime.pinned()
+    runtime.close()
+    with pytest.raises(invivo.ClosedError), pin:
+        pass
+
+
+def test_close_ends_pins_and_names_the_line(caplog):
+    runtime = invivo.Runtime()
+    with runtime.pinned() as pin:
+        runtime.close()
+        assert pin.generation == 0
+    assert "test_pins.py:" in caplog.text and "was open when the runtime was closed" in caplog.text
