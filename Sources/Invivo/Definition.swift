@@ -99,6 +99,8 @@ public class AnyDefinition: @unchecked Sendable {
     func planned(_ bound: UnsafeMutablePointer<Bound>) throws(InvivoError) -> UnsafeMutableRawPointer? {
         guard let result = bound.pointee.planned, Planning.isOutside else { return nil }
         let core = bound.pointee.core.takeUnretainedValue()
+        // A plan creates objects of the current generation.
+        guard core.table.pointee.pin_current(core.handle).bits == 0 else { return nil }
         let (plan, tries) = plans.withLock { ($0.plan, $0.tries) }
         if let plan, plan.holds {
             switch try plan.make() {

@@ -1,4 +1,4 @@
-/* Pins: what a thread reads while it is in one, what it keeps, and what ends it. docs/rules/reload.md R-P. */
+/* Pins: what a thread reads while it is in one, what it keeps, and what ends it. docs/rules/reload.md, Pins. */
 /* sanitize: yes */
 #include "parts.h"
 

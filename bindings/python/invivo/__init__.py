@@ -67,8 +67,8 @@ from ._declarations.words import (
     weak,
     wire,
 )
-from ._planning.processing import Described
 from ._native.pins import Pin
+from ._planning.processing import Described
 from ._runtime.app import App
 from ._runtime.assembly import Assembly
 from ._runtime.changes import Changes

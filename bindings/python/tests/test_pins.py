@@ -102,7 +102,8 @@ def test_caches_are_used_again_when_the_last_pin_of_a_former_generation_has_ende
         if Part in runtime._kept:
             break
         threading.Event().wait(0.001)
-    assert runtime[Part].number == 2 and Part in runtime._kept
+    assert runtime[Part].number == 2
+    assert Part in runtime._kept
 
 
 def test_tasks_have_pins_of_their_own(runtime):
@@ -148,8 +149,9 @@ def test_a_thread_enters_a_pin_and_one_that_outlives_it_reads_the_current_genera
         with pin:
             found.append(numbers(runtime))
 
-    def in_thread(*arguments, within=None) -> None:
-        thread = threading.Thread(target=within.run if within else read, args=(read, *arguments) if within else arguments)
+    def in_thread(pin: invivo.Pin | None, within: contextvars.Context | None = None) -> None:
+        context = within or contextvars.Context()
+        thread = threading.Thread(target=context.run, args=(read, pin))
         thread.start()
         thread.join()
 
@@ -212,4 +214,5 @@ def test_close_ends_pins_and_names_the_line(caplog):
     with runtime.pinned() as pin:
         runtime.close()
         assert pin.generation == 0
-    assert "test_pins.py:" in caplog.text and "was open when the runtime was closed" in caplog.text
+    assert "test_pins.py:" in caplog.text
+    assert "was open when the runtime was closed" in caplog.text

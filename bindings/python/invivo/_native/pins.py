@@ -11,13 +11,18 @@ import contextvars
 import ctypes
 import sys
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from .. import _generated as c
 from ..errors import BusyError, StaleError
 
-if TYPE_CHECKING:
-    from .library import Library
+
+class Library(Protocol):
+    """The functions of a copy of the library that pins use."""
+
+    def bare(self, name: str) -> Any: ...
+    def call(self, name: str, *arguments: Any) -> None: ...
+
 
 _pin: contextvars.ContextVar[Pin | None] = contextvars.ContextVar("invivo.pin", default=None)
 open_pins: set[int] = set()  # the handles of those of Python, in any runtime
@@ -60,7 +65,7 @@ class Pin:
         library = self._library
         # Within the pin around it, it keeps the same generation.
         with Entered(library) if open_pins else _NOTHING:
-            handle = library.pin_hold(self._runtime, self._place)
+            handle = library.bare("pin_hold")(self._runtime, self._place)
         if not handle.bits:
             library.call("runtime_generation", self._runtime, ctypes.byref(ctypes.c_uint64()))
             raise BusyError("the calling thread has an open view of another generation: end it before it begins a pin")
@@ -73,22 +78,18 @@ class Pin:
             _pin.set(around)
         if not self._around:
             open_pins.discard(self._handle.bits)
-            self._library.pin_end(self._handle)
+            self._library.bare("pin_end")(self._handle)
 
     @property
     def generation(self) -> int:
         """The generation; 0 if the pin has ended."""
-        return int(self._library.pin_generation(self._handle))
-
-    @property
-    def is_open(self) -> bool:
-        return self.generation != 0
+        return int(self._library.bare("pin_generation")(self._handle))
 
     def enter(self, inside: c.invivo_pin) -> bool:
         """Lets the calling thread enter the pin until ``inside`` ends. False if the pin has ended."""
         status = self._library.bare("pin_enter")(self._handle, ctypes.byref(inside), None)
         if status == c.INVIVO_E_BUSY:
-            raise BusyError("the calling thread has an open view of another generation: end it before it reads in a pin")
+            raise BusyError("the calling thread has an open view of another generation: end it and then read in the pin")
         return bool(inside.bits)
 
     def is_of(self, library: Library) -> bool:

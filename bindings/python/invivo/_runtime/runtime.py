@@ -84,8 +84,8 @@ class Runtime(Filling, Changing):
 
         Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of the
         objects that it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take,
-        unless a definition has its own limit; None is 60 s. ``pin_max_age``: the age at which an open pin is logged; None
-        is 60 s. ``stop_grace``: how long a replaced or removed object waits
+        unless a definition has its own limit; None is 60 s. ``pin_max_age``: the age at which an open pin is logged;
+        None is 60 s. ``stop_grace``: how long a replaced or removed object waits
         until Python no longer refers to it; then it is stopped anyway; None: no limit.
 
         Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
