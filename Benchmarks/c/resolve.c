@@ -36,8 +36,10 @@ __attribute__((noinline)) static uint64_t plain_hash(const char *text, size_t le
     return (uint64_t)(p >> 64) ^ (uint64_t)p;
 }
 
+static const invivo_place place = {__FILE__, __LINE__, 0};
 static volatile int go;
-struct lane { int core; bool lease; double each; };
+enum { VIEW, LEASE, PIN };
+struct lane { int core; int what; double each; };
 static void *lane_run(void *context) {
     struct lane *lane = context;
     cpu_set_t set;
@@ -47,7 +49,9 @@ static void *lane_run(void *context) {
     invivo_object object;
     while (!go) {}
     double begun = wall_ns();
-    if (lane->lease) {
+    if (lane->what == PIN) {
+        for (long i = 0; i < count; i++) invivo_pin_end(invivo_pin_begin(runtime, &place));
+    } else if (lane->what == LEASE) {
         for (long i = 0; i < count; i++) { invivo_resolve(runtime, shared_key, &object, NULL); invivo_object_release(object); }
     } else {
         for (long i = 0; i < count; i++) {
@@ -60,12 +64,12 @@ static void *lane_run(void *context) {
     return NULL;
 }
 
-/* The wall-clock throughput of two threads relative to one: the median of several runs. */
-static double two_over_one(bool lease) {
+/* The wall-clock throughput of two threads relative to one, and the nanoseconds of one operation on two: medians of several runs. */
+static double two_over_one(int what, double *each) {
     enum { TRIES = 9 };
-    double ratios[TRIES];
+    double ratios[TRIES], times[TRIES];
     for (int round = 0; round < TRIES; round++) {
-        struct lane one = {0, lease, 0}, two[2] = {{0, lease, 0}, {1, lease, 0}};
+        struct lane one = {0, what, 0}, two[2] = {{0, what, 0}, {1, what, 0}};
         pthread_t a, b;
         go = 1;
         pthread_create(&a, NULL, lane_run, &one);
@@ -77,8 +81,10 @@ static double two_over_one(bool lease) {
         pthread_join(a, NULL);
         pthread_join(b, NULL);
         /* Both start together; the work is done when the slower one is. */
-        ratios[round] = 2 * one.each / fmax(two[0].each, two[1].each);
+        times[round] = fmax(two[0].each, two[1].each);
+        ratios[round] = 2 * one.each / times[round];
     }
+    *each = median(times, TRIES);
     return median(ratios, TRIES);
 }
 
@@ -146,11 +152,17 @@ int main(int argc, char **argv) {
     MEASURE(value, rounds, count, { invivo_resolve(runtime, prototype_key, &object, NULL); invivo_object_release(object); });
     row("c.prototype", value, "ns", "malloc + free", floor, "<= 60 ns", value <= 60);
 
+    MEASURE(value, rounds, count, invivo_pin_end(invivo_pin_begin(runtime, &place)));
+    row("c.pin", value, "ns", "malloc + free", floor, "<= 60 ns", value <= 60);
+
     if (COUNTING) return 0; /* one thread, without waiting */
-    value = two_over_one(false);
+    double each;
+    value = two_over_one(VIEW, &each);
     row("threads2.shared", value, "x", "one thread", 1, ">= 1.9 x one", value >= 1.9);
-    value = two_over_one(true);
+    value = two_over_one(LEASE, &each);
     row("threads2.lease", value, "x", "one thread", 1, ">= 0.4 x one", value >= 0.4);
+    value = two_over_one(PIN, &each);
+    row("threads2.pin", each, "ns", "throughput over one thread", value, "<= 120 ns", each <= 120);
 
     double begun = wall_ns();
     for (int i = 0; i < 300; i++) {

@@ -28,22 +28,21 @@ static void a_block_reads_one_generation() {
 
 static void threads_enter_a_held_pin() {
     invivo::runtime own;
-    describe(own);
-    say(own, 1);
+    own.configure("synth.number", 1);
     invivo::pin held = own.hold_pin();
-    say(own, 2);
-    CHECK(own.resolve<part>("synth.part")->number == 2);
+    own.configure("synth.number", 2);
+    CHECK(own.config<int>("synth.number") == 2);
     std::thread([&] {
         invivo::pin inside = held.enter();
-        CHECK(own.resolve<part>("synth.part")->number == 1);
+        CHECK(own.config<int>("synth.number") == 1);
     }).join();
     invivo::pin here = held.enter();
     std::thread([&] { CHECK(throws(INVIVO_E_DOMAIN, "the pin belongs to another thread", [&] { here.end(); })); }).join();
-    CHECK(own.resolve<part>("synth.part")->number == 1);
+    CHECK(own.config<int>("synth.number") == 1);
     here = held.enter();
     held.end();
     CHECK(throws(INVIVO_E_STALE, "the pin has ended", [&] { (void)held.enter(); }));
-    CHECK(own.resolve<part>("synth.part")->number == 1);
+    CHECK(own.config<int>("synth.number") == 1);
 }
 
 int main() {

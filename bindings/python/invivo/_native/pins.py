@@ -89,7 +89,7 @@ class Pin:
         """Lets the calling thread enter the pin until ``inside`` ends. False if the pin has ended."""
         status = self._library.bare("pin_enter")(self._handle, ctypes.byref(inside), None)
         if status == c.INVIVO_E_BUSY:
-            raise BusyError("the calling thread has an open view of another generation: end it and then read in the pin")
+            raise BusyError("the calling thread has an open view of another generation: end it before reads in a pin")
         return bool(inside.bits)
 
     def is_of(self, library: Library) -> bool:
