@@ -19,7 +19,8 @@ public func invivo_pin_hold(_ runtime: invivo_runtime, _ place: UnsafePointer<in
 @inline(__always)
 private func begin(_ runtime: invivo_runtime, _ place: UnsafePointer<invivo_place>?, isThreads: Bool) -> invivo_pin {
     let handle = HandleBits(runtime.bits)
-    guard handle.kind == HandleBits.runtimeKind, handle.index == 0, let core = handle.core, !Readers.isParents(core) else {
+    guard handle.kind == HandleBits.runtimeKind, handle.index == 0, let core = handle.core, !Readers.isParents(core)
+    else {
         return invivo_pin()
     }
     let place = Pins.Place(file: place?.pointee.file, line: place?.pointee.line ?? 0)
@@ -44,12 +45,14 @@ public func invivo_pin_enter(
         case .begun(let bits, _): out.pointee.bits = bits
         case .viewing:
             throw Failure(
-                .busy, "the calling thread has an open view of another generation: end the view, and then enter the pin")
+                .busy, "the calling thread has an open view of another generation: end the view, and then enter the pin"
+            )
         case .forked: throw .forked()
         case .exhausted: throw Failure(.memory, "there is no memory for a further pin, or a million pins are open")
         case .stale, .closed:
             throw Failure(
-                .stale, "the pin has ended: threads enter a pin while it is open, and the one that began it ends it last")
+                .stale,
+                "the pin has ended: threads enter a pin while it is open, and the one that began it ends it last")
         }
     }
 }

@@ -318,7 +318,9 @@ public enum Pins {
         iv_pin_at(UInt32(truncatingIfNeeded: bits & UInt64((1 << IV_PIN_SHIFT) - 1)))
     }
 
-    private static func isOpen(_ pin: PinRecord, _ bits: UInt64) -> Bool { isOpen(iv_load_u64(iv_pin_state(pin)), bits) }
+    private static func isOpen(_ pin: PinRecord, _ bits: UInt64) -> Bool {
+        isOpen(iv_load_u64(iv_pin_state(pin)), bits)
+    }
 
     private static func isOpen(_ state: UInt64, _ bits: UInt64) -> Bool {
         state & UInt64(IV_PIN_OPEN) != 0 && state >> UInt64(IV_PIN_SHIFT) == bits >> UInt64(IV_PIN_SHIFT)

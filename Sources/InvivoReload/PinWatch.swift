@@ -39,7 +39,8 @@ public final class PinWatch: Sendable {
         for pin in Pins.open(container.core, before: now > maxAge ? now - maxAge : 0, onlyNew: true) {
             container.log(.warning, Self.text(of: pin, "is open for \((now - pin.since) / 1_000_000_000) s"))
         }
-        guard let oldest = Pins.open(container.core, before: .max, onlyNew: false).first(where: { !$0.isReported }) else {
+        guard let oldest = Pins.open(container.core, before: .max, onlyNew: false).first(where: { !$0.isReported })
+        else {
             return
         }
         look(after: oldest.since + maxAge > now ? oldest.since + maxAge - now : 0)
@@ -59,7 +60,8 @@ public final class PinWatch: Sendable {
 
     private static func text(of pin: Pins.Open, _ what: String) -> String {
         let place = pin.place.isEmpty ? "" : "\(pin.place): "
-        return "\(place)the pin of generation \(pin.generation) that thread \(pin.thread) began \(what): end each pin when "
+        return
+            "\(place)the pin of generation \(pin.generation) that thread \(pin.thread) began \(what): end each pin when "
             + "its request or job is done"
     }
 }

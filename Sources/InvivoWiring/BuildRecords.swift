@@ -26,7 +26,9 @@ public final class BuildRecords: Sendable {
         /// The slot, or that of its key if it is one for some arguments. The graphs with it show the object; without it, none does.
         public let cell: Cell?
 
-        public init(object: UInt64, birth: UInt64, _ cell: Cell?) { (self.object, self.birth, self.cell) = (object, birth, cell) }
+        public init(object: UInt64, birth: UInt64, _ cell: Cell?) {
+            (self.object, self.birth, self.cell) = (object, birth, cell)
+        }
     }
 
     private let state: Guarded<State>
