@@ -92,7 +92,8 @@ final class Commit {
             let key = container.keyName(id)
             return (
                 "\(key): its type changes from '\(types.former)' to '\(types.next)'; the new object has no former object",
-                next.recipe(id)?.definition.location ?? Location())
+                next.recipe(id)?.definition.location ?? Location()
+            )
         }
         // The leases are released, and the steps, which refer to this commit, without the monitor.
         withExtendedLifetime(done) {}

@@ -3,13 +3,13 @@
 #include "check.h"
 
 typedef struct counter {
-    int64_t count;
+    int64_t count, argument;
     int made, stopped;
     uint8_t rest[64];
 } counter;
 
 static invivo_runtime runtime;
-static invivo_type counter_type, other_type;
+static invivo_type counter_type, other_type, holder_type;
 static int made, former_seen, injected_former;
 static bool fails, was_stopped;
 
@@ -57,17 +57,28 @@ static invivo_status decorator_sees_none(invivo_object object, const invivo_buil
     return INVIVO_OK;
 }
 
+static const invivo_property counter_properties[] = {INVIVO_FIELD(counter, argument)};
+static const invivo_parameter holder_parameters[] = {{.name = "part", .kind = INVIVO_KIND_OBJECT}};
+
 static void begin(void) {
     invivo_type_options options = {.struct_size = sizeof options, .name = "Counter", .size = sizeof(counter), .alignment = 8,
-                                   .concurrency = INVIVO_SHARED, .init = counter_init, .start = counter_start, .stop = counter_stop};
+                                   .concurrency = INVIVO_SHARED, .init = counter_init, .start = counter_start, .stop = counter_stop,
+                                   .properties = counter_properties, .property_count = 1};
     made = former_seen = injected_former = 0, fails = was_stopped = false;
     OK(invivo_runtime_open(&runtime, NULL, E));
     OK(invivo_type_register(runtime, &options, &counter_type, E));
     options.name = "Other";
     OK(invivo_type_register(runtime, &options, &other_type, E));
+    options.name = "Holder", options.init = NULL, options.parameters = holder_parameters, options.parameter_count = 1;
+    OK(invivo_type_register(runtime, &options, &holder_type, E));
 }
 static invivo_definition defined(const char *key, uint32_t scope) {
     return (invivo_definition){.struct_size = sizeof(invivo_definition), .key = key, .scope = scope, .type = counter_type};
+}
+static invivo_key key_of(const char *name) {
+    invivo_key key = {0};
+    OK(invivo_key_find(runtime, name, &key, E));
+    return key;
 }
 static counter *counter_of(const char *key) {
     invivo_object object;
@@ -199,6 +210,59 @@ static void a_decorator_receives_none(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+/* Of several objects of a key, the former object has the same runtime arguments. */
+static void the_former_object_has_the_same_arguments(void) {
+    begin();
+    invivo_injection by_argument = {.name = "argument", .how = INVIVO_INJECT_ARGUMENT};
+    invivo_definition part = defined("f.part", INVIVO_SCOPE_LAZY_SINGLETON);
+    const invivo_parameter parameter = {.name = "argument", .kind = INVIVO_KIND_INT64};
+    part.parameters = &parameter, part.parameter_count = 1;
+    part.properties = &by_argument, part.property_count = 1;
+    OK(invivo_define(runtime, &part, NULL, E));
+    for (int i = 1; i <= 2; i++) {
+        invivo_value number = invivo_int64(i);
+        invivo_injection bound = {.how = INVIVO_INJECT_VALUE, .value = number};
+        invivo_injection reference = {.name = "part", .how = INVIVO_INJECT_REFERENCE, .reference = "f.part", .items = &bound, .item_count = 1};
+        invivo_definition holder = defined(i == 1 ? "f.first" : "f.second", INVIVO_SCOPE_SINGLETON);
+        holder.type = holder_type, holder.initializer = &reference, holder.initializer_count = 1;
+        invivo_object object;
+        void *instance = NULL;
+        OK(invivo_define(runtime, &holder, NULL, E));
+        OK(invivo_resolve_with(runtime, key_of("f.part"), &number, 1, &object, E));
+        OK(invivo_object_instance(object, counter_type, &instance, E));
+        ((counter *)instance)->count = 10 * i;
+        OK(invivo_object_release(object));
+    }
+    OK(invivo_define(runtime, &part, NULL, E));
+    CHECK_EQUAL(former_seen, 2);
+    for (int i = 1; i <= 2; i++) {
+        invivo_value number = invivo_int64(i);
+        invivo_object object;
+        void *instance = NULL;
+        OK(invivo_resolve_with(runtime, key_of("f.part"), &number, 1, &object, E));
+        OK(invivo_object_instance(object, counter_type, &instance, E));
+        CHECK_EQUAL(((counter *)instance)->argument, i);
+        CHECK_EQUAL(((counter *)instance)->count, 10 * i);
+        OK(invivo_object_release(object));
+    }
+    OK(invivo_runtime_close(runtime, E));
+}
+
+/* A weak singleton has a former object as long as its holder, which the commit rebuilds, keeps it. */
+static void a_weak_singleton_that_the_commit_needs_has_one(void) {
+    begin();
+    invivo_injection reference = {.name = "part", .how = INVIVO_INJECT_REFERENCE, .reference = "f.weak"};
+    invivo_definition weak = defined("f.weak", INVIVO_SCOPE_WEAK_SINGLETON), holder = defined("f.holder", INVIVO_SCOPE_SINGLETON);
+    holder.type = holder_type, holder.initializer = &reference, holder.initializer_count = 1;
+    OK(invivo_define(runtime, &weak, NULL, E));
+    OK(invivo_define(runtime, &holder, NULL, E));
+    counter_of("f.weak")->count = 7;
+    OK(invivo_define(runtime, &weak, NULL, E));
+    CHECK_EQUAL(former_seen, 1);
+    CHECK_EQUAL(counter_of("f.weak")->count, 7);
+    OK(invivo_runtime_close(runtime, E));
+}
+
 int main(void) {
     check_begin();
     RUN_TEST(the_new_object_copies_from_the_former_one);
@@ -207,5 +271,7 @@ int main(void) {
     RUN_TEST(an_exclusive_former_object_is_stopped);
     RUN_TEST(prototypes_aliases_and_later_resolves_have_none);
     RUN_TEST(a_decorator_receives_none);
+    RUN_TEST(the_former_object_has_the_same_arguments);
+    RUN_TEST(a_weak_singleton_that_the_commit_needs_has_one);
     return check_end();
 }
