@@ -11,14 +11,20 @@ struct FormerObject {
     let instance: UnsafeMutableRawPointer?
 }
 
-extension Build {
+/// Finds the objects that those of a commit's build replace.
+struct FormerObjects {
+    let build: Build
+    private var container: Container { build.container }
+
+    init(of build: Build) { self.build = build }
+
     /// The object that a new shared object replaces; nil if there is none, outside of a commit, or if it has another type.
     ///
     /// It is the object of the same key, runtime arguments and scope instance. A decorated object is the one that the
     /// definition created. Before the commit publishes its generation, the object is not stopped, unless it is exclusive.
     func former(of recipe: Recipe, _ arguments: [Value], in cell: Cell) throws(Failure) -> FormerObject? {
         guard let commit = enclosingCommit, let graph = commit.former, let base = graph.cell(recipe.id),
-            base !== self.graph.cell(recipe.id), let former = graph.recipe(recipe.id),
+            base !== build.graph.cell(recipe.id), let former = graph.recipe(recipe.id),
             // The target of an alias is not replaced.
             former.id == recipe.id, let type = recipe.type, let formerType = former.type,
             former.scope.isShared, Self.isSamePlace(former, recipe)
@@ -34,7 +40,7 @@ extension Build {
             if container.monitor.locked({ find().map { !$0.objects().isEmpty } ?? false }) { refuse(formerType) }
             return nil
         }
-        let shown = try ExistingObjects(of: self).built(former, find)
+        let shown = try ExistingObjects(of: build).built(former, find)
         guard shown != 0 else { return nil }
         var lease = ObjectLease(owning: shown)
         let own = container.monitor.locked { find()?.undecorated ?? 0 }
@@ -56,11 +62,11 @@ extension Build {
     }
 
     /// The commit that this build is part of, directly or in a hook.
-    private var enclosingCommit: Commit? {
-        var build: Build? = self
-        while let here = build {
+    private var enclosingCommit: Build.Commit? {
+        var around: Build? = build
+        while let here = around {
             if let commit = here.commit { return commit }
-            build = here.caller.around
+            around = here.caller.around
         }
         return nil
     }
