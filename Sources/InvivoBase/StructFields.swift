@@ -67,6 +67,8 @@ extension invivo_build: SizedStruct {
         fieldRange(of: \invivo_build.given),
         fieldRange(of: \invivo_build.flags),
         fieldRange(of: \invivo_build.reserved),
+        fieldRange(of: \invivo_build.former),
+        fieldRange(of: \invivo_build.former_instance),
     ]
 }
 

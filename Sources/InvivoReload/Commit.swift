@@ -48,7 +48,7 @@ final class Commit {
         self.container = container
         self.timeout = timeout
         self.former = former
-        progress = Build.Commit()
+        progress = Build.Commit(replacing: former)
         build = Build(reloading: container, graph: next, commit: progress)
         outage = Outage(container, timeout: timeout)
         state = Guarded(State(), by: container.monitor)
@@ -60,8 +60,8 @@ final class Commit {
     /// Runs the steps of a plan. A failure undoes all of them; `restores` receives the keys of objects that could not
     /// be restored.
     func run(_ plan: Plan, _ restores: PendingRestores) throws(Failure) -> Findings {
+        let (former, next) = (former, build.graph)
         do throws(Failure) {
-            let (former, next) = (former, build.graph)
             progress.beforeExclusive = {
                 [container, outage, abandonment = progress.abandonment] (id) throws(Failure) in
                 guard !abandonment.isBegun else {
@@ -87,9 +87,17 @@ final class Commit {
             defer { state = State() }
             return state
         }
+        let retyped = container.monitor.locked { progress.retyped }
+        let warnings = retyped.sorted { $0.key < $1.key }.map { (id, types) in
+            let key = container.keyName(id)
+            return (
+                "\(key): its type changes from '\(types.former)' to '\(types.next)'; the new object has no former object",
+                next.recipe(id)?.definition.location ?? Location()
+            )
+        }
         // The leases are released, and the steps, which refer to this commit, without the monitor.
         withExtendedLifetime(done) {}
-        return Findings(warnings: done.notes, warned: done.warned, refused: done.refused)
+        return Findings(warnings: done.notes + warnings, warned: done.warned, refused: done.refused)
     }
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {

@@ -27,6 +27,7 @@ extension Build {
             Frame(
                 recipe, arguments, cell: cell, mark: mark.made, low: index, begun: cell == nil ? 0 : monotonicNow()))
         do throws(Failure) {
+            if let cell { frames[index].former = try FormerObjects(of: self).former(of: recipe, arguments, in: cell) }
             let made = try makeInFrame(recipe, arguments, index)
             let frame = frames.removeLast()
             finish(frame, at: index, made)
@@ -149,6 +150,7 @@ extension Build {
         initializer.key = recipe.id
         initializer.asker = asker(of: index)?.id
         initializer.isShared = recipe.scope.isShared
+        initializer.former = frames[index].former
         initializer.isNullable = definition.body.flags.contains(.nullable)
         initializer.edges = ObjectType.plainLeases(values.injected)
         let made: Record?
@@ -259,6 +261,8 @@ extension Build {
         switch decorator.decorator {
         case .function(let function)?:
             var description = description(of: recipe, recipe.type, at: index)
+            // The former object is the one that the definition created, not the result of a decorator.
+            (description.former, description.former_instance) = (invivo_object(), nil)
             answer = try decorator.run(function, former, &description)
         case .component(let id, _, let method)?: answer = try ask(id, method, decorator, former)
         case nil: return

@@ -133,7 +133,9 @@ extension Build {
             key: invivo_key(bits: container.keyHandle(recipe.id)),
             type: invivo_type(bits: type?.description.handleBits ?? 0),
             asker: invivo_key(bits: asker(of: index).map { container.keyHandle($0.id) } ?? 0), given: 0,
-            flags: recipe.scope.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0)
+            flags: recipe.scope.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0,
+            former: invivo_object(bits: frames[index].former?.lease.bits ?? 0),
+            former_instance: UnsafeRawPointer(frames[index].former?.instance))
     }
 
     /// Runs one step. If it needs an object further up whose initializer has not returned, it is deferred until then.

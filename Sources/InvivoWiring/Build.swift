@@ -31,6 +31,8 @@ public final class Build: @unchecked Sendable {
         var awaitsDecoration = false
         /// The requester of an object whose step was deferred.
         var requester: Recipe?
+        /// The object that this one replaces.
+        var former: FormerObject?
         /// Steps of others that are deferred until this instance exists.
         var deferred: [Deferred] = []
         /// Entries of `starts` that must be started before it.
@@ -106,8 +108,12 @@ public final class Build: @unchecked Sendable {
         public let abandonment = Abandonment()
         /// Called before the new instance of an exclusive definition is created.
         public var beforeExclusive: ((UInt32) throws(Failure) -> Void)?
+        /// The graph that the commit replaces.
+        let former: Graph?
+        /// Under the monitor: the keys whose new object has another type than the former one, with both types.
+        public internal(set) var retyped: [UInt32: (former: String, next: String)] = [:]
 
-        public init() {}
+        public init(replacing former: Graph? = nil) { self.former = former }
     }
 
     /// The code that a build runs for.

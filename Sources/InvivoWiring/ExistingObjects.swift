@@ -137,7 +137,7 @@ struct ExistingObjects {
 
     /// The instance of a shared definition, if it is built. `find` looks for its cell under the monitor. Waits only for a thread
     /// that asks a weak reference whether a weak singleton still exists.
-    private func built(_ recipe: Recipe, _ find: () -> Cell?) throws(Failure) -> UInt64 {
+    func built(_ recipe: Recipe, _ find: () -> Cell?) throws(Failure) -> UInt64 {
         var wait = LongWait()
         defer { wait.end(container.domains) }
         container.monitor.lock()

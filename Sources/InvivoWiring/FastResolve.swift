@@ -152,7 +152,8 @@ public enum FastResolve {
             var build = invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime),
                 key: invivo_key(bits: key),
-                type: invivo_type(bits: type.pointee.handle), asker: invivo_key(), given: 0, flags: 0, reserved: 0)
+                type: invivo_type(bits: type.pointee.handle), asker: invivo_key(), given: 0, flags: 0, reserved: 0,
+                former: invivo_object(), former_instance: nil)
             failed.status = initialize(instance, &build, nil, 0, type.pointee.user_data, &failed.error)
             if failed.status != 0 {
                 Glibc.free(memory)

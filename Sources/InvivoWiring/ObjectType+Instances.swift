@@ -17,6 +17,8 @@ extension ObjectType {
         var key: UInt32?
         var asker: UInt32?
         var isShared = false
+        /// The object that the new one replaces.
+        var former: FormerObject?
         /// Whether a factory may return null.
         var isNullable = false
         /// The number of leases on injected objects for which the record has space.
@@ -55,7 +57,9 @@ extension ObjectType {
             struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: container.handle),
             key: invivo_key(bits: key.map(container.keyHandle) ?? 0), type: invivo_type(bits: description.handleBits),
             asker: invivo_key(bits: initializer.asker.map(container.keyHandle) ?? 0), given: initializer.given,
-            flags: initializer.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0)
+            flags: initializer.isShared ? UInt32(INVIVO_BUILD_SHARED) : 0, reserved: 0,
+            former: invivo_object(bits: initializer.former?.lease.bits ?? 0),
+            former_instance: UnsafeRawPointer(initializer.former?.instance))
         if description.size > 0 {
             let record = try record(nil, key: key, edges: edges)
             guard let instance = record.pointee.instance else { return record }

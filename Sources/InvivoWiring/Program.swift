@@ -181,7 +181,8 @@ private final class ProgramConstants {
             to: invivo_build(
                 struct_size: MemoryLayout<invivo_build>.size, runtime: invivo_runtime(bits: runtime.bits),
                 key: invivo_key(bits: runtime.key(id)), type: invivo_type(bits: type),
-                asker: invivo_key(bits: asker.map(runtime.key) ?? 0), given: given, flags: 0, reserved: 0))
+                asker: invivo_key(bits: asker.map(runtime.key) ?? 0), given: given, flags: 0, reserved: 0,
+                former: invivo_object(), former_instance: nil))
         builds.append(build)
         return UnsafeRawPointer(build)
     }

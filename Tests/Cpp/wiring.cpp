@@ -177,6 +177,26 @@ static void names_with_arguments_and_other_types() {
     CHECK(finds("Clock", INVIVO_LOOKUP_EXACT) == "app.pooled");
 }
 
+/// A factory reads the object that it replaces. There is none at first, nor for another type.
+static void a_factory_copies_from_the_former_object() {
+    invivo::runtime own;
+    describe(own.raw());
+    own.define(invivo::definition("synth.clock").of<clock_part>().lazy_singleton());
+    int former_seen = 0;
+    auto define = [&] {
+        own.define(invivo::definition("synth.kept").lazy_singleton().made<voice>([&former_seen](const invivo::build &build) {
+            const voice *former = build.former<voice>();
+            CHECK(!build.former<clock_part>());
+            if (former) former_seen++;
+            return voice(*build.resolve<clock_part>("synth.clock"), 0.5, build.key(), former ? former->note + 1 : 1);
+        }));
+    };
+    define();
+    CHECK(own.resolve<voice>("synth.kept")->note == 1 && former_seen == 0);
+    define();
+    CHECK(own.resolve<voice>("synth.kept")->note == 2 && former_seen == 1);
+}
+
 static void factories_overrides_and_errors() {
     invivo::runtime own;
     describe(own.raw());
@@ -360,6 +380,7 @@ int main() {
     functions_fit_the_type_of_their_definition();
     pointers_close_circles_and_follow_reloads();
     a_graph_of_classes();
+    a_factory_copies_from_the_former_object();
     factories_overrides_and_errors();
     names_with_arguments_and_other_types();
     invivo_live_counts live{};

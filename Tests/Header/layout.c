@@ -134,6 +134,8 @@ int main(void) {
     OFFSET(invivo_build, given, sizeof(((invivo_build *)0)->given));
     OFFSET(invivo_build, flags, sizeof(((invivo_build *)0)->flags));
     OFFSET(invivo_build, reserved, sizeof(((invivo_build *)0)->reserved));
+    OFFSET(invivo_build, former, sizeof(((invivo_build *)0)->former));
+    OFFSET(invivo_build, former_instance, sizeof(((invivo_build *)0)->former_instance));
     SIZE(invivo_type_options);
     OFFSET(invivo_type_options, struct_size, sizeof(((invivo_type_options *)0)->struct_size));
     OFFSET(invivo_type_options, name, sizeof(((invivo_type_options *)0)->name));

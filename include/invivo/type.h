@@ -97,6 +97,19 @@ typedef struct invivo_build {
     uint64_t given;
     uint32_t flags; /* INVIVO_BUILD_... */
     uint32_t reserved;
+    /** The object that the new one replaces, borrowed during the call; zero if there is none.
+     *
+     * It is set while a commit creates a shared object for a key that has one: for the same runtime arguments, scope
+     * instance or entry of `each`, and of exactly the same type. If the type has changed, it is zero, and the report has
+     * a warning. `init`, `make`, a factory and `inject` receive it; decorators do not. An object that is first resolved
+     * after the commit has none: the former object is stopped by then.
+     *
+     * Copy from it, and change or move nothing: it is in use until the commit succeeds, and stays if the commit fails.
+     * Changes that it receives after the copy are lost. Keep such state in a block or in an object of its own, or make the
+     * definition exclusive: the former object is then stopped before the new one is created. To use it after the call,
+     * take a lease (invivo_object_retain). */
+    invivo_object former;
+    const void *former_instance; /**< the instance of `former`, for reading; NULL if there is none */
 } invivo_build;
 enum {
     INVIVO_BUILD_SHARED = 1 /**< the object is shared beyond the outermost resolve: its scope is neither prototype nor graph */

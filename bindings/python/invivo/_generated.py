@@ -694,6 +694,8 @@ invivo_build._fields_ = [
     ("given", ctypes.c_uint64),
     ("flags", ctypes.c_uint32),
     ("reserved", ctypes.c_uint32),
+    ("former", invivo_object),
+    ("former_instance", ctypes.c_void_p),
 ]
 invivo_type_options._fields_ = [
     ("struct_size", ctypes.c_size_t),

@@ -161,6 +161,12 @@ public:
     /// The key that is being created, and the key of the requester; "" if there is none.
     std::string key() const { return raw_->key.bits ? invivo_key_name(raw_->key) : ""; }
     std::string asker() const { return raw_->asker.bits ? invivo_key_name(raw_->asker) : ""; }
+    /// The object that the new one replaces, for copying during the call; null if there is none.
+    /// It is null on first creation, and if the former object has another type than T. See invivo_build.former.
+    template <typename T> INVIVO_LOCAL const T *former() const noexcept {
+        const char *type = raw_->former.bits ? invivo_type_name(raw_->type) : nullptr;
+        return type && detail::name_of<T>() == type ? static_cast<const T *>(raw_->former_instance) : nullptr;
+    }
     /// Resolves another key, which becomes a dependency.
     /// An object that keeps the result stores the `ref`: a plain pointer may outlive a reload. Prefer `with`: the
     /// runtime keeps its objects alive, and checks them at activation (missing keys, captive dependencies).
