@@ -72,7 +72,7 @@ from ._planning.processing import Described
 from ._runtime.app import App
 from ._runtime.assembly import Assembly
 from ._runtime.changes import Changes
-from ._runtime.current import current, set_default
+from ._runtime.current import current, former, set_default
 from ._runtime.overrides import Override
 from ._runtime.runtime import Runtime, attach, live
 from ._services.config import ConfigObserver
@@ -243,6 +243,7 @@ __all__ = [
     "errors",
     "every",
     "exactly",
+    "former",
     "graph",
     "in_scope",
     "injected",

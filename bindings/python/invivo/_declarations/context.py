@@ -21,10 +21,20 @@ class Filler(Protocol):
         ...
 
 
-R = TypeVar("R", bound=Filler)
-Entered: TypeAlias = "tuple[Filler, Entered] | None"
+class Receiver(Protocol):
+    """The objects of a runtime."""
 
-# The runtimes that a thread or task has entered, the innermost first. A task inherits those of its creator.
+    def receive(self, bits: int) -> Any:
+        """Returns the object of a borrowed handle."""
+        ...
+
+
+R = TypeVar("R", bound=Filler)
+Former: TypeAlias = "tuple[Receiver, int] | None"
+Entered: TypeAlias = "tuple[Filler, Entered, Former] | None"
+
+# The runtimes that a thread or task has entered, the innermost first. A task inherits those of its creator. An entry for
+# the creation of an object has the object that this one replaces, with handle 0 if there is none.
 _entered: contextvars.ContextVar[Entered] = contextvars.ContextVar("invivo.current", default=None)
 _default: list[Filler] = []
 
@@ -55,9 +65,9 @@ def _enter(entered: Entered) -> None:
         _entered.set(entered)
 
 
-def enter(runtime: Filler) -> None:
-    """Makes a runtime the current one."""
-    _enter((runtime, _innermost()))
+def enter(runtime: Filler, former: Former = None) -> None:
+    """Makes a runtime the current one. ``former``: for the creation of an object."""
+    _enter((runtime, _innermost(), former))
 
 
 def leave(runtime: Filler) -> None:
@@ -68,19 +78,19 @@ def leave(runtime: Filler) -> None:
 def _without(entered: Entered, runtime: Filler) -> Entered:
     if entered is None:
         return None
-    return entered[1] if entered[0] is runtime else (entered[0], _without(entered[1], runtime))
+    return entered[1] if entered[0] is runtime else (entered[0], _without(entered[1], runtime), entered[2])
 
 
 class Entering(Generic[R]):
     """A block in which a runtime is the current one."""
 
-    __slots__ = ("runtime",)
+    __slots__ = ("former", "runtime")
 
-    def __init__(self, runtime: R) -> None:
-        self.runtime = runtime
+    def __init__(self, runtime: R, former: Former = None) -> None:
+        self.runtime, self.former = runtime, former
 
     def __enter__(self) -> R:
-        enter(self.runtime)
+        enter(self.runtime, self.former)
         return self.runtime
 
     def __exit__(self, *_: object) -> None:
@@ -98,7 +108,7 @@ class Ending:
     def __enter__(self) -> None:
         self.former = _innermost()
         _ending.depth += 1
-        _ending.entered = (self.runtime, self.former)
+        _ending.entered = (self.runtime, self.former, None)
 
     def __exit__(self, *_: object) -> None:
         _ending.depth -= 1
@@ -129,6 +139,18 @@ def current() -> Filler:
         "there is no current runtime: enter one by 'with runtime:' or 'with runtime.entered():', or say a default by "
         "invivo.set_default(runtime)"
     )
+
+
+def former() -> Any:
+    """Returns the object that the one under construction replaces, or None."""
+    give_up_plan()  # a build plan creates objects without the library
+    entered = _innermost()
+    while entered is not None and entered[2] is None:
+        entered = entered[1]
+    if entered is None or entered[2] is None:
+        return None
+    receiver, bits = entered[2]
+    return receiver.receive(bits) if bits else None
 
 
 def fill(thing: Any, name: str) -> Any:

@@ -59,7 +59,7 @@ def make(item: TypeItem, out: Any, build: Any, arguments: Any, count: int, _: in
     key = build[0].key.bits if build else 0
     item.core.purge_for(build)
     values = item.core.arguments(item.record.description.parameters, arguments, count)
-    with item.core.entered():
+    with item.core.creating(build):
         given = build[0].given if build else -1
         thing = call(item.record.description.cls, item.record.description.parameters, values, given=given)
     if thing is None:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from .. import _generated as c
 from .._classes.callables import Parameter
 from .._classes.classes import Description
+from .._declarations import context
 from .._native import strings
 from .._native.leases import CallableCell, ObjectCell
 from .._native.library import Library
@@ -57,8 +58,8 @@ class RuntimeHandle(Protocol):
         """Injects marked attributes."""
         ...
 
-    def entered(self) -> AbstractContextManager[Any]:
-        """Makes it the current runtime for a block."""
+    def _creating(self, former: context.Former) -> AbstractContextManager[Any]:
+        """Makes it the current runtime while code of an object runs, which may replace a former one."""
         ...
 
     def _entered_to_end(self) -> AbstractContextManager[None]:
@@ -103,8 +104,13 @@ class Objects(Handles):
         return self.runtimes[0]
 
     def entered(self) -> AbstractContextManager[Any]:
-        """Makes the runtime the current one while an object is created."""
-        return self.runtimes[0].entered() if self.runtimes else contextlib.nullcontext()
+        """Makes the runtime the current one while code of an object runs."""
+        return self.runtimes[0]._creating((self, 0)) if self.runtimes else contextlib.nullcontext()
+
+    def creating(self, build: Any) -> AbstractContextManager[Any]:
+        """Does the same while an object is created, which may replace a former one."""
+        bits = build[0].former.bits if build else 0
+        return self.runtimes[0]._creating((self, bits)) if self.runtimes else contextlib.nullcontext()
 
     def entered_to_end(self) -> AbstractContextManager[None]:
         """Does the same while an object ends, which the garbage collector may cause anywhere."""

@@ -50,7 +50,7 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
     item.core.purge_for(build)
     end = None
     values = item.core.arguments(item.plan.parameters, arguments, count)
-    with item.core.entered():
+    with item.core.creating(build):
         thing = call(made.factory, item.plan.parameters, values, given=build[0].given if build else -1)
         if made.managed:
             thing, end = resources.begin(thing, getattr(made.factory, "__qualname__", made.made))
@@ -80,7 +80,7 @@ def _inject(item: FactoryItem, instance: int, build: Any, arguments: Any, count:
     inject = item.plan.definition.options.inject
     assert inject is not None
     item.core.purge_for(build)
-    with item.core.entered():
+    with item.core.creating(build):
         inject(instance_at(instance))
 
 

@@ -211,6 +211,10 @@ class Runtime(Filling, Changing):
         """
         return Entering(self)
 
+    def _creating(self, former: context.Former) -> Entering[Runtime]:
+        """Does the same around the code of an object."""
+        return Entering(self, former)
+
     def _entered_to_end(self) -> Ending:
         """Does the same around the hooks of an object that ends."""
         return Ending(self)
