@@ -1,3 +1,5 @@
+internal import CInvivo
+
 /// The runtime of code that received none.
 enum CurrentRuntime {
     /// The runtime that `Runtime.with` entered for the running code, or that is creating an object with it.
@@ -5,6 +7,26 @@ enum CurrentRuntime {
     fileprivate static let chosen = Locked<Runtime?>(nil)
 
     static var entered: Core? { entering?.core }
+
+    /// Runs a factory of `core` with this as the current runtime, and with the object that the new one replaces.
+    static func creating<Result>(
+        _ core: Core, _ build: UnsafePointer<invivo_build>?, _ body: () throws -> Result
+    ) rethrows -> Result {
+        try $entering.withValue(WeakCore(core: core, former: former(build)), operation: body)
+    }
+
+    /// Does the same for code that has no current runtime otherwise.
+    static func replacing<Result>(
+        _ core: Core, _ build: UnsafePointer<invivo_build>?, _ body: () throws -> Result
+    ) rethrows -> Result {
+        guard build?.pointee.former_instance != nil || entering?.former != nil else { return try body() }
+        return try creating(core, build, body)
+    }
+
+    /// The former object has the type of the new one, which is a type of this package.
+    private static func former(_ build: UnsafePointer<invivo_build>?) -> AnyObject? {
+        build?.pointee.former_instance.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
+    }
 
     /// The one that was entered, or the process's default.
     static var core: Core? { entered ?? chosen.withLock { $0?.core } }
@@ -18,6 +40,27 @@ enum CurrentRuntime {
 /// A runtime that is not kept.
 struct WeakCore: @unchecked Sendable {
     weak var core: Core?
+    /// Of the object under construction: the object that it replaces.
+    var former: AnyObject?
+}
+
+extension Runtime {
+    /// Returns the object that the one under construction replaces: for an initializer, a factory, or a closure that injects.
+    ///
+    ///     init(step: Int) {
+    ///         self.step = step
+    ///         count = Runtime.former(Counter.self)?.count ?? 0
+    ///     }
+    ///
+    /// It has the same key, runtime arguments and scope instance. Nil at first creation, for another type, outside of a
+    /// construction, and for objects that are not shared.
+    ///
+    /// It is for copying, and must not be changed: the replacement can still fail, and then the former object stays. It
+    /// is in use meanwhile, so what it collects after the call is lost. State that must not be lost belongs to an object
+    /// of its own, or the definition is exclusive: its former object is stopped before.
+    public static func former<Value>(_ type: Value.Type = Value.self) -> Value? {
+        CurrentRuntime.entering?.former.flatMap { unboxed($0) as? Value }
+    }
 }
 
 extension Runtime {

@@ -79,7 +79,9 @@ final class Factory: @unchecked Sendable {
                         )
                     }
                     let object = Unmanaged<AnyObject>.fromOpaque(instance).takeUnretainedValue()
-                    for inject in factory.inject { try inject(object, Resolver(factory.core, factory.home)) }
+                    try CurrentRuntime.replacing(factory.core, build) {
+                        for inject in factory.inject { try inject(object, Resolver(factory.core, factory.home)) }
+                    }
                 }
             }
         }
@@ -91,7 +93,7 @@ final class Factory: @unchecked Sendable {
         guard let make else { return nil }
         var reader = Arguments(arguments, count, core)
         // Objects that the factory creates by hand find their runtime, too.
-        let object = try CurrentRuntime.$entering.withValue(WeakCore(core: core)) { [core, home, member] in
+        let object = try CurrentRuntime.creating(core, build) { [core, home, member] in
             try MemberFrame.making(member) { try make(Resolver(core, home), &reader) }
         }
         if remembers, let object, let key = build?.pointee.key, key.bits != 0 { core.remember(object, as: .key(key)) }

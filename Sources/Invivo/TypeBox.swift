@@ -67,7 +67,9 @@ final class TypeBox: Sendable {
                     throw InvivoError(
                         .unsupported, "the type \(box.name) has no factory; give it a `make`")
                 }
-                let object = try make(InvivoValue.array(arguments, count, box.core, .component))
+                let object = try CurrentRuntime.replacing(box.core, build) {
+                    try make(InvivoValue.array(arguments, count, box.core, .component))
+                }
                 if let key = build?.pointee.key, key.bits != 0 { box.core.remember(object, as: .key(key)) }
                 instance.pointee = Unmanaged.passRetained(object).toOpaque()
             }

@@ -1,7 +1,7 @@
 internal import CInvivo
 internal import CPlatform
 internal import InvivoBase
-public import InvivoGraph
+internal import InvivoGraph
 internal import InvivoObjects
 
 /// The object that a commit replaces by a new one. The creator of the new one may copy from it.

@@ -33,8 +33,8 @@ R = TypeVar("R", bound=Filler)
 Former: TypeAlias = "tuple[Receiver, int] | None"
 Entered: TypeAlias = "tuple[Filler, Entered, Former] | None"
 
-# The runtimes that a thread or task has entered, the innermost first. A task inherits those of its creator. An entry for
-# the creation of an object has the object that this one replaces, with handle 0 if there is none.
+# The runtimes that a thread or task has entered, the innermost first. A task inherits those of its creator. An entry
+# for the creation of an object has the object that this one replaces, with handle 0 if there is none.
 _entered: contextvars.ContextVar[Entered] = contextvars.ContextVar("invivo.current", default=None)
 _default: list[Filler] = []
 
