@@ -268,7 +268,14 @@ public enum Pins {
     }
 
     /// The open pins of a runtime that began before `time`, the oldest first. With `onlyNew`, each is returned once.
-    public static func open(_ core: Core, before time: UInt64 = .max, onlyNew: Bool = false) -> [Open] {
+    public static func open(_ core: Core, tag: UInt64, before time: UInt64 = .max, onlyNew: Bool = false) -> [Open] {
+        // Close ends the pins when no thread is inside.
+        guard let reader = Readers.enter(core, tag: tag) else { return [] }
+        defer { Readers.leave(reader) }
+        return all(core, before: time, onlyNew: onlyNew)
+    }
+
+    private static func all(_ core: Core, before time: UInt64 = .max, onlyNew: Bool = false) -> [Open] {
         var found: [Open] = []
         var next = iv_core_pins(core)
         while let pin = next {
@@ -294,7 +301,8 @@ public enum Pins {
 
     /// For close, when no thread is inside and none can enter: ends all pins. Returns them.
     public static func endAll(_ core: Core) -> [Open] {
-        let open = open(core)
+        let open = all(core)
+        iv_store_u64(iv_core_pins_watched(core), 0)
         registry.locked {
             var slot = iv_readers(core)
             while let reader = slot {

@@ -23,7 +23,9 @@ public final class PinWatch: Sendable {
     /// Looks at the pins later, on the loop thread. Pins that begin meanwhile are found by that look.
     private func look(after delay: UInt64) {
         guard maxAge != .max, !container.monitor.locked({ container.isClosing }) else { return }
-        iv_store_u64(iv_core_pins_watched(container.core), 1)
+        var none: UInt64 = 0
+        // Several threads may begin the first pins.
+        guard iv_cas_u64(iv_core_pins_watched(container.core), &none, 1) else { return }
         do throws(Failure) {
             _ = try loop.start().schedule(after: delay / 1_000_000 + 1) { [weak self] in self?.look() }
         } catch {
@@ -36,10 +38,12 @@ public final class PinWatch: Sendable {
         // A pin that begins from here on and is not seen plans the next look.
         iv_store_u64(iv_core_pins_watched(container.core), 0)
         let now = iv_coarse_ns()
-        for pin in Pins.open(container.core, before: now > maxAge ? now - maxAge : 0, onlyNew: true) {
+        for pin in Pins.open(
+            container.core, tag: container.tag, before: now > maxAge ? now - maxAge : 0, onlyNew: true)
+        {
             container.log(.warning, Self.text(of: pin, "is open for \((now - pin.since) / 1_000_000_000) s"))
         }
-        guard let oldest = Pins.open(container.core, before: .max, onlyNew: false).first(where: { !$0.isReported })
+        guard let oldest = Pins.open(container.core, tag: container.tag).first(where: { !$0.isReported })
         else {
             return
         }
