@@ -54,7 +54,9 @@ class Library:
             function = self.bare(name)
             if not c.FUNCTIONS["invivo_" + name][2]:
                 function = _entering(function)
-            elif not name.startswith("view_"):  # these are called by C alone, see `_views`
+            elif not name.startswith(
+                ("view_", "pin_")
+            ):  # these are called by C alone, see `_views`, or take handles only
                 function = _checked(function)
             setattr(self, name, function)
             return function

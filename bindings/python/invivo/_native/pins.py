@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextvars
 import ctypes
-import sys
 from types import CodeType, FrameType
 from typing import Any, Protocol
 
@@ -20,6 +19,10 @@ from ..errors import BusyError, StaleError
 class Library(Protocol):
     """The functions of a copy of the library that pins use."""
 
+    @property
+    def pin_hold(self) -> Any: ...
+    @property
+    def pin_end(self) -> Any: ...
     def bare(self, name: str) -> Any: ...
     def call(self, name: str, *arguments: Any) -> None: ...
 
@@ -27,63 +30,70 @@ class Library(Protocol):
 _pin: contextvars.ContextVar[Pin | None] = contextvars.ContextVar("invivo.pin", default=None)
 open_pins: set[int] = set()  # the handles of those of Python, in any runtime
 
-# The source locations where pins begin, by code and instruction. The library keeps pointers to their file names.
-_places: dict[tuple[CodeType, int], tuple[Any, bytes]] = {}
+# The source locations where pins begin, by code (its address, because its hash is slow) and instruction. The library
+# keeps pointers to their file names. The code stays, so that no other one gets its address.
+_places: dict[tuple[int, int], tuple[Any, bytes, CodeType]] = {}
 
 
 def _place(frame: FrameType) -> Any:
-    key = frame.f_code, frame.f_lasti
+    code = frame.f_code
+    key = id(code), frame.f_lasti
     found = _places.get(key)
     if found is None:
-        file = frame.f_code.co_filename.encode("utf-8", "replace")
+        file = code.co_filename.encode("utf-8", "replace")
         place = c.invivo_place(file, frame.f_lineno or 0, 0)
-        found = _places[key] = ctypes.byref(place), file
+        found = _places[key] = ctypes.byref(place), file, code
     return found[0]
 
 
 class Pin:
     """A kept generation: ``with runtime.pinned():`` reads of the block answer from it. See `Runtime.pinned`."""
 
-    __slots__ = ("_around", "_handle", "_library", "_place", "_runtime")
+    __slots__ = ("_around", "_bits", "_handle", "_library", "_place", "_runtime")
 
-    def __init__(self, library: Library, runtime: c.invivo_runtime, depth: int) -> None:
+    def __init__(self, library: Library, runtime: c.invivo_runtime, frame: FrameType) -> None:
         self._library, self._runtime = library, runtime
-        self._place = _place(sys._getframe(depth))
-        self._handle = c.invivo_pin()
+        self._place = _place(frame)
+        self._handle: c.invivo_pin | None = None
+        self._bits = 0
         self._around: list[Pin | None] = []  # of each block that is open, the pin around it
 
     def __enter__(self) -> Pin:
-        if not self._handle.bits:
-            self._begin()
+        around = _pin.get()
+        if self._handle is None:
+            self._begin(around)
         elif not self._around:
             raise StaleError("the pin has ended: runtime.pinned() begins another one")
-        self._around.append(_pin.get())
+        self._around.append(around)
         _pin.set(self)
         return self
 
-    def _begin(self) -> None:
+    def _begin(self, around: Pin | None) -> None:
         library = self._library
-        # Within the pin around it, it keeps the same generation.
-        with Entered(library) if open_pins else _NOTHING:
-            handle = library.bare("pin_hold")(self._runtime, self._place)
-        if not handle.bits:
+        if around is None:
+            handle = library.pin_hold(self._runtime, self._place)
+        else:  # the same generation
+            with Entered(library):
+                handle = library.pin_hold(self._runtime, self._place)
+        bits = handle.bits
+        if not bits:
             library.call("runtime_generation", self._runtime, ctypes.byref(ctypes.c_uint64()))
             raise BusyError("the calling thread has an open view of another generation: end it before it begins a pin")
-        self._handle = handle
-        open_pins.add(handle.bits)
+        self._handle, self._bits = handle, bits
+        open_pins.add(bits)
 
     def __exit__(self, *_: object) -> None:
         around = self._around.pop()
         if _pin.get() is self:  # otherwise the block ends in another context than it began in
             _pin.set(around)
         if not self._around:
-            open_pins.discard(self._handle.bits)
-            self._library.bare("pin_end")(self._handle)
+            open_pins.discard(self._bits)
+            self._library.pin_end(self._handle)
 
     @property
     def generation(self) -> int:
         """The generation; 0 if the pin has ended."""
-        return int(self._library.bare("pin_generation")(self._handle))
+        return 0 if self._handle is None else int(self._library.bare("pin_generation")(self._handle))
 
     def enter(self, inside: c.invivo_pin) -> bool:
         """Lets the calling thread enter the pin until ``inside`` ends. False if the pin has ended."""
@@ -116,15 +126,6 @@ class Entered:
         if self._pin is not None:
             _pin.set(self._pin)
             self._library.bare("pin_end")(self._inside)
-
-
-class _Nothing:
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-_NOTHING = _Nothing()
 
 
 def is_pinned(library: Library) -> bool:

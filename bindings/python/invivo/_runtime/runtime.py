@@ -6,6 +6,7 @@ import builtins
 import ctypes
 import logging
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -319,7 +320,7 @@ class Runtime(Filling, Changing):
         One that is older than ``pin_max_age`` is logged with the place where it began.
         """
         core = self._open()
-        return Pin(core.library, core.handle, 2)
+        return Pin(core.library, core.handle, sys._getframe(1))
 
     def view(self) -> View:
         """Returns a reading of one generation: ``with runtime.view() as view: view.block("synth.lead")``."""
