@@ -60,13 +60,14 @@ extension Callable {
     private static func lazily(
         _ claims: DeferredClaims, in container: Container, _ resolve: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let graph = container.visibleGraph
         // What a lazy keeps belongs to the current generation.
-        guard graph.cell(claims.id) === container.currentGraph().cell(claims.id) else { return try resolve() }
+        if let graph = container.heldGraph, graph.cell(claims.id) !== container.currentGraph().cell(claims.id) {
+            return try resolve()
+        }
         let (known, version) = try container.deferred.known(to: claims)
         if let known { return known }
         // A key with one object for each scope instance is resolved in the caller's scope instance.
-        if graph.recipe(claims.id)?.scope.isPlaced == true { return try resolve() }
+        if container.visibleGraph.recipe(claims.id)?.scope.isPlaced == true { return try resolve() }
         return try container.deferred.keep(try resolve(), in: claims, for: version)
     }
 

@@ -133,7 +133,10 @@ public final class Container: @unchecked Sendable {
 
     /// The graph that the calling code sees: inside a build the build's, which a reload may not have published yet; in a pin that of
     /// its generation.
-    public var visibleGraph: Graph { innermostBuild?.graph ?? readGraph }
+    public var visibleGraph: Graph { heldGraph ?? currentGraph() }
+
+    /// The graph of the calling code's build or pin, which need not be the current one; nil in neither. Takes no lock.
+    var heldGraph: Graph? { innermostBuild?.graph ?? pinnedGraph }
 
     /// The graph that reads of the calling thread begin with: that of its innermost pin, or the current one.
     var readGraph: Graph { pinnedGraph ?? currentGraph() }

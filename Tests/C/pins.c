@@ -114,9 +114,13 @@ static invivo_runtime_info facts(void) {
     OK(invivo_runtime_inspect(runtime, &found, E));
     return found;
 }
-/* Generations end on the loop thread. */
+/* Generations end on the loop thread, and each call of inspect waits for it. */
 static void await_retired(uint64_t count) {
-    for (int tries = 0; tries < CHECK_LIMIT_SECONDS * 1000 && facts().retiring != count; tries++) usleep(1000);
+    struct timespec now, limit;
+    clock_gettime(CLOCK_MONOTONIC, &limit);
+    limit.tv_sec += CHECK_LIMIT_SECONDS;
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while (facts().retiring != count && now.tv_sec < limit.tv_sec);
     CHECK_EQUAL(facts().retiring, count);
 }
 
@@ -576,6 +580,71 @@ static void providers_lazies_and_other_threads_follow_the_pin(void) {
     end();
 }
 
+/* The function of a pool, and a job that the pinned thread runs, belong to no pin. */
+static invivo_status make_entry(void *user_data, const invivo_value *key, invivo_object *out, invivo_error **error) {
+    (void)key, (void)user_data;
+    return invivo_resolve_name(runtime, "a.made", out, error);
+}
+static void *resolve_confined(void *unused) {
+    (void)unused;
+    OK(invivo_resolve_async(runtime, key_of("a.confined"), NULL, 0, on_resolved, NULL, (invivo_domain){0}, E));
+    return NULL;
+}
+static void functions_of_pools_and_jobs_belong_to_no_pin(void) {
+    begin();
+    invivo_pool pool;
+    invivo_object entry, again;
+    invivo_value key = invivo_int64(1);
+    invivo_type_options reading = part_options("Reading");
+    reading.concurrency = INVIVO_CONFINED, reading.init = owner_init;
+    invivo_type reading_type = register_type(reading);
+    define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 1);
+    define_part("a.made", INVIVO_SCOPE_PROTOTYPE, part_type, 1);
+    define_part("a.confined", INVIVO_SCOPE_LAZY_SINGLETON, reading_type, 0);
+    OK(invivo_pool_open(runtime, &(invivo_pool_options){.struct_size = sizeof(invivo_pool_options), .make = make_entry}, &pool, E));
+    invivo_pin pinned = pin();
+    define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 2);
+    define_part("a.made", INVIVO_SCOPE_PROTOTYPE, part_type, 2);
+    OK(invivo_pool_get(pool, &key, NULL, NULL, &entry, E));
+    CHECK_EQUAL(at(entry)->number, 2);
+    CHECK_EQUAL(number_of("a.made"), 1);
+    built_number = 0, resolved_elsewhere.bits = 0;
+    in_thread(resolve_confined);
+    while (!resolved_elsewhere.bits) OK(invivo_runtime_poll(runtime, 1000, NULL, E));
+    CHECK_EQUAL(built_number, 2);
+    CHECK_EQUAL(number_of("a.part"), 1);
+    OK(invivo_pin_end(pinned));
+    OK(invivo_pool_get(pool, &key, NULL, NULL, &again, E));
+    CHECK_EQUAL(again.bits, entry.bits);
+    drop(again), drop(entry), drop(resolved_elsewhere);
+    OK(invivo_pool_close(pool, E));
+    end();
+}
+
+/* A build goes on in its generation when its factory ends the pin around it. */
+static invivo_pin ended_by_factory;
+static invivo_status ending_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                 void *user_data, invivo_error **error) {
+    OK(invivo_pin_end(ended_by_factory));
+    built_number = number_of("a.part");
+    return part_init(instance, build, arguments, count, user_data, error);
+}
+static void a_factory_ends_the_pin_around_it(void) {
+    begin();
+    invivo_type_options options = part_options("Ending");
+    options.init = ending_init;
+    invivo_type ending_type = register_type(options);
+    define_part("a.part", INVIVO_SCOPE_LAZY_SINGLETON, part_type, 1);
+    define_part("a.ending", INVIVO_SCOPE_LAZY_SINGLETON, ending_type, 0);
+    ended_by_factory = pin();
+    for (int i = 2; i < 20; i++) define_part("a.part", INVIVO_SCOPE_LAZY_SINGLETON, part_type, i);
+    drop(resolve("a.ending"));
+    CHECK_EQUAL(built_number, 1);
+    CHECK_EQUAL(number_of("a.part"), 19);
+    await_retired(0);
+    end();
+}
+
 static void a_forked_child_begins_no_pin(void) {
     begin();
     define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 1);
@@ -695,6 +764,8 @@ int main(void) {
     RUN_TEST(what_a_commit_sets_in_place_is_the_newest);
     RUN_TEST(caches_stay_empty_while_a_pin_keeps_a_former_generation);
     RUN_TEST(providers_lazies_and_other_threads_follow_the_pin);
+    RUN_TEST(functions_of_pools_and_jobs_belong_to_no_pin);
+    RUN_TEST(a_factory_ends_the_pin_around_it);
     RUN_TEST(a_forked_child_begins_no_pin);
     RUN_TEST(pins_and_commits_under_threads);
     return check_end();

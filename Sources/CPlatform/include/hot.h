@@ -67,7 +67,7 @@ struct iv_core {
     void (*object_ended)(uint64_t owner); /* called with the owner word of a slot with a mark (ObjectTable.mark), or NULL */
     struct iv_pin *pins;      /* all pins that were ever needed; grows at the head, under the lock of pins */
     struct iv_pin *free_pins; /* unused ones that no thread keeps; under the same lock */
-    uint64_t pin_moves;       /* incremented when what keeps a generation passes from one pin to another, or to the slot of a reader */
+    uint64_t pin_moves;       /* incremented when a reader or another pin takes over the generation of a pin */
     uint64_t pins_watched;    /* whether a look for old pins is planned */
 };
 

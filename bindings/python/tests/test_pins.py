@@ -110,7 +110,7 @@ def test_tasks_have_pins_of_their_own(runtime):
     async def request(number: int) -> None:
         with runtime.pinned():
             assert numbers(runtime) == {number}
-            ready.set_result(None) if number == 1 else None
+            begun[number].set()
             await gate.wait()
             assert numbers(runtime) == {number}
             assert (await runtime.aresolve(Part)).number == number
@@ -121,13 +121,13 @@ def test_tasks_have_pins_of_their_own(runtime):
         return numbers(runtime)
 
     async def main() -> None:
-        nonlocal gate, ready
-        gate, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
+        nonlocal gate, begun
+        gate, begun = asyncio.Event(), {1: asyncio.Event(), 2: asyncio.Event()}
         first = asyncio.create_task(request(1))
-        await ready
+        await begun[1].wait()
         say(runtime, 2)
         second = asyncio.create_task(request(2))
-        await asyncio.sleep(0)
+        await begun[2].wait()
         say(runtime, 3)
         assert numbers(runtime) == {3}
         gate.set()
@@ -135,7 +135,7 @@ def test_tasks_have_pins_of_their_own(runtime):
         assert numbers(runtime) == {3}
 
     gate: asyncio.Event
-    ready: asyncio.Future[None]
+    begun: dict[int, asyncio.Event]
     asyncio.run(main())
 
 
