@@ -90,6 +90,12 @@ public final class ChangeSet {
         try core.call { $0.pointee.changes_expect(handle, generation, $1) }
     }
 
+    /// Makes the set roll back to a kept generation (`Runtime.rollBack`). It changes nothing else then. For `submit`, which does not
+    /// wait, and for `check`.
+    public func rollBack(to generation: UInt64) throws(InvivoError) {
+        try core.call { $0.pointee.changes_rollback(handle, generation, $1) }
+    }
+
     /// Defines a key by a described Swift class, which declares its initializer.
     @discardableResult
     public func define<Instance>(

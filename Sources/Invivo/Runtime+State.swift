@@ -55,12 +55,23 @@ extension Runtime {
             case polling(every: Duration, reason: String)
             /// The document is in memory: it changes by calls alone.
             case memory
+            /// The source is closed, and a rollback has brought its content back.
+            case closed
         }
 
         public let name: String
         /// Empty for a document in memory.
         public let path: String
         public let following: Following
+        /// The hashes of the live content and of the file, if the file has bytes that a rollback refused.
+        public let divergence: Divergence?
+    }
+
+    /// The hash of the live content of a document, and that of the bytes of its file, which a rollback refused.
+    public struct Divergence: Sendable, Hashable {
+        /// Empty if the document has no content.
+        public let live: String
+        public let file: String
     }
 
     /// The documents, in the order in which later ones win.
@@ -78,9 +89,13 @@ extension Runtime {
                     case "polling":
                         .polling(every: .milliseconds(Int64(clamping: interval)), reason: text("reason"))
                     case "memory": .memory
+                    case "closed": .closed
                     default: .watching
                     }
-                return SourceState(name: text("name"), path: text("path"), following: following)
+                let file = text("file_hash")
+                return SourceState(
+                    name: text("name"), path: text("path"), following: following,
+                    divergence: file.isEmpty ? nil : Divergence(live: text("live_hash"), file: file))
             }
         }
     }

@@ -38,6 +38,9 @@ public final class Source: Sendable {
     /// Reads a file now, without waiting for an event. Its reload is complete when this returns.
     public func refresh() throws(InvivoError) { try core.call { $0.pointee.source_refresh(handle, $1) } }
 
+    /// Reads the file now, as `refresh`. Bytes that a rollback refused are tried again.
+    public func retry() throws(InvivoError) { try core.call { $0.pointee.source_retry(handle, $1) } }
+
     /// Stops following the document and removes its effects, as a reload. The commit of a change set fails when one of
     /// its sources was closed before.
     public func close() throws(InvivoError) { try core.call { $0.pointee.source_close(handle, $1) } }

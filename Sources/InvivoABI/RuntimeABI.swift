@@ -54,6 +54,12 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     } else if given.pin_max_age_ms != 0 {
         options.pinMaxAge = UInt64(given.pin_max_age_ms) * 1_000_000
     }
+    guard given.history <= 1_000 || given.history == .max else {
+        throw Failure(
+            .argument,
+            "options.history is \(given.history): at most 1,000 generations are kept, or none (INVIVO_HISTORY_NONE)")
+    }
+    if given.history != 0 { options.history = given.history == .max ? 0 : Int(given.history) }
     options.allowsForeignFiles = given.flags & UInt32(INVIVO_RUNTIME_FOREIGN_FILES) != 0
     options.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
     if given.load_timeout_ms == .max {
@@ -305,6 +311,9 @@ public func invivo_runtime_sources(
                     (name: "follows", value: .string(source.follows)),
                     (name: "interval_ms", value: .uint64(source.intervalMs)),
                     (name: "reason", value: .string(source.reason)),
+                    (name: "diverged", value: .bool(source.divergence != nil)),
+                    (name: "live_hash", value: .string(source.divergence?.live ?? "")),
+                    (name: "file_hash", value: .string(source.divergence?.file ?? "")),
                 ])
             }
         ).owned()

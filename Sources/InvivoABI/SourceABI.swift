@@ -101,6 +101,16 @@ public func invivo_source_refresh(_ source: invivo_source, _ error: UnsafeMutabl
 }
 
 @c @implementation
+public func invivo_source_retry(_ source: invivo_source, _ error: UnsafeMutablePointer<OpaquePointer?>!)
+    -> invivo_status
+{
+    answering(error) { () throws(Failure) in
+        let document = try document(source)
+        try Engine.of(document.runtime).refresh(document, retrying: true)
+    }
+}
+
+@c @implementation
 public func invivo_source_close(_ source: invivo_source, _ error: UnsafeMutablePointer<OpaquePointer?>!)
     -> invivo_status
 {

@@ -149,7 +149,7 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.max_document_nodes),
         fieldRange(of: \invivo_runtime_options.max_each_entries),
         fieldRange(of: \invivo_runtime_options.pin_max_age_ms),
-        fieldRange(of: \invivo_runtime_options.reserved),
+        fieldRange(of: \invivo_runtime_options.history),
     ]
 }
 

@@ -121,7 +121,7 @@ final class Announcer: Sendable {
         let entry = ReportHistory.Entry(report)
         let observers = state.locked { state -> [Observer] in
             if report.failure != nil { state.failures += 1 } else { state.reloads += 1 }
-            state.lastFailure = report.failure
+            state.lastFailure = report.failure ?? attempt.refused
             state.history.append(entry)
             return state.observers
         }

@@ -20,10 +20,16 @@ struct FilesRead {
 final class Staged {
     let set: ChangeSet
     let documents: [(document: Document, next: Document.State)]
+    /// The content that a rollback brings back.
+    let restored: FormerContent?
 
-    init(_ set: ChangeSet, _ documents: [(document: Document, next: Document.State)] = []) {
+    init(
+        _ set: ChangeSet, _ documents: [(document: Document, next: Document.State)] = [],
+        restoring restored: FormerContent? = nil
+    ) {
         self.set = set
         self.documents = documents
+        self.restored = restored
     }
 }
 
@@ -37,6 +43,10 @@ final class PreparedReload {
     }
 
     let set: ChangeSet
+    /// The set as it was given, if files whose bytes were refused before take part in `set`.
+    let given: ChangeSet?
+    /// Why these files were refused again, although the rest was not.
+    var refused: Failure?
     var clock: PhaseClock
     var outcome = Outcome.nothing
     var warnings: [(String, Location)] = []
@@ -46,8 +56,9 @@ final class PreparedReload {
     /// Whether a call waits for it and returns its failure, which is then not logged as an error.
     var isAnswered = false
 
-    init(_ set: ChangeSet, concernsNoOpenDocument: Bool) {
+    init(_ set: ChangeSet, given: ChangeSet, concernsNoOpenDocument: Bool) {
         self.set = set
+        self.given = set.documents.retried.isEmpty ? nil : given
         self.concernsNoOpenDocument = concernsNoOpenDocument
         clock = PhaseClock(set.events)
     }
@@ -76,6 +87,8 @@ final class Attempt {
     let concernsNoOpenDocument: Bool
     /// Whether a call waits for it and returns its failure, which is then not logged as an error.
     let isAnswered: Bool
+    /// Why files were refused again, although the rest was not.
+    let refused: Failure?
 
     init(_ prepared: PreparedReload, _ report: Report, isNothing: Bool) {
         set = prepared.set
@@ -83,6 +96,7 @@ final class Attempt {
         files = prepared.files
         concernsNoOpenDocument = prepared.concernsNoOpenDocument
         isAnswered = prepared.isAnswered
+        refused = prepared.refused
         self.report = report
         self.isNothing = isNothing
     }

@@ -37,6 +37,12 @@ extension ChangeSet {
     /// Drops the shared instances of all keys with this scope.
     public mutating func reset(_ scope: Scope) { rebuilds.append(.scope(scope)) }
 
+    /// Makes the set bring the content of a former generation back. It changes nothing else then.
+    public mutating func restore(_ generation: UInt64) {
+        restoredGeneration = generation
+        if cause.isEmpty { cause = "rollback to generation \(generation)" }
+    }
+
     /// Measures the reload from now on, instead of from the creation of the set.
     public mutating func started() {
         let now = monotonicNow()

@@ -31,6 +31,8 @@ public struct ChangeSet: Sendable {
     var rebuilds: [Rebuild] = []
     /// The generation that the set was written for; nil: any. If another one is current, the set is refused.
     public var expectedGeneration: UInt64?
+    /// The generation whose content the set brings back. Such a set changes nothing else.
+    public var restoredGeneration: UInt64?
 
     public init(cause: String) {
         self.cause = cause
@@ -50,8 +52,18 @@ public struct ChangeSet: Sendable {
     /// Whether the set changes nothing except its documents.
     var changesOnlyDocuments: Bool {
         keys.isEmpty && assemblies.isEmpty && configured.isEmpty && processorChanges.isEmpty && overrides.isEmpty
-            && targets.isEmpty && rebuilds.isEmpty
+            && targets.isEmpty && rebuilds.isEmpty && restoredGeneration == nil
     }
+
+    /// Whether the set changes nothing except settings.
+    var changesOnlySettings: Bool {
+        var rest = self
+        rest.configured = []
+        return !configured.isEmpty && rest.changesOnlyDocuments && rest.documents.isEmpty
+    }
+
+    /// Whether the set is not combined with others, because its author does not know their changes.
+    var isAlone: Bool { expectedGeneration != nil || restoredGeneration != nil }
 
     /// Returns the set without the documents that may be invalid for now.
     func withoutWaiting() -> ChangeSet {
@@ -62,7 +74,7 @@ public struct ChangeSet: Sendable {
 
     /// Returns the cause without the documents of `unchanged`.
     func cause(besides unchanged: [Document]) -> String {
-        let heard = documents.heard
+        let heard = documents.heard + documents.retried
         let files = heard.filter { document in !unchanged.contains { $0 === document } }
         let names = (files.isEmpty && cause.isEmpty ? heard : files).map(\.name).filter { $0 != cause }
         return ((cause.isEmpty ? [] : [cause]) + names).joined(separator: ", ")

@@ -29,8 +29,23 @@ public final class Document: @unchecked Sendable {
         /// Its content under `config:`.
         var config: ConfigNode?
         var isOpen = false
+        /// The length of its text, in bytes.
+        var size = 0
     }
     var state = State()
+    /// The hash of the file as it was last read; nil if it was not read.
+    var read: ContentHash?
+    /// The bytes that could not be parsed, with the error.
+    var unparsable: (hash: ContentHash, failure: Failure)?
+
+    /// The file has other bytes than the content that a rollback has brought back. They are refused until other bytes are read.
+    struct Divergence: Sendable {
+        /// Nil if the document has no content.
+        let live: ContentHash?
+        let refused: ContentHash
+    }
+    /// Guarded by the monitor, and changed by the reload that has the turn.
+    var divergence: Divergence?
 
     init(name: String, path: FilePath?, _ runtime: Container) {
         self.name = name

@@ -23,8 +23,12 @@ struct DocumentChanges: Sendable {
     var contents: [(document: Document, content: ChangeSet.Content)] = []
     /// Files with events. Staging the set determines whether their content differs.
     var heard: [Document] = []
+    /// Files whose bytes were refused before and take part in the set. They are among `contents`.
+    var retried: [Document] = []
     /// The documents that the set opens or names, in the order in which later ones win.
     private(set) var entries: [Entry] = []
+
+    var isEmpty: Bool { contents.isEmpty && heard.isEmpty && entries.isEmpty }
 
     /// Whether a file is read for it.
     var hasFile: Bool { contents.contains { if case .file = $0.content { true } else { false } } }

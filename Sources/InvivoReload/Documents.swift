@@ -11,9 +11,8 @@ final class Documents: Sendable {
         var followed: [FollowID: Document] = [:]
         /// The number of calls that are about to follow a file.
         var followings = 0
-        /// Files whose change was refused because of another file. They are read again with the next change of any
-        /// file.
-        var pendingRetries: [Document] = []
+        /// Files whose bytes were refused. They take part in every later change set, until they are accepted or replaced.
+        var refused: [Document] = []
     }
 
     /// Called on the loop thread with the files of one burst, and with whether they are small.
@@ -77,10 +76,11 @@ final class Documents: Sendable {
         }
     }
 
-    /// After a commit: documents without a handle are open as long as they have content.
-    func keepNamed(_ committed: [Document]) {
+    /// After a commit: documents without a handle are open as long as they have content. These are documents in memory that a change
+    /// set has named, and closed ones whose content a rollback has brought back.
+    func keepUnowned(_ committed: [Document]) {
         state.locked { state in
-            for document in committed where document.path == nil && document.handleBits == 0 {
+            for document in committed where document.handleBits == 0 {
                 if document.state.isOpen { state.open.insert(document) } else { state.open.remove(document) }
             }
         }
@@ -152,32 +152,53 @@ final class Documents: Sendable {
         return rest
     }
 
-    /// Adds the files that changed together with a refused one to a set that reads files: no event would report them again.
-    func withPendingRetries(_ changes: DocumentChanges) -> DocumentChanges {
-        guard changes.hasFile else { return changes }
+    /// Adds the files whose bytes were refused: what was missing may be in this set.
+    func withRefused(_ changes: DocumentChanges) -> DocumentChanges {
+        let refused = state.locked { $0.refused }
+        guard !refused.isEmpty else { return changes }
         var whole = changes
-        for document in state.locked({ $0.pendingRetries })
-        where !changes.contents.contains(where: { $0.document === document }) {
-            whole.contents.append((document, .file))
-        }
+        whole.retried = refused.filter { document in !changes.contents.contains { $0.document === document } }
+        whole.contents += whole.retried.map { ($0, .file) }
         return whole
     }
 
-    /// Notes the files without errors of a failed set as pending retries. After a success, no file of the set is one.
-    func notePendingRetries(_ changes: DocumentChanges, _ failure: Failure?) {
+    /// Notes the files of a failed set whose bytes differ from the live content as refused. After a success, no file of the set is
+    /// one. By the thread that has the turn.
+    func noteRefused(_ attempt: Attempt) {
+        let changes = attempt.set.documents
         guard !changes.contents.isEmpty else { return }
-        let faulty = Set((failure?.all ?? []).map(\.location.file))
+        let isFailed = attempt.report.failure != nil
         state.locked { state in
-            state.pendingRetries.removeAll { document in changes.contents.contains { $0.document === document } }
-            guard failure != nil, changes.contents.count > 1 else { return }
-            for (document, content) in changes.contents {
-                guard case .file = content, document.phase == .open, !faulty.contains(document.name),
-                    !faulty.contains(document.path?.shown ?? "")
-                else { continue }
-                state.pendingRetries.append(document)
+            state.refused.removeAll { document in changes.contents.contains { $0.document === document } }
+            for (document, hash) in attempt.files.read {
+                guard let hash else { continue }
+                // Only other bytes, which the rollback did not refuse, are tried.
+                if hash != document.divergence?.refused { document.divergence = nil }
+                if isFailed && document.phase == .open && hash != document.state.hash {
+                    state.refused.append(document)
+                }
             }
         }
     }
+
+    /// After a rollback: the bytes of the files that differ from the content that it has brought back are refused. Returns these
+    /// documents. By the thread that has the turn.
+    func noteRestored(_ restored: [Document]) -> [Document] {
+        state.locked { state in
+            state.refused.removeAll { document in restored.contains { $0 === document } }
+            return restored.filter { document in
+                document.divergence = nil
+                guard document.phase == .open, document.follow != nil, let read = document.read,
+                    read != document.state.hash
+                else { return false }
+                document.divergence = Document.Divergence(live: document.state.hash, refused: read)
+                return true
+            }
+        }
+    }
+
+    /// The bytes of a file that a rollback refused are tried again. By the thread that has the turn.
+    func retry(_ document: Document) { container.monitor.locked { document.divergence = nil } }
 
     // MARK: following
 
@@ -207,8 +228,10 @@ final class Documents: Sendable {
     func unfollow(_ document: Document) {
         let (id, follower) = state.locked { state -> (FollowID?, FileFollower?) in
             state.open.remove(document)
-            state.pendingRetries.removeAll { $0 === document }
+            document.divergence = nil
+            state.refused.removeAll { $0 === document }
             if let id = document.follow { state.followed[id] = nil }
+            defer { document.follow = nil }
             return (document.follow, state.follower)
         }
         if let id { follower?.unfollow(id) }
@@ -298,9 +321,9 @@ final class Documents: Sendable {
         state.locked { state in
             for (document, content) in set.documents.contents {
                 guard case .file = content,
-                    !(state.pendingRetries + moved + attempt.files.busy).contains(where: { $0 === document })
+                    !(state.refused + moved + attempt.files.busy).contains(where: { $0 === document })
                 else { continue }
-                state.pendingRetries.append(document)
+                state.refused.append(document)
             }
         }
         lookAgain(moved, since: set.events.lowerBound)
@@ -339,12 +362,14 @@ final class Documents: Sendable {
     /// The follower's counts; nil if no file is followed.
     var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }
 
-    /// The open documents in the order in which later ones win, and how a file is followed.
-    func facts() -> [(document: Document, mode: FollowMode?)] {
+    /// The open documents in the order in which later ones win, how a file is followed, and how it differs after a rollback.
+    func facts() -> [(document: Document, isFollowed: Bool, mode: FollowMode?, divergence: Document.Divergence?)] {
         let (documents, follower) = state.locked { state in
-            (state.open.all.sorted { $0.order < $1.order }.map { ($0, $0.follow) }, state.follower)
+            (state.open.all.sorted { $0.order < $1.order }.map { ($0, $0.follow, $0.divergence) }, state.follower)
         }
-        return documents.map { document, id in (document, id.flatMap { id in follower?.following(id) }) }
+        return documents.map { document, id, divergence in
+            (document, id != nil, id.flatMap { id in follower?.following(id) }, divergence)
+        }
     }
 
     /// For close, with the monitor held. The caller ends the result without it.
@@ -352,11 +377,11 @@ final class Documents: Sendable {
         state.held { state in
             defer {
                 state.open = OpenDocuments()
-                state.pendingRetries = []
+                state.refused = []
                 state.followed = [:]
                 state.follower = nil
             }
-            return Closing(follower: state.follower, documents: state.open.all + state.pendingRetries)
+            return Closing(follower: state.follower, documents: state.open.all + state.refused)
         }
     }
 

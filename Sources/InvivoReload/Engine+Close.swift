@@ -150,9 +150,9 @@ extension Engine {
 
     /// Releases everything that refers back, and the core.
     private func forgetAll() {
-        let former = generations.take()
+        let (former, history) = generations.take()
         for override in former.overrides.values.joined() { override.closeHandle() }
-        withExtendedLifetime(former) {}
+        withExtendedLifetime((former, history)) {}
         targets.forget()
         // Before the types of their objects.
         pools.closeAll()

@@ -31,12 +31,15 @@ extension Engine {
         try commit(document, .bytes(text))
     }
 
-    public func refresh(_ document: Document) throws(Failure) {
+    /// Reads a file again. With `retrying`, bytes that a rollback refused are tried, too.
+    public func refresh(_ document: Document, retrying: Bool = false) throws(Failure) {
         guard document.path != nil else { return }
-        try commit(document, .file)
+        try commit(document, .file, retrying: retrying)
     }
 
-    private func commit(_ document: Document, _ content: ChangeSet.Content) throws(Failure) {
+    private func commit(
+        _ document: Document, _ content: ChangeSet.Content, retrying: Bool = false
+    ) throws(Failure) {
         try reloader.commit { (set) throws(Failure) in
             switch documents.phase(of: document) {
             case .open: break
@@ -48,6 +51,7 @@ extension Engine {
             }
             set.cause = document.name
             set.documents.set(content, of: document)
+            if retrying { documents.retry(document) }
         }
     }
 
@@ -69,6 +73,34 @@ extension Engine {
         document.closeHandle()
         if isNew { documents.endIdleFollowing() }
     }
+
+    // MARK: former content
+
+    /// Brings the content of a former generation back, as a reload.
+    public func rollBack(to generation: UInt64) throws(Failure) {
+        var set = ChangeSet(cause: "")
+        set.restore(generation)
+        try commit(set)
+    }
+
+    /// The kept generations, the oldest first. The last one is the current one.
+    public var history: [KeptGeneration] { generations.history.generations }
+
+    /// Keeps the current generation under a name, until that is ended or given to another one. Returns its number.
+    public func mark(_ name: String) throws(Failure) -> UInt64 {
+        guard !name.isEmpty else { throw Failure(.argument, "a mark needs a name") }
+        guard !container.monitor.locked({ container.isClosing }) else {
+            throw Failure(.closed, "the runtime is closing")
+        }
+        return generations.history.mark(name)
+    }
+
+    public func unmark(_ name: String) throws(Failure) {
+        if !generations.history.unmark(name) { _ = try marked(name) }
+    }
+
+    /// Returns the number of the generation with a mark.
+    public func marked(_ name: String) throws(Failure) -> UInt64 { try generations.history.marked(name) }
 
     // MARK: configuration
 

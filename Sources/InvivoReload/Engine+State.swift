@@ -63,13 +63,16 @@ extension Engine {
         public var follows: String
         public var intervalMs: UInt64 = 0
         public var reason = ""
+        /// The hashes of the live content and of the file, if the file has bytes that a rollback refused.
+        public var divergence: (live: String, file: String)?
     }
 
     /// The documents, in the order in which later ones win.
     public func sources() -> [SourceFacts] {
-        documents.facts().map { document, mode in
+        documents.facts().map { document, isFollowed, mode, divergence in
             var facts = SourceFacts(name: document.name, path: document.path?.shown ?? "", follows: "memory")
-            if document.path != nil { facts.follows = "watching" }
+            if document.path != nil { facts.follows = isFollowed ? "watching" : "closed" }
+            facts.divergence = divergence.map { ($0.live?.description ?? "", $0.refused.description) }
             if case .polling(let milliseconds, let reason)? = mode {
                 facts.follows = "polling"
                 facts.intervalMs = milliseconds

@@ -59,7 +59,8 @@ public final class Engine: Sendable {
         documents = Documents(container, options, loop, reclaimer, announcer) { [weak container] set, areSmall in
             (container?.owner as? Engine)?.reloader.filesChanged(set, areSmall: areSmall)
         }
-        generations = GenerationStore(container, documents, targets, reclaimer, announcer)
+        generations = GenerationStore(
+            container, documents, targets, reclaimer, announcer, keeping: options.history)
         reloader = Reloader(container, options, turns, documents, targets, generations, reclaimer, announcer)
     }
 
@@ -151,7 +152,9 @@ public final class Engine: Sendable {
     public func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) { reloader.examine(set) }
 
     /// Gathers the facts of the newest generation.
-    public func wiringFacts() -> WiringFacts { WiringFactsReader(container: container).all() }
+    public func wiringFacts() -> WiringFacts { 
+        WiringFactsReader(container: container).all(generations.snapshot)
+     }
 
     /// Reports the registration of a type: definitions that wait for it are planned again, in a reload of their own.
     public func typeIsThere(_ name: String) { reloader.typeIsThere(name) }
@@ -219,6 +222,8 @@ public struct EngineOptions: Sendable {
     public var stopGrace: UInt64 = 30_000_000_000
     /// Nanoseconds after which an open pin is logged; `UInt64.max` = never.
     public var pinMaxAge: UInt64 = 60_000_000_000
+    /// The number of former generations whose content is kept.
+    public var history = 16
     public var log = Log(level: 5, sink: nil)
     public init() {}
 }

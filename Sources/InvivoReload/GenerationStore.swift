@@ -13,12 +13,14 @@ final class GenerationStore: Sendable {
     private let targets: Targets
     private let reclaimer: Reclaimer
     private let announcer: Announcer
+    let history: History
     private let state = Mutex(Snapshot())
 
     init(
         _ container: Container, _ documents: Documents, _ targets: Targets, _ reclaimer: Reclaimer,
-        _ announcer: Announcer
+        _ announcer: Announcer, keeping history: Int
     ) {
+        self.history = History(most: history)
         self.container = container
         self.documents = documents
         self.targets = targets
@@ -31,12 +33,31 @@ final class GenerationStore: Sendable {
     /// Declares the type of the targets of a key. Part of the next generation.
     func declare(_ type: ObjectType, of id: UInt32) { state.withLock { $0 = $0.declaring(type, of: id) } }
 
-    /// For close: gives up the description, which the caller releases without a lock.
-    func take() -> Snapshot {
-        state.withLock { state in
+    /// For close: gives up the description and the history, which the caller releases without a lock.
+    func take() -> (Snapshot, [FormerContent]) {
+        let snapshot = state.withLock { state in
             defer { state = Snapshot() }
             return state
         }
+        return (snapshot, history.takeAll())
+    }
+
+    /// Returns the content that a rollback brings back; nil for another set. By the thread that has the turn.
+    func stage(_ set: ChangeSet) throws(Failure) -> Staged? {
+        guard let number = set.restoredGeneration else { return nil }
+        var rest = set
+        rest.restoredGeneration = nil
+        guard rest.changesOnlyDocuments && rest.documents.isEmpty else {
+            throw Failure(
+                .argument,
+                "a change set with a rollback changes nothing else: commit the other changes before or after it")
+        }
+        var content = try history.content(of: number)
+        // Documents that have the content already.
+        content.documents.removeAll { document, state in
+            state.isOpen == document.state.isOpen && (!state.isOpen || state.hash != nil && state.hash == document.state.hash)
+        }
+        return Staged(set, content.documents.map { ($0.document, $0.state) }, restoring: content)
     }
 
     // MARK: the store
@@ -46,6 +67,10 @@ final class GenerationStore: Sendable {
         let set = wiring.set
         for clearing in set.rebuilds.pools { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
+        let before = self.snapshot
+        let dropped = history.note(next.generation, cause: set.cause(besides: []), isSettings: set.changesOnlySettings) {
+            before.replacedContent(by: wiring)
+        }
         let snapshot = state.withLock { state in
             state = state.applying(wiring, findings, former: former, next: next, names)
             return state
@@ -53,7 +78,7 @@ final class GenerationStore: Sendable {
         container.registry.assemblies.activate(
             wiring.definitions.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
         for (document, state) in wiring.staged.documents { document.state = state }
-        documents.keepNamed(wiring.staged.documents.map(\.document))
+        documents.keepUnowned(wiring.staged.documents.map(\.document))
         targets.change(attached: set.targets.attached, detached: set.targets.detached)
         var touched = effects.touched
         touched.formUnion(holders(of: effects.reshaped, snapshot))
@@ -83,6 +108,8 @@ final class GenerationStore: Sendable {
             }
         }
         if !overtaken.isEmpty { container.builds.report(overtaken) }
+        // Its definitions may end user data of the host, which happens when the commit is over.
+        withExtendedLifetime(dropped) {}
     }
 
     /// Returns the keys of these objects, which are not shared, and of the objects that are created together with them.

@@ -65,8 +65,8 @@ struct HostLeases {
         return found
     }
 
-    /// Returns the definitions that are kept and may create nothing now: under overrides, replaced by processors, and in the tables of
-    /// assemblies.
+    /// Returns the definitions that are kept and may create nothing now: under overrides, replaced by processors, in the tables of
+    /// assemblies, and of former generations.
     private func replaced() -> [Definition] {
         let snapshot = generations.snapshot
         var found = Array(snapshot.originals.values)
@@ -74,7 +74,10 @@ struct HostLeases {
             if let base = snapshot.definitions[id] { found.append(base) }
             found += stack.map(\.definition)
         }
-        for assembly in snapshot.assemblies.values { found += assembly.description.definitions }
+        found += generations.history.definitions
+        for assemblies in [snapshot.assemblies] + generations.history.assemblies {
+            for assembly in assemblies.values { found += assembly.description.definitions }
+        }
         return found
     }
 

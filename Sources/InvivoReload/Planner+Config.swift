@@ -7,11 +7,21 @@ internal import InvivoWiring
 extension Planner {
     /// Returns the next configuration, if the change set changes it, with the paths that differ.
     func planConfig(_ staged: Staged, _ failures: inout [Failure]) throws(Failure) -> ConfigPlan {
+        if let restored = staged.restored {
+            guard let layers = restored.config else { return ConfigPlan() }
+            return try plan(layers, layers.tree.changes(since: before.config.tree), &failures)
+        }
         let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
         guard !said.isEmpty || !staged.set.configured.isEmpty else { return ConfigPlan() }
         var next = before.config
         let changes = try next.apply(
             documents: said.map { ($0.document.order, $0.next.config) }, settings: staged.set.configured)
+        return try plan(next, changes, &failures)
+    }
+
+    private func plan(
+        _ next: ConfigLayers, _ changes: [ConfigTree.Change], _ failures: inout [Failure]
+    ) throws(Failure) -> ConfigPlan {
         let ids = Set(changes.compactMap { names.id(ofConfig: $0.path) })
         try checkKinds(changes, &failures)
         return ConfigPlan(layers: next, changes: changes, changedIDs: ids)

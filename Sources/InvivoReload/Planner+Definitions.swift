@@ -16,6 +16,27 @@ extension Planner {
 
     /// Fills in the changed definitions. Returns the keys of which only base values change.
     func planDefinitions(
+        _ definitions: inout DefinitionPlan, _ staged: Staged, _ failures: inout [Failure]
+    ) throws(Failure) -> Set<UInt32> {
+        let rebased: Set<UInt32>
+        if let restored = staged.restored {
+            rebased = try planRestored(&definitions, restored, &failures)
+        } else {
+            rebased = try planDescribed(&definitions, staged.set, &failures)
+        }
+        // Children of a changed definition change with it.
+        var queue = definitions.changed.keys.filter { !rebased.contains($0) }.sorted()
+        while let id = queue.popLast() {
+            for child in before.links.children[id] where definitions.changed[child] == nil {
+                guard let definition = before.definitions[child] else { continue }
+                definitions.changed[child] = .some(definition)
+                queue.append(child)
+            }
+        }
+        return rebased
+    }
+
+    private func planDescribed(
         _ definitions: inout DefinitionPlan, _ set: ChangeSet, _ failures: inout [Failure]
     ) throws(Failure) -> Set<UInt32> {
         let assembled = planAssemblies(&definitions, set, &failures)
@@ -98,15 +119,6 @@ extension Planner {
             guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
             definitions.changed[id] = .some(base)
             rebased.remove(id)
-        }
-        // Children of a changed definition change with it.
-        var queue = definitions.changed.keys.filter { !rebased.contains($0) }.sorted()
-        while let id = queue.popLast() {
-            for child in before.links.children[id] where definitions.changed[child] == nil {
-                guard let definition = before.definitions[child] else { continue }
-                definitions.changed[child] = .some(definition)
-                queue.append(child)
-            }
         }
         return rebased
     }

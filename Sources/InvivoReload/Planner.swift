@@ -32,7 +32,7 @@ struct Planner {
         let set = staged.set
         var failures: [Failure] = []
         var definitions = DefinitionPlan(lastNumber: before.lastNumber)
-        let rebased = try planDefinitions(&definitions, set, &failures)
+        let rebased = try planDefinitions(&definitions, staged, &failures)
         planProcessors(&definitions, set.processorChanges, &failures)
         processDefinitions(&definitions, rebased, &failures)
         let config = try planConfig(staged, &failures)

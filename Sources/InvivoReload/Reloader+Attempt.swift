@@ -47,7 +47,9 @@ extension Reloader {
             try turns.take()
         } catch { return error.all }
         defer { turns.end() }
-        return prepareSettled(set).failure?.all ?? []
+        let prepared = prepareSettled(set)
+        guard let given = prepared.given, prepared.failure != nil else { return prepared.failure?.all ?? [] }
+        return prepareSettled(given, retrying: false).failure?.all ?? []
     }
 
     /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
@@ -72,11 +74,10 @@ extension Reloader {
     }
 
     /// Runs several change sets as one transaction. If that fails, each is tried alone, so that no set is lost through the fault of
-    /// another. So are all if one expects a generation: it is not combined with changes that its author does not know. Returns whether
-    /// documents were dropped with sets that failed.
+    /// another. So are all if one of them is not combined with others. Returns whether documents were dropped with sets that failed.
     func reload(joining sets: [ChangeSet]) -> Bool {
         guard var joined = sets.first else { return false }
-        if sets.count > 1 && sets.allSatisfy({ $0.expectedGeneration == nil }) {
+        if sets.count > 1 && !sets.contains(where: \.isAlone) {
             for later in sets.dropFirst() { joined.join(later) }
             let attempt = attempt(joined)
             if attempt.report.failure == nil {
@@ -94,13 +95,33 @@ extension Reloader {
     private func attempt(_ set: ChangeSet, isAnswered: Bool = false, besides former: Failure? = nil) -> Attempt {
         let prepared = prepareSettled(set)
         prepared.isAnswered = isAnswered
-        return carryOut(prepared, besides: former)
+        return finish(prepared, besides: former)
+    }
+
+    /// Carries a prepared reload out. If it fails with files whose bytes were refused before, the rest is tried alone.
+    func finish(_ prepared: PreparedReload, besides former: Failure? = nil) -> Attempt {
+        let attempt = carryOut(prepared, besides: former)
+        guard let given = prepared.given, let failure = attempt.report.failure, failure.code != .closed else {
+            return attempt
+        }
+        let rest = prepareAlone(given, failure)
+        rest.isAnswered = prepared.isAnswered
+        return carryOut(rest, besides: former)
+    }
+
+    /// Stage and plan without the files whose bytes were refused before: they make the set fail, as `failure` says.
+    private func prepareAlone(_ set: ChangeSet, _ failure: Failure) -> PreparedReload {
+        let rest = prepareSettled(set, retrying: false)
+        guard rest.failure == nil else { return rest }
+        rest.refused = failure
+        rest.warnings += failure.all.map { ("still refused: \($0.message)", $0.location) }
+        return rest
     }
 
     /// Stage and plan. For a caller that waits, files that are open for writing, or change while they are read, are read again
     /// until they are whole; at most for the settle maximum.
-    func prepareSettled(_ set: ChangeSet) -> PreparedReload {
-        let prepared = prepare(set)
+    func prepareSettled(_ set: ChangeSet, retrying: Bool = true) -> PreparedReload {
+        let prepared = prepare(set, retrying: retrying)
         guard prepared.failure != nil && set.documents.heard.isEmpty && !prepared.files.read.isEmpty else {
             return prepared
         }
@@ -116,8 +137,8 @@ extension Reloader {
                 latest.outcome = .failed(Loading.abandoned)
                 break
             }
-            guard monotonicNow() < deadline else { return prepare(set, heedingWriters: false) }
-            latest = prepare(set)
+            guard monotonicNow() < deadline else { return prepare(set, heedingWriters: false, retrying: retrying) }
+            latest = prepare(set, retrying: retrying)
         }
         return latest
     }
@@ -132,14 +153,17 @@ extension Reloader {
     }
 
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
-    /// open for long.
-    func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> PreparedReload {
-        let open = documents.withoutClosed(set.documents)
-        let concernsNoOpenDocument = !set.documents.heard.isEmpty && open.contents.isEmpty
-        var set = set
-        set.documents = documents.withPendingRetries(documents.withEntries(open))
+    /// open for long. Files whose bytes were refused before take part if `retrying`.
+    func prepare(_ given: ChangeSet, heedingWriters: Bool = true, retrying: Bool = true) -> PreparedReload {
+        let open = documents.withoutClosed(given.documents)
+        let concernsNoOpenDocument = !given.documents.heard.isEmpty && open.contents.isEmpty
+        var set = given
+        set.documents = documents.withEntries(open)
+        if retrying && !concernsNoOpenDocument && set.restoredGeneration == nil {
+            set.documents = documents.withRefused(set.documents)
+        }
         set.targets = targets.withoutFormer(set.targets)
-        let prepared = PreparedReload(set, concernsNoOpenDocument: concernsNoOpenDocument)
+        let prepared = PreparedReload(set, given: given, concernsNoOpenDocument: concernsNoOpenDocument)
         if let failure = set.staleness(in: container.currentGraph().generation) {
             prepared.outcome = .failed(failure)
             return prepared
@@ -151,7 +175,10 @@ extension Reloader {
         Loading.within(limit) {
             asReload {
                 do throws(Failure) {
-                    let staged = try stage.run(set, &prepared.files, &prepared.clock)
+                    let isRollback = set.restoredGeneration != nil
+                    let staged =
+                        isRollback
+                        ? try generations.stage(set) : try stage.run(set, &prepared.files, &prepared.clock)
                     prepared.clock.end(INVIVO_PHASE_STAGE)
                     guard let staged else { return }
                     container.monitor.locked { container.builds.beginNoting() }
@@ -252,6 +279,11 @@ extension Reloader {
         layers.warned.formUnion(findings.warned)
         generations.publish(plan.wiring, plan.store, layers, next)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
+        if plan.wiring.staged.restored != nil {
+            for document in self.documents.noteRestored(documents.map(\.document)) {
+                prepared.warnings.append((Self.divergence, Location(file: document.name)))
+            }
+        }
         prepared.clock.end(INVIVO_PHASE_COMMIT)
         var done = Done(changes: plan.changes, untrackedObjects: untrackedObjects)
         for change in plan.wiring.config.changes { done.settings[change.path] = .some(change.node) }
@@ -264,6 +296,11 @@ extension Reloader {
         }
         return done
     }
+
+    /// The warning about a file whose bytes a rollback has refused.
+    private static let divergence =
+        "the rollback has brought former content back, and the file has other bytes: they are not tried again. Save what "
+        + "shall be live, or retry the source. A restarted process reads the file as it is"
 
     /// Aliases without arguments share the slots of their targets.
     private func showAliases(_ plan: inout Plan) {
@@ -280,7 +317,7 @@ extension Reloader {
         documents.lookAgain(attempt.files.busy, since: attempt.set.events.lowerBound)
         documents.readAgain(attempt.files.unread)
         if let failure = attempt.report.failure, documents.putOff(attempt, failure) { return }
-        documents.notePendingRetries(attempt.set.documents, attempt.report.failure)
+        documents.noteRefused(attempt)
         if attempt.isNothing && (attempt.concernsNoOpenDocument || !attempt.files.busy.isEmpty) { return }
         guard !attempt.isNothing else {
             // An earlier error of these documents does not hold any more.

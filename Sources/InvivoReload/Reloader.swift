@@ -96,7 +96,8 @@ final class Reloader: Sendable {
         // Planning may run converters, which may be code of the host.
         guard turns.takeIfIdle({ !container.registry.converters.hasHosts }) else { return false }
         let prepared = prepare(set)
-        turns.hand(prepared.runsHostCode ? .prepared(prepared) : .done(carryOut(prepared)))
+        let isDone = !prepared.runsHostCode && (prepared.failure == nil || prepared.given == nil)
+        turns.hand(isDone ? .done(carryOut(prepared)) : .prepared(prepared))
         return true
     }
 
@@ -106,7 +107,7 @@ final class Reloader: Sendable {
         switch turns.takeWork() {
         case nil: return false
         case .sets(let sets): hasDropped = reload(joining: sets)
-        case .handed(.prepared(let prepared)): announce(carryOut(prepared))
+        case .handed(.prepared(let prepared)): announce(finish(prepared))
         case .handed(.done(let attempt)): announce(attempt)
         }
         turns.end()

@@ -44,6 +44,7 @@ struct Stage {
                 case .file:
                     guard let path = document.path else { continue }
                     files.read.append((document, nil))
+                    let isRetried = set.documents.retried.contains { $0 === document }
                     let read: FileContent
                     do throws(Failure) {
                         read = try FileReader.read(path, limit: options.maxDocumentBytes, thread: thread)
@@ -52,6 +53,8 @@ struct Stage {
                         throw error
                     }
                     if read.isBeingWritten && heedsWriters {
+                        // Its events follow.
+                        if isRetried { continue }
                         // A file that the set opens is part of it, and is not left for later.
                         let isNew = set.documents.opened.contains { $0.document === document }
                         guard set.documents.heard.isEmpty || isNew else {
@@ -62,6 +65,15 @@ struct Stage {
                         throw Failure(.busy, "the file is open for writing", at: Location(file: document.name))
                     }
                     files.read[files.read.count - 1].hash = read.hash
+                    document.read = read.hash
+                    if read.hash == document.divergence?.refused {
+                        log(.debug, "\(document.name): the bytes that a rollback has refused")
+                        files.unchanged.append(document)
+                        continue
+                    }
+                    if let unparsable = document.unparsable, unparsable.hash == read.hash, isRetried {
+                        throw unparsable.failure
+                    }
                     bytes = read.bytes
                     next.hash = read.hash
                     modified = read.modifiedNs
@@ -74,14 +86,11 @@ struct Stage {
                 }
                 if let modified { clock.fileChanged(wall: modified) }
                 next.isOpen = true
-                let parsed = try SpecReader.read(
-                    bytes, file: document.name, format: SpecFormat.of(fileName: document.name),
-                    limits: options.specLimits)
-                let said = try TraitDocument(parsed, like: document.state.traits)
-                next.config = try said.config.map { config throws(Failure) in
-                    try ConfigNode(document: config, like: document.state.config)
+                next.size = bytes.count
+                do throws(Failure) { try parse(bytes, of: document, into: &next) } catch {
+                    if let hash = next.hash, error.code != .timeout { document.unparsable = (hash, error) }
+                    throw error
                 }
-                if !said.isEmpty { next.traits = said }
                 found.append((document, next))
             } catch {
                 try Loading.check()
@@ -90,5 +99,15 @@ struct Stage {
         }
         if let failure = Failure.gathered(failures) { throw failure }
         return found.isEmpty && set.changesOnlyDocuments ? nil : Staged(set, found)
+    }
+
+    private func parse(_ bytes: [UInt8], of document: Document, into next: inout Document.State) throws(Failure) {
+        let parsed = try SpecReader.read(
+            bytes, file: document.name, format: SpecFormat.of(fileName: document.name), limits: options.specLimits)
+        let said = try TraitDocument(parsed, like: document.state.traits)
+        next.config = try said.config.map { config throws(Failure) in
+            try ConfigNode(document: config, like: document.state.config)
+        }
+        if !said.isEmpty { next.traits = said }
     }
 }

@@ -6,8 +6,8 @@ internal import InvivoWiring
 struct WiringFactsReader {
     let container: Container
 
-    /// Returns the facts of the newest generation.
-    func all() -> WiringFacts {
+    /// Returns the facts of the newest generation, which `snapshot` describes.
+    func all(_ snapshot: Snapshot) -> WiringFacts {
         var live: [UInt32: UInt64] = [:]
         for object in ObjectTable.all(of: container.tag) where ObjectTable.retain(object) {
             if let record = ObjectTable.record(object), record.pointee.key > 0 {
@@ -22,6 +22,10 @@ struct WiringFactsReader {
             var node = facts(of: id, recipe)
             // An alias without arguments shows the slot of its target.
             let isOwn = recipe.id == id
+            // An equal definition that was declared elsewhere since is not compiled again.
+            if isOwn, snapshot.overrides[id] == nil, let declared = snapshot.definitions[id] {
+                node.location = declared.location
+            }
             container.monitor.locked {
                 node.instances = WiringFacts.Instances(
                     generation: cell.generation, live: isOwn ? live[id] ?? 0 : 0,

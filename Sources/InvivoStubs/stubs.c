@@ -1333,10 +1333,60 @@ static invivo_pin not_ready_pin_current(invivo_runtime runtime) {
     return none;
 }
 
+static invivo_status not_ready_source_retry(invivo_source source, invivo_error **error) {
+    (void)source;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_rollback(invivo_runtime runtime, uint64_t generation, invivo_error **error) {
+    (void)runtime;
+    (void)generation;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_rollback(invivo_changes changes, uint64_t generation, invivo_error **error) {
+    (void)changes;
+    (void)generation;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_runtime_history(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_mark(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_unmark(invivo_runtime runtime, const char *name, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_marked(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 193,
+    .function_count = 200,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1530,6 +1580,13 @@ static const struct invivo_table not_ready = {
     .pin_end = not_ready_pin_end,
     .pin_generation = not_ready_pin_generation,
     .pin_current = not_ready_pin_current,
+    .source_retry = not_ready_source_retry,
+    .rollback = not_ready_rollback,
+    .changes_rollback = not_ready_changes_rollback,
+    .runtime_history = not_ready_runtime_history,
+    .mark = not_ready_mark,
+    .unmark = not_ready_unmark,
+    .marked = not_ready_marked,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2323,6 +2380,34 @@ uint64_t invivo_pin_generation(invivo_pin pin) {
 
 invivo_pin invivo_pin_current(invivo_runtime runtime) {
     return functions()->pin_current(runtime);
+}
+
+invivo_status invivo_source_retry(invivo_source source, invivo_error **error) {
+    return functions()->source_retry(source, error);
+}
+
+invivo_status invivo_rollback(invivo_runtime runtime, uint64_t generation, invivo_error **error) {
+    return functions()->rollback(runtime, generation, error);
+}
+
+invivo_status invivo_changes_rollback(invivo_changes changes, uint64_t generation, invivo_error **error) {
+    return functions()->changes_rollback(changes, generation, error);
+}
+
+invivo_status invivo_runtime_history(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    return functions()->runtime_history(runtime, out, error);
+}
+
+invivo_status invivo_mark(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error) {
+    return functions()->mark(runtime, name, out, error);
+}
+
+invivo_status invivo_unmark(invivo_runtime runtime, const char *name, invivo_error **error) {
+    return functions()->unmark(runtime, name, error);
+}
+
+invivo_status invivo_marked(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error) {
+    return functions()->marked(runtime, name, out, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 193,
+    .function_count = 200,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -198,6 +198,13 @@ static const struct invivo_table instance = {
     .pin_end = invivo_pin_end,
     .pin_generation = invivo_pin_generation,
     .pin_current = invivo_pin_current,
+    .source_retry = invivo_source_retry,
+    .rollback = invivo_rollback,
+    .changes_rollback = invivo_changes_rollback,
+    .runtime_history = invivo_runtime_history,
+    .mark = invivo_mark,
+    .unmark = invivo_unmark,
+    .marked = invivo_marked,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

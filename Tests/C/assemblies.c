@@ -5,6 +5,10 @@
 static invivo_runtime runtime;
 
 static void begin(void) { things = 0, runtime = thing_runtime(); }
+static void begin_without_history(void) {
+    const invivo_runtime_options options = without_history();
+    things = 0, runtime = thing_runtime_with(&options);
+}
 static void end(void) {
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(things, 0);
@@ -457,7 +461,7 @@ static void the_references_of_a_definition_are_released_once(void) {
     wrong[1].scope = 77;
     const invivo_assembly bad = INVIVO_ASSEMBLY("a", wrong, .flags = 0);
     destroyed = 0;
-    begin();
+    begin_without_history();
     char said[512];
     snprintf(said, sizeof said, "%s:%u: a.y: definition.scope is 77, which is not one of INVIVO_SCOPE_...", wrong[1].file, wrong[1].line);
     expects_error(activate(&bad), INVIVO_E_ARGUMENT, said);
@@ -486,7 +490,7 @@ static void the_caller_owns_overridden_definitions(void) {
     const invivo_assembly base = INVIVO_ASSEMBLY("a", base_table, .flags = 0);
     const invivo_assembly derived = INVIVO_ASSEMBLY(NULL, own_table, .base = &base);
     destroyed = 0;
-    begin();
+    begin_without_history();
     OK(activate(&derived));
     OK(deactivate("a"));
     CHECK_EQUAL(destroyed, 2); /* its own x and the inherited y; never the x of the base */

@@ -54,7 +54,7 @@ static const size_t cuts_of_callable_options[] = {CUT(invivo_callable_options, s
 static const size_t cuts_of_type_options[] = {CUT(invivo_type_options, struct_size), CUT(invivo_type_options, name), CUT(invivo_type_options, text), CUT(invivo_type_options, supertypes), CUT(invivo_type_options, supertype_count), CUT(invivo_type_options, concurrency), CUT(invivo_type_options, reserved), CUT(invivo_type_options, domain), CUT(invivo_type_options, size), CUT(invivo_type_options, alignment), CUT(invivo_type_options, init), CUT(invivo_type_options, deinit), CUT(invivo_type_options, make), CUT(invivo_type_options, release), CUT(invivo_type_options, block_size), CUT(invivo_type_options, parameters), CUT(invivo_type_options, parameter_count), CUT(invivo_type_options, properties), CUT(invivo_type_options, property_count), CUT(invivo_type_options, methods), CUT(invivo_type_options, method_count), CUT(invivo_type_options, start), CUT(invivo_type_options, stop), CUT(invivo_type_options, user_data), CUT(invivo_type_options, destroy), CUT(invivo_type_options, will_inject), CUT(invivo_type_options, did_inject), CUT(invivo_type_options, weak_make), CUT(invivo_type_options, weak_load), CUT(invivo_type_options, weak_free), CUT(invivo_type_options, block_initial), CUT(invivo_type_options, needs), CUT(invivo_type_options, need_count), CUT(invivo_type_options, child), CUT(invivo_type_options, key_name), CUT(invivo_type_options, prepare), CUT(invivo_type_options, take_runtime), CUT(invivo_type_options, count_references), CUT(invivo_type_options, lookup_name), 0};
 static const size_t cuts_of_property[] = {CUT(invivo_property, struct_size), CUT(invivo_property, name), CUT(invivo_property, kind), CUT(invivo_property, flags), CUT(invivo_property, offset), CUT(invivo_property, size), CUT(invivo_property, initial), CUT(invivo_property, min), CUT(invivo_property, max), CUT(invivo_property, step), CUT(invivo_property, initial_text), CUT(invivo_property, unit), CUT(invivo_property, text), CUT(invivo_property, choices), CUT(invivo_property, choice_count), CUT(invivo_property, was), CUT(invivo_property, was_count), CUT(invivo_property, fields), CUT(invivo_property, field_count), CUT(invivo_property, get), CUT(invivo_property, set), CUT(invivo_property, user_data), CUT(invivo_property, initial_value), CUT(invivo_property, capture), CUT(invivo_property, restore), CUT(invivo_property, forget), CUT(invivo_property, reserved), 0};
 static const size_t cuts_of_method[] = {CUT(invivo_method, struct_size), CUT(invivo_method, name), CUT(invivo_method, text), CUT(invivo_method, parameters), CUT(invivo_method, parameter_count), CUT(invivo_method, result), CUT(invivo_method, call), CUT(invivo_method, user_data), 0};
-static const size_t cuts_of_runtime_options[] = {CUT(invivo_runtime_options, struct_size), CUT(invivo_runtime_options, name), CUT(invivo_runtime_options, default_domain), CUT(invivo_runtime_options, flags), CUT(invivo_runtime_options, quiet_ms), CUT(invivo_runtime_options, settle_max_ms), CUT(invivo_runtime_options, commit_timeout_ms), CUT(invivo_runtime_options, log_level), CUT(invivo_runtime_options, log), CUT(invivo_runtime_options, log_user_data), CUT(invivo_runtime_options, log_destroy), CUT(invivo_runtime_options, max_document_bytes), CUT(invivo_runtime_options, start_timeout_ms), CUT(invivo_runtime_options, stop_timeout_ms), CUT(invivo_runtime_options, stop_grace_ms), CUT(invivo_runtime_options, load_timeout_ms), CUT(invivo_runtime_options, max_document_nodes), CUT(invivo_runtime_options, max_each_entries), CUT(invivo_runtime_options, pin_max_age_ms), CUT(invivo_runtime_options, reserved), 0};
+static const size_t cuts_of_runtime_options[] = {CUT(invivo_runtime_options, struct_size), CUT(invivo_runtime_options, name), CUT(invivo_runtime_options, default_domain), CUT(invivo_runtime_options, flags), CUT(invivo_runtime_options, quiet_ms), CUT(invivo_runtime_options, settle_max_ms), CUT(invivo_runtime_options, commit_timeout_ms), CUT(invivo_runtime_options, log_level), CUT(invivo_runtime_options, log), CUT(invivo_runtime_options, log_user_data), CUT(invivo_runtime_options, log_destroy), CUT(invivo_runtime_options, max_document_bytes), CUT(invivo_runtime_options, start_timeout_ms), CUT(invivo_runtime_options, stop_timeout_ms), CUT(invivo_runtime_options, stop_grace_ms), CUT(invivo_runtime_options, load_timeout_ms), CUT(invivo_runtime_options, max_document_nodes), CUT(invivo_runtime_options, max_each_entries), CUT(invivo_runtime_options, pin_max_age_ms), CUT(invivo_runtime_options, history), 0};
 static const size_t cuts_of_domain_options[] = {CUT(invivo_domain_options, struct_size), CUT(invivo_domain_options, name), CUT(invivo_domain_options, flags), CUT(invivo_domain_options, reserved), CUT(invivo_domain_options, post), CUT(invivo_domain_options, user_data), CUT(invivo_domain_options, destroy), CUT(invivo_domain_options, is_current), 0};
 static const size_t cuts_of_runtime_info[] = {CUT(invivo_runtime_info, struct_size), CUT(invivo_runtime_info, generation), CUT(invivo_runtime_info, reloads), CUT(invivo_runtime_info, failures), CUT(invivo_runtime_info, definitions), CUT(invivo_runtime_info, objects), CUT(invivo_runtime_info, leases), CUT(invivo_runtime_info, targets), CUT(invivo_runtime_info, sources), CUT(invivo_runtime_info, retiring), CUT(invivo_runtime_info, waiting_jobs), CUT(invivo_runtime_info, waiting_since_ns), CUT(invivo_runtime_info, overflows), CUT(invivo_runtime_info, rescans), CUT(invivo_runtime_info, unannounced), 0};
 static const size_t cuts_of_live_counts[] = {CUT(invivo_live_counts, struct_size), CUT(invivo_live_counts, runtimes), CUT(invivo_live_counts, objects), CUT(invivo_live_counts, callables), CUT(invivo_live_counts, errors), CUT(invivo_live_counts, graphs), CUT(invivo_live_counts, blocks), CUT(invivo_live_counts, threads), CUT(invivo_live_counts, descriptors), 0};
@@ -732,6 +732,27 @@ static invivo_status call_pin_current(const arguments *use) {
     (void)invivo_pin_current((invivo_runtime){use->runtime});
     return INVIVO_OK;
 }
+static invivo_status call_source_retry(const arguments *use) {
+    return invivo_source_retry((invivo_source){use->source}, use->error);
+}
+static invivo_status call_rollback(const arguments *use) {
+    return invivo_rollback((invivo_runtime){use->runtime}, (uint64_t)use->number, use->error);
+}
+static invivo_status call_changes_rollback(const arguments *use) {
+    return invivo_changes_rollback((invivo_changes){use->changes}, (uint64_t)use->number, use->error);
+}
+static invivo_status call_runtime_history(const arguments *use) {
+    return invivo_runtime_history((invivo_runtime){use->runtime}, (invivo_value *)out_of(use, 1), use->error);
+}
+static invivo_status call_mark(const arguments *use) {
+    return invivo_mark((invivo_runtime){use->runtime}, use->text, (uint64_t *)out_of(use, 2), use->error);
+}
+static invivo_status call_unmark(const arguments *use) {
+    return invivo_unmark((invivo_runtime){use->runtime}, use->text, use->error);
+}
+static invivo_status call_marked(const arguments *use) {
+    return invivo_marked((invivo_runtime){use->runtime}, use->text, (uint64_t *)out_of(use, 2), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -927,6 +948,13 @@ static const every_call every_calls[] = {
     {"invivo_pin_end", call_pin_end, ANSWERS_STATUS | TAKES_HANDLE, "pin", NULL, 0},
     {"invivo_pin_generation", call_pin_generation, TAKES_HANDLE, "pin", NULL, 0},
     {"invivo_pin_current", call_pin_current, TAKES_HANDLE, "runtime", NULL, 0},
+    {"invivo_source_retry", call_source_retry, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "source", NULL, 0},
+    {"invivo_rollback", call_rollback, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
+    {"invivo_changes_rollback", call_changes_rollback, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", NULL, 0},
+    {"invivo_runtime_history", call_runtime_history, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
+    {"invivo_mark", call_mark, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
+    {"invivo_unmark", call_unmark, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
+    {"invivo_marked", call_marked, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
 };
 
 #endif

@@ -44,6 +44,14 @@ static inline void check_failed(const char *file, int line, const char *format, 
     if (__atomic_add_fetch(&check_failures, 1, __ATOMIC_RELAXED) <= 100) fprintf(stderr, "%s:%d: %s\n", file, line, text);
 }
 
+/* The options of a runtime that keeps no former generations: their definitions end at once. */
+static inline invivo_runtime_options without_history(void) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.history = INVIVO_HISTORY_NONE;
+    return options;
+}
+
 #define CHECK(condition) ((condition) ? 1 : (check_failed(__FILE__, __LINE__, "does not hold: %s", #condition), 0))
 
 #define CHECK_EQUAL(found, expected) check_equal_(__FILE__, __LINE__, #found, (double)(found), (double)(expected))

@@ -75,7 +75,8 @@ static void begin(void) {
         .struct_size = sizeof options, .name = "All", .concurrency = INVIVO_SHARED, .size = sizeof(all), .alignment = _Alignof(all),
         .init = all_init, .deinit = all_deinit, .properties = properties, .property_count = sizeof properties / sizeof *properties,
         .parameters = &parameters[1], .parameter_count = INVIVO_KIND_COUNT - 1, .methods = &methods[1], .method_count = INVIVO_KIND_COUNT - 1};
-    OK(invivo_runtime_open(&runtime, NULL, E));
+    const invivo_runtime_options runtime_options = without_history();
+    OK(invivo_runtime_open(&runtime, &runtime_options, E));
     OK(invivo_type_register(runtime, &options, &type, E));
     made = 0;
 }

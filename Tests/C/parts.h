@@ -124,10 +124,12 @@ static inline invivo_type register_type(invivo_type_options options) {
     return type;
 }
 
+static bool parts_without_history; /* of the next runtime */
 static inline void begin_with(uint32_t flags) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
-    options.flags = flags;
+    options.flags = flags, options.history = parts_without_history ? INVIVO_HISTORY_NONE : 0;
+    parts_without_history = false;
     trace[0] = 0, live = 0, fail_at = NULL;
     OK(invivo_runtime_open(&runtime, &options, E));
 }

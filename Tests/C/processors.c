@@ -400,6 +400,7 @@ static invivo_status factory(void **instance, const invivo_build *build, const i
 }
 
 static void processors_change_definitions_one_after_the_other(void) {
+    parts_without_history = true;
     begin();
     visits = 0, visited[0] = 0;
     describe();

@@ -151,6 +151,7 @@ static void begin_with(uint32_t grace, bool confined) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
     options.stop_grace_ms = grace, options.log = hear, options.log_level = INVIVO_LOG_WARNING;
+    options.history = INVIVO_HISTORY_NONE;
     live = stops = early = asked = asked_elsewhere = fails_to_count = first_references = start_references = fails_start = 0;
     trace[0] = warning[0] = warned_key[0] = 0;
     home = pthread_self(), is_confined = confined;

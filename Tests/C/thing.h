@@ -64,12 +64,13 @@ static inline invivo_type thing_register(invivo_runtime runtime, const char *nam
 }
 
 /* A runtime with the type Thing. */
-static inline invivo_runtime thing_runtime(void) {
+static inline invivo_runtime thing_runtime_with(const invivo_runtime_options *options) {
     invivo_runtime runtime;
-    OK(invivo_runtime_open(&runtime, NULL, E));
+    OK(invivo_runtime_open(&runtime, options, E));
     thing_register(runtime, "Thing");
     return runtime;
 }
+static inline invivo_runtime thing_runtime(void) { return thing_runtime_with(NULL); }
 
 static inline thing *thing_of(invivo_object object) {
     void *instance = NULL;

@@ -204,7 +204,7 @@ int main(void) {
     OFFSET(invivo_runtime_options, max_document_nodes, sizeof(((invivo_runtime_options *)0)->max_document_nodes));
     OFFSET(invivo_runtime_options, max_each_entries, sizeof(((invivo_runtime_options *)0)->max_each_entries));
     OFFSET(invivo_runtime_options, pin_max_age_ms, sizeof(((invivo_runtime_options *)0)->pin_max_age_ms));
-    OFFSET(invivo_runtime_options, reserved, sizeof(((invivo_runtime_options *)0)->reserved));
+    OFFSET(invivo_runtime_options, history, sizeof(((invivo_runtime_options *)0)->history));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -875,5 +875,12 @@ int main(void) {
     OFFSET(invivo_table, pin_end, sizeof(void (*)(void)));
     OFFSET(invivo_table, pin_generation, sizeof(void (*)(void)));
     OFFSET(invivo_table, pin_current, sizeof(void (*)(void)));
+    OFFSET(invivo_table, source_retry, sizeof(void (*)(void)));
+    OFFSET(invivo_table, rollback, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_rollback, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_history, sizeof(void (*)(void)));
+    OFFSET(invivo_table, mark, sizeof(void (*)(void)));
+    OFFSET(invivo_table, unmark, sizeof(void (*)(void)));
+    OFFSET(invivo_table, marked, sizeof(void (*)(void)));
     return 0;
 }

@@ -50,6 +50,9 @@ enum {
 /** For `pin_max_age_ms`: no limit. */
 #define INVIVO_PIN_AGE_UNLIMITED UINT32_MAX
 
+/** For `history`: no former generation is kept, except those with marks. */
+#define INVIVO_HISTORY_NONE UINT32_MAX
+
 /** Options of invivo_runtime_open. Initialize them with invivo_runtime_options_init. */
 typedef struct invivo_runtime_options {
     size_t struct_size;
@@ -111,7 +114,9 @@ typedef struct invivo_runtime_options {
     /** The age at which an open pin is logged, once, as a warning with the place where it began. 0 = default 60 s;
      * INVIVO_PIN_AGE_UNLIMITED = never. */
     uint32_t pin_max_age_ms;
-    uint32_t reserved; /**< 0 */
+    /** The number of former generations to which a rollback is possible, beside those with marks (history.h). 0 = default 16; at most
+     * 1,000; INVIVO_HISTORY_NONE = none. */
+    uint32_t history;
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.
@@ -288,8 +293,9 @@ INVIVO_API invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_va
 /** Lists the documents of a runtime.
  * The result is an owned list of maps. Later documents override earlier ones. The maps have: name (string), path
  * (string, "" for a document in memory), follows (string), interval_ms (uint64, 0 unless polling), reason (string, ""
- * unless polling). `follows` is "watching" (events announce changes), "polling" (checked every `interval_ms`, for the
- * `reason`) or "memory" (changed by calls only). */
+ * unless polling), diverged (bool), live_hash and file_hash (strings, "" unless diverged). `follows` is "watching" (events announce
+ * changes), "polling" (checked every `interval_ms`, for the `reason`), "memory" (changed by calls only) or "closed" (a rollback has
+ * brought the content of a closed source back). `diverged`: the file has bytes that a rollback refused (history.h). */
 INVIVO_API invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /** Returns the last error of a reload or of the runtime's own threads, owned, or NULL.
  * Such errors are failed reloads, lost file watches, and waits longer than 1 s. The error of a failed reload is kept even

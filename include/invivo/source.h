@@ -52,6 +52,8 @@ INVIVO_API invivo_status invivo_changes_watch(invivo_changes changes, const invi
 INVIVO_API invivo_status invivo_source_update(invivo_source source, const char *text, uint64_t length, invivo_error **error) INVIVO_WAITS;
 /** Checks a file for changes now. Returns when the resulting reload is done. */
 INVIVO_API invivo_status invivo_source_refresh(invivo_source source, invivo_error **error) INVIVO_WAITS;
+/** As invivo_source_refresh. Bytes that a rollback has refused are tried again (history.h). */
+INVIVO_API invivo_status invivo_source_retry(invivo_source source, invivo_error **error) INVIVO_WAITS;
 /** Closes a source: stops following it and removes the layers of its document, as a reload. */
 INVIVO_API invivo_status invivo_source_close(invivo_source source, invivo_error **error) INVIVO_WAITS;
 

@@ -11,6 +11,7 @@
 #include "callbacks.h"
 #include "config.h"
 #include "graph.h"
+#include "history.h"
 #include "module.h"
 #include "object.h"
 #include "pin.h"
@@ -223,6 +224,13 @@ struct invivo_table {
     invivo_status (*pin_end)(invivo_pin pin);
     uint64_t (*pin_generation)(invivo_pin pin);
     invivo_pin (*pin_current)(invivo_runtime runtime);
+    invivo_status (*source_retry)(invivo_source source, invivo_error **error);
+    invivo_status (*rollback)(invivo_runtime runtime, uint64_t generation, invivo_error **error);
+    invivo_status (*changes_rollback)(invivo_changes changes, uint64_t generation, invivo_error **error);
+    invivo_status (*runtime_history)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
+    invivo_status (*mark)(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error);
+    invivo_status (*unmark)(invivo_runtime runtime, const char *name, invivo_error **error);
+    invivo_status (*marked)(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

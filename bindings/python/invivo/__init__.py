@@ -77,7 +77,7 @@ from ._runtime.overrides import Override
 from ._runtime.runtime import Runtime, attach, live
 from ._services.config import ConfigObserver
 from ._services.documents import Source, Target
-from ._services.graph import Retired, SourceState, State, WiringNode
+from ._services.graph import Generation, Retired, SourceState, State, WiringNode
 from ._services.pools import Pool
 from ._services.reports import Change, Observer, Reloads, Report
 from ._services.settings import LogLevel

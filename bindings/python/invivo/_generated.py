@@ -767,7 +767,7 @@ invivo_runtime_options._fields_ = [
     ("max_document_nodes", ctypes.c_uint64),
     ("max_each_entries", ctypes.c_uint64),
     ("pin_max_age_ms", ctypes.c_uint32),
-    ("reserved", ctypes.c_uint32),
+    ("history", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1342,6 +1342,13 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_pin_end": (ctypes.c_int32, [invivo_pin], True),
     "invivo_pin_generation": (ctypes.c_uint64, [invivo_pin], True),
     "invivo_pin_current": (invivo_pin, [invivo_runtime], True),
+    "invivo_source_retry": (ctypes.c_int32, [invivo_source, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_rollback": (ctypes.c_int32, [invivo_runtime, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_rollback": (ctypes.c_int32, [invivo_changes, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_history": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_mark": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_unmark": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_marked": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1539,6 +1546,13 @@ TABLE: list[str] = [
     "invivo_pin_end",
     "invivo_pin_generation",
     "invivo_pin_current",
+    "invivo_source_retry",
+    "invivo_rollback",
+    "invivo_changes_rollback",
+    "invivo_runtime_history",
+    "invivo_mark",
+    "invivo_unmark",
+    "invivo_marked",
 ]
 
 

@@ -225,6 +225,11 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_expect(raw_, generation, e); });
         return *this;
     }
+    /// Makes the set roll back to a kept generation. It changes nothing else then. See history.h.
+    changes &rollback(uint64_t generation) {
+        detail::checked([&](invivo_error **e) { return invivo_changes_rollback(raw_, generation, e); });
+        return *this;
+    }
     /// Activates an assembly that has been described to the runtime (`runtime.describe`), or mounts it under a prefix.
     changes &activate(const assembly &described) { return activate(described.described()); }
     changes &mount(const assembly &described, c_text prefix, const remaps &to = {}) {

@@ -4,6 +4,8 @@
 
 #include "value.hpp"
 
+#include <chrono>
+
 namespace invivo {
 
 /// One key of the wiring. See invivo_graph_describe.
@@ -31,9 +33,20 @@ struct object_state {
 /// A document, and how its changes are detected.
 struct source_state {
     std::string name, path; ///< empty: a document in memory
-    std::string follows;    ///< "watching", "polling" or "memory"
+    std::string follows;    ///< "watching", "polling", "memory" or "closed"
     std::string reason;     ///< the reason for polling
     uint64_t interval_ms = 0;
+    bool diverged = false;  ///< the file has bytes that a rollback refused
+    std::string live_hash, file_hash;
+};
+
+/// A generation to which a rollback is possible, or the current one. See invivo_runtime_history.
+struct kept_generation {
+    uint64_t generation = 0;
+    uint64_t first = 0;  ///< the first of several generations with this content
+    std::string cause;   ///< of the commit that made it; "" for the first generation
+    std::chrono::system_clock::time_point time;
+    std::vector<std::string> marks;
 };
 
 /// A retired object that has not been stopped. See invivo_runtime_retired.
@@ -106,9 +119,23 @@ inline std::vector<source_state> source_states(invivo_runtime runtime) {
     std::vector<source_state> states;
     for (const facts_map &facts : found.as<std::vector<facts_map>>()) {
         states.push_back({fact<std::string>(facts, "name"), fact<std::string>(facts, "path"), fact<std::string>(facts, "follows"),
-                          fact<std::string>(facts, "reason"), fact<uint64_t>(facts, "interval_ms")});
+                          fact<std::string>(facts, "reason"), fact<uint64_t>(facts, "interval_ms"), fact<bool>(facts, "diverged"),
+                          fact<std::string>(facts, "live_hash"), fact<std::string>(facts, "file_hash")});
     }
     return states;
+}
+inline std::vector<kept_generation> kept_generations(invivo_runtime runtime) {
+    value found;
+    checked([&](invivo_error **e) { return invivo_runtime_history(runtime, found.out(), e); });
+    std::vector<kept_generation> kept;
+    for (const facts_map &facts : found.as<std::vector<facts_map>>()) {
+        kept.push_back({fact<uint64_t>(facts, "generation"), fact<uint64_t>(facts, "first"), fact<std::string>(facts, "cause"),
+                        std::chrono::system_clock::time_point(
+                            std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                                std::chrono::nanoseconds(fact<uint64_t>(facts, "time_ns")))),
+                        fact<std::vector<std::string>>(facts, "marks")});
+    }
+    return kept;
 }
 inline std::vector<retired_object> retired_objects(invivo_runtime runtime) {
     value found;

@@ -252,6 +252,33 @@ public:
     std::vector<object_state> states() const { return detail::object_states(raw_); }
     /// Returns the documents, and how their changes are detected. Later documents override earlier ones.
     std::vector<source_state> sources() const { return detail::source_states(raw_); }
+
+    // ---- former generations
+
+    /// Brings the content of a kept generation back, as a reload. See history.h.
+    void rollback(uint64_t generation) {
+        detail::checked([&](invivo_error **e) { return invivo_rollback(raw_, generation, e); });
+    }
+    /// Brings the content of the generation with a mark back.
+    void rollback_to_mark(c_text name) { rollback(marked(name)); }
+    /// The kept generations, the oldest first; the last one is the current one.
+    std::vector<kept_generation> history() const { return detail::kept_generations(raw_); }
+    /// Keeps the current generation under a name until `unmark`. Returns its number. A mark of the same name moves to it.
+    uint64_t mark(c_text name) {
+        uint64_t generation = 0;
+        detail::checked([&](invivo_error **e) { return invivo_mark(raw_, name, &generation, e); });
+        return generation;
+    }
+    /// Ends a mark.
+    void unmark(c_text name) {
+        detail::checked([&](invivo_error **e) { return invivo_unmark(raw_, name, e); });
+    }
+    /// Returns the number of the generation with a mark.
+    uint64_t marked(c_text name) const {
+        uint64_t generation = 0;
+        detail::checked([&](invivo_error **e) { return invivo_marked(raw_, name, &generation, e); });
+        return generation;
+    }
     /// Returns the retired objects that have not been stopped, in order of creation.
     std::vector<retired_object> retired() const { return detail::retired_objects(raw_); }
 

@@ -41,6 +41,10 @@ public:
     void refresh() const {
         detail::checked([&](invivo_error **e) { return invivo_source_refresh(raw_, e); });
     }
+    /// Checks a file for changes now. Bytes that a rollback refused are tried again.
+    void retry() const {
+        detail::checked([&](invivo_error **e) { return invivo_source_retry(raw_, e); });
+    }
     /// Closes the source. Throws on failure; the source is then still open.
     void close() {
         detail::checked([&](invivo_error **e) { return invivo_source_close(raw_, e); });

@@ -293,11 +293,14 @@ class Changes:
         If another generation is current when its reload begins, the set is refused with `StaleError`. A submitted set
         that expects a generation is a reload of its own. The last call wins.
         """
-        if not isinstance(generation, int) or not 0 <= generation < 2**64:
-            raise ArgumentError(
-                f"generation is {generation!r}, which is no number of a generation (Runtime.generation)"
-            )
-        self._other("changes_expect", generation)
+        self._other("changes_expect", generation_number(generation))
+
+    def rollback(self, generation: int) -> None:
+        """Makes the set roll back to a kept generation (`Runtime.rollback`). It changes nothing else then.
+
+        For ``submit``, which does not wait, and for ``check``.
+        """
+        self._other("changes_rollback", generation_number(generation))
 
     def _other(self, function: str, *arguments: Any) -> None:
         self._open()
@@ -414,3 +417,10 @@ def _leave(core: Core, assemblies: list[AssemblyDescription]) -> None:
     changes.deactivate(*assemblies)
     bind(core, changes._contents, writing.Written({}, list(changes._contents.removed)))
     changes._done = True
+
+
+def generation_number(generation: int) -> int:
+    """Returns the number of a generation, checked."""
+    if isinstance(generation, bool) or not isinstance(generation, int) or not 0 <= generation < 2**64:
+        raise ArgumentError(f"generation is {generation!r}, which is no number of a generation (Runtime.generation)")
+    return generation

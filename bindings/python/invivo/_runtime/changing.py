@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import ctypes
+import datetime
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeVar
 
@@ -12,12 +14,13 @@ from .._assemblies.members import Member, describe_alone
 from .._declarations.recipes import Options, Scope
 from .._planning.processing import Described
 from .._services import blocks
-from .._services.graph import _ASSEMBLY_STATES, Retired, SourceState, State
+from .._services.graph import _ASSEMBLY_STATES, Generation, Retired, SourceState, State
 from .._services.pools import Pool
 from .._services.scopes import end_scope, register_scope
 from .._values import conversion
+from .._native.strings import name_bytes
 from ..errors import ArgumentError
-from .changes import Changes
+from .changes import Changes, generation_number
 from .overrides import Override
 from .resolving import Resolving
 
@@ -227,6 +230,56 @@ class Changing(Resolving):
             )
             for each in found
         ]
+
+    # ---- former content ----------------------------------------------------------------------------------
+
+    def rollback(self, to: int | str) -> None:
+        """Brings the content of a kept generation back, as a reload: the number of a generation, or the name of a mark.
+
+        The content is that of documents, settings, assemblies and definitions. Everything else stays as it is. A
+        rollback can undo a rollback. Files are not written: if a followed file has other bytes than the content that
+        is live now, these bytes are refused until they change, or until ``source.refresh(retry=True)``.
+        """
+        core = self._open()
+        generation = self.marked(to) if isinstance(to, str) else generation_number(to)
+        core.library.call("rollback", core.handle, generation)
+
+    @property
+    def history(self) -> list[Generation]:
+        """The generations to which a rollback is possible, the oldest first. The last one is the current one."""
+        core = self._open()
+        return [
+            Generation(
+                each["generation"],
+                each["first"],
+                each["cause"],
+                datetime.datetime.fromtimestamp(each["time_ns"] / 1e9, datetime.timezone.utc),
+                tuple(each["marks"]),
+            )
+            for each in conversion.ask(core, "runtime_history", core.handle)
+        ]
+
+    def mark(self, name: str) -> int:
+        """Keeps the current generation under a name until `unmark`. Returns its number.
+
+        A mark of the same name moves to it.
+        """
+        core = self._open()
+        number = ctypes.c_uint64()
+        core.library.call("mark", core.handle, name_bytes(name), ctypes.byref(number))
+        return number.value
+
+    def unmark(self, name: str) -> None:
+        """Ends a mark."""
+        core = self._open()
+        core.library.call("unmark", core.handle, name_bytes(name))
+
+    def marked(self, name: str) -> int:
+        """Returns the number of the generation with a mark."""
+        core = self._open()
+        number = ctypes.c_uint64()
+        core.library.call("marked", core.handle, name_bytes(name), ctypes.byref(number))
+        return number.value
 
     def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
         """Defines a key that has only tunable numbers, read through views: ``gain=invivo.tunable(1.0, max=2)``."""

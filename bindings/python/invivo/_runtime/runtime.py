@@ -66,6 +66,7 @@ class Runtime(Filling, Changing):
         max_document_nodes: int = 0,
         max_each_entries: int = 0,
         pin_max_age: float | None = None,
+        history: int | None = None,
         load_timeout: float | None = None,
         foreign_files: bool = False,
         quote_content: bool = True,
@@ -87,7 +88,8 @@ class Runtime(Filling, Changing):
         objects that it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take,
         unless a definition has its own limit; None is 60 s. ``pin_max_age``: the age at which an open pin is logged;
         None is 60 s. ``stop_grace``: how long a replaced or removed object waits
-        until Python no longer refers to it; then it is stopped anyway; None: no limit.
+        until Python no longer refers to it; then it is stopped anyway; None: no limit. ``history``: the number of
+        former generations to which `rollback` is possible; None is 16.
 
         Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
         ``max_each_entries`` for a definition with ``each`` (0: 10,000). They are read and planned in ``load_timeout``
@@ -118,6 +120,7 @@ class Runtime(Filling, Changing):
             max_document_nodes=max_document_nodes,
             max_each_entries=max_each_entries,
             pin_max_age=pin_max_age,
+            history=history,
             load_timeout=load_timeout,
             foreign_files=foreign_files,
             quote_content=quote_content,

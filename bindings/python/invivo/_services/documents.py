@@ -35,9 +35,12 @@ class Source:
         data = strings.text_bytes(text)
         self._core.library.call("source_update", self._opened(), data, len(data))
 
-    def refresh(self) -> None:
-        """Reads a file now, without waiting for an event. The reload has ended when this returns."""
-        self._core.library.call("source_refresh", self._opened())
+    def refresh(self, *, retry: bool = False) -> None:
+        """Reads a file now, without waiting for an event. The reload has ended when this returns.
+
+        With ``retry``, bytes that a rollback refused are tried again (`Runtime.rollback`).
+        """
+        self._core.library.call("source_retry" if retry else "source_refresh", self._opened())
 
     def _opened(self) -> c.invivo_source:
         self._core.check()

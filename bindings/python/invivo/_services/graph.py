@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -93,8 +94,10 @@ class State:
 class SourceState:
     """A document, and how its changes are noticed.
 
-    ``follows``: "watching" (by events), "polling" (the file is checked every ``interval_ms``, for the ``reason``) or
-    "memory" (it changes by calls alone).
+    ``follows``: "watching" (by events), "polling" (the file is checked every ``interval_ms``, for the ``reason``),
+    "memory" (it changes by calls alone) or "closed" (a rollback has brought the content of a closed source back).
+    ``diverged``: the file has bytes that a rollback refused, with the hash ``file_hash``; that of the live content is
+    ``live_hash``.
     """
 
     name: str
@@ -102,6 +105,24 @@ class SourceState:
     follows: str
     interval_ms: int
     reason: str
+    diverged: bool
+    live_hash: str
+    file_hash: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Generation:
+    """A generation to which a rollback is possible, or the current one.
+
+    ``first``: the first of several generations with this content. ``cause``: that of the commit that made it; "" for
+    the first generation. ``time``: when that was. ``marks``: the names under which it is kept.
+    """
+
+    generation: int
+    first: int
+    cause: str
+    time: datetime.datetime
+    marks: tuple[str, ...]
 
 
 @dataclasses.dataclass(frozen=True)

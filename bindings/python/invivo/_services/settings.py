@@ -95,6 +95,7 @@ def make_options(
     max_document_nodes: int = 0,
     max_each_entries: int = 0,
     pin_max_age: float | None = None,
+    history: int | None = None,
     load_timeout: float | None = None,
     foreign_files: bool = False,
     quote_content: bool = True,
@@ -129,6 +130,10 @@ def make_options(
     options.max_each_entries = max_each_entries
     if pin_max_age is not None:
         options.pin_max_age_ms = max(1, limit(pin_max_age))
+    if history is not None:
+        if not isinstance(history, int) or not 0 <= history <= 1000:
+            raise ArgumentError(f"history is {history!r}: between 0 and 1,000 generations are kept")
+        options.history = history or c.INVIVO_HISTORY_NONE
     if load_timeout is not None:
         options.load_timeout_ms = 0xFFFFFFFF if math.isinf(load_timeout) else milliseconds(load_timeout)
     if foreign_files:

@@ -1,0 +1,217 @@
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoSpec
+internal import Synchronization
+
+/// A generation whose content a rollback can bring back, or the current one.
+public struct KeptGeneration: Sendable {
+    /// Commits that change no content, as of a target that is attached, are generations with the same content.
+    public fileprivate(set) var numbers: ClosedRange<UInt64>
+    /// The cause of the commit that made it; "" for the first one.
+    public let cause: String
+    /// When that was, in nanoseconds since 1970 (UTC).
+    public let time: UInt64
+    /// The names under which it is kept.
+    public fileprivate(set) var marks: [String] = []
+}
+
+/// The content of the last generations. Any thread may call; the thread that has the turn adds.
+///
+/// Of each kept generation it has what differs from the next kept one, so its memory follows what has changed.
+final class History: Sendable {
+    fileprivate struct Entry {
+        var generation: KeptGeneration
+        /// What differs from the next entry, or from the current generation.
+        var content: FormerContent
+        var bytes: Int
+    }
+
+    fileprivate struct State {
+        /// The oldest first.
+        var entries: [Entry] = []
+        /// Of all entries, and the number of those without marks.
+        var bytes = 0
+        var unmarked = 0
+        var current = KeptGeneration(numbers: 0...0, cause: "", time: iv_wall_ns())
+        /// When the first of the commits that only changed settings and became one entry was made; 0 for another commit.
+        var settingsSince: UInt64 = 0
+    }
+
+    /// Consecutive changes of settings within this time are one entry, in nanoseconds.
+    private static let settingsTogether: UInt64 = 1_000_000_000
+    /// The newest entry, and those with marks, are kept whatever their size.
+    static let mostBytes = 2 << 20
+
+    /// The number of generations that are kept beside the current one and those with marks.
+    private let most: Int
+    private let state: Mutex<State>
+
+    init(most: Int) {
+        self.most = most
+        state = Mutex(State())
+    }
+
+    /// Notes a commit. The caller drops the result without a lock: definitions may end user data of the host.
+    ///
+    /// - Parameters:
+    ///   - isSettings: whether it only changed settings.
+    ///   - former: the content that it replaced.
+    func note(_ number: UInt64, cause: String, isSettings: Bool, _ former: () -> FormerContent) -> [FormerContent] {
+        state.withLock { state in
+            let isKept = most > 0 || !state.current.marks.isEmpty || !state.entries.isEmpty
+            let content = isKept ? former() : FormerContent()
+            let now = monotonicNow()
+            if isKept && content.isEmpty {
+                state.current.numbers = state.current.numbers.lowerBound...number
+                return []
+            }
+            let isTogether =
+                isSettings && state.settingsSince != 0 && now - state.settingsSince < Self.settingsTogether
+                && state.current.marks.isEmpty && !state.entries.isEmpty
+            if isTogether {
+                state.join(content, into: state.entries.count - 1)
+            } else {
+                if isKept { state.append(content) }
+                state.settingsSince = isSettings ? now : 0
+            }
+            state.current = KeptGeneration(numbers: number...number, cause: cause, time: iv_wall_ns())
+            return state.trim(most) + [content]
+        }
+    }
+
+    /// Returns the content of a kept generation where the current one differs.
+    func content(of number: UInt64) throws(Failure) -> FormerContent {
+        let found = state.withLock { state -> Result<FormerContent, Failure> in
+            if state.current.numbers.contains(number) { return .success(FormerContent()) }
+            guard let index = state.entries.firstIndex(where: { $0.generation.numbers.contains(number) }) else {
+                return .failure(state.unknown(number))
+            }
+            var content = state.entries[index].content
+            for later in state.entries[(index + 1)...] { content.join(later.content) }
+            return .success(content)
+        }
+        return try found.get()
+    }
+
+    /// The kept generations, the oldest first. The last one is the current one.
+    var generations: [KeptGeneration] { state.withLock { $0.entries.map(\.generation) + [$0.current] } }
+
+    // MARK: marks
+
+    /// Keeps the current generation under a name, which no longer stands for another one. Returns its number.
+    func mark(_ name: String) -> UInt64 {
+        let (number, dropped) = state.withLock { state -> (UInt64, [FormerContent]) in
+            state.unmark(name)
+            state.current.marks.append(name)
+            return (state.current.numbers.upperBound, state.trim(most))
+        }
+        withExtendedLifetime(dropped) {}
+        return number
+    }
+
+    /// Ends a mark. Returns false if there is none.
+    func unmark(_ name: String) -> Bool {
+        let (isEnded, dropped) = state.withLock { state in (state.unmark(name), state.trim(most)) }
+        withExtendedLifetime(dropped) {}
+        return isEnded
+    }
+
+    /// Returns the number of the generation with a mark.
+    func marked(_ name: String) throws(Failure) -> UInt64 {
+        let all = generations
+        if let found = all.first(where: { $0.marks.contains { $0.isSameName(as: name) } }) {
+            return found.numbers.upperBound
+        }
+        let names = all.flatMap(\.marks).sorted()
+        throw Failure(
+            .notFound,
+            "no generation is marked \(quoted(name))"
+                + (names.isEmpty ? "; none is marked" : "\(suggestion(for: name, among: names))"))
+    }
+
+    // MARK: facts and close
+
+    /// The definitions of all kept generations.
+    var definitions: [Definition] {
+        state.withLock { $0.entries.flatMap { $0.content.definitions.values.compactMap { $0 } } }
+    }
+
+    /// The descriptions of the assemblies of all kept generations.
+    var assemblies: [ActiveAssemblies] { state.withLock { $0.entries.compactMap(\.content.assemblies) } }
+
+    /// For close. The caller drops the result without a lock.
+    func takeAll() -> [FormerContent] {
+        state.withLock { state in
+            defer { (state.entries, state.bytes, state.unmarked) = ([], 0, 0) }
+            return state.entries.map(\.content)
+        }
+    }
+}
+
+extension History.State {
+    @discardableResult
+    fileprivate mutating func unmark(_ name: String) -> Bool {
+        func remove(_ generation: inout KeptGeneration) -> Bool {
+            let count = generation.marks.count
+            generation.marks.removeAll { $0.isSameName(as: name) }
+            return generation.marks.count != count
+        }
+        if remove(&current) { return true }
+        guard let index = entries.indices.first(where: { remove(&entries[$0].generation) }) else { return false }
+        if entries[index].generation.marks.isEmpty { unmarked += 1 }
+        return true
+    }
+
+    /// The current generation becomes a former one.
+    fileprivate mutating func append(_ content: FormerContent) {
+        entries.append(History.Entry(generation: current, content: content, bytes: content.bytes))
+        bytes += content.bytes
+        if current.marks.isEmpty { unmarked += 1 }
+    }
+
+    /// Adds what differs between a later generation and the next one.
+    fileprivate mutating func join(_ content: FormerContent, into index: Int) {
+        bytes -= entries[index].bytes
+        entries[index].content.join(content)
+        entries[index].bytes = entries[index].content.bytes
+        bytes += entries[index].bytes
+    }
+
+    /// Drops the oldest entries without marks above the limits. What it drops stays part of an older entry, which needs it.
+    fileprivate mutating func trim(_ most: Int) -> [FormerContent] {
+        var dropped: [FormerContent] = []
+        while unmarked > most || bytes > History.mostBytes && unmarked > min(most, 1),
+            let index = entries.firstIndex(where: { $0.generation.marks.isEmpty })
+        {
+            let entry = entries.remove(at: index)
+            unmarked -= 1
+            bytes -= entry.bytes
+            if index > 0 { join(entry.content, into: index - 1) }
+            dropped.append(entry.content)
+        }
+        return dropped
+    }
+
+    fileprivate func unknown(_ number: UInt64) -> Failure {
+        guard number <= current.numbers.upperBound else {
+            return Failure(
+                .notFound, "there is no generation \(number) yet: the current one is \(current.numbers.upperBound)")
+        }
+        let kept = entries.map { entry in
+            let marks = entry.generation.marks.map(quoted).joined(separator: ", ")
+            return entry.generation.text + (marks.isEmpty ? "" : " (\(marks))")
+        }
+        let text = kept.isEmpty ? "none is kept" : "kept are \(kept.joined(separator: ", "))"
+        return Failure(
+            .notFound,
+            "generation \(number) is not kept: \(text). The option history keeps more; a mark keeps one for long; changes of "
+                + "settings within 1 s are one entry")
+    }
+}
+
+extension KeptGeneration {
+    fileprivate var text: String {
+        numbers.count == 1 ? "\(numbers.upperBound)" : "\(numbers.lowerBound) to \(numbers.upperBound)"
+    }
+}
