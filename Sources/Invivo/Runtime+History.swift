@@ -53,7 +53,9 @@ extension Runtime {
     }
 
     /// Ends a mark.
-    public func unmark(_ name: String) throws(InvivoError) { try core.call { $0.pointee.unmark(core.handle, name, $1) } }
+    public func unmark(_ name: String) throws(InvivoError) {
+        try core.call { $0.pointee.unmark(core.handle, name, $1) }
+    }
 
     /// Returns the number of the generation with a mark.
     public func marked(_ name: String) throws(InvivoError) -> UInt64 {

@@ -9,6 +9,8 @@ extension Runtime {
         public var home: Home = .automatic
         /// The quiet time of a document before it is read; nil is 10 ms.
         public var quiet: Duration?
+        /// The longest time for which events of a document delay its reading; nil is 250 ms.
+        public var settleMaximum: Duration?
         /// The longest time for which a document that is written repeatedly is awaited; nil is 250 ms.
         public var settleLimit: Duration?
         /// The limit of a commit's wait for the thread of the objects that it changes; nil is 5 s, and
@@ -155,6 +157,7 @@ extension Runtime.Options {
         if pendingTargets == true { raw.flags |= UInt32(INVIVO_RUNTIME_PENDING_TARGETS) }
         if !fillsInjected { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) }
         if let quiet { raw.quiet_ms = quiet.milliseconds }
+        if let settleMaximum { raw.settle_max_ms = max(1, settleMaximum.milliseconds) }
         if let settleLimit { raw.settle_max_ms = settleLimit.milliseconds }
         if let commitTimeout { raw.commit_timeout_ms = commitTimeout.milliseconds }
         if let startTimeout { raw.start_timeout_ms = startTimeout.milliseconds }

@@ -80,7 +80,7 @@ final class Documents: Sendable {
     /// set has named, and closed ones whose content a rollback has brought back.
     func keepUnowned(_ committed: [Document]) {
         state.locked { state in
-            for document in committed where document.handleBits == 0 {
+            for document in committed where document.handleBits == 0 || document.phase == .closed {
                 if document.state.isOpen { state.open.insert(document) } else { state.open.remove(document) }
             }
         }

@@ -152,9 +152,9 @@ public final class Engine: Sendable {
     public func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) { reloader.examine(set) }
 
     /// Gathers the facts of the newest generation.
-    public func wiringFacts() -> WiringFacts { 
+    public func wiringFacts() -> WiringFacts {
         WiringFactsReader(container: container).all(generations.snapshot)
-     }
+    }
 
     /// Reports the registration of a type: definitions that wait for it are planned again, in a reload of their own.
     public func typeIsThere(_ name: String) { reloader.typeIsThere(name) }

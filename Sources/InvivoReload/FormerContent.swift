@@ -33,7 +33,9 @@ struct FormerContent: Sendable {
     /// An estimate of the memory that it keeps, in bytes.
     var bytes: Int {
         let fixed = (config == nil ? 0 : Self.bytesOfTree) + (assemblies == nil ? 0 : Self.bytesOfTree)
-        let described = definitions.values.reduce(0) { $0 + ($1 == nil ? 0 : Self.bytesOfDefinition) + Self.bytesOfEntry }
+        let described = definitions.values.reduce(0) {
+            $0 + ($1 == nil ? 0 : Self.bytesOfDefinition) + Self.bytesOfEntry
+        }
         return documents.reduce(fixed + described) { $0 + Self.bytesOfEntry + Self.bytesPerByte * $1.state.size }
     }
 

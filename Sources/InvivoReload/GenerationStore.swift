@@ -55,7 +55,8 @@ final class GenerationStore: Sendable {
         var content = try history.content(of: number)
         // Documents that have the content already.
         content.documents.removeAll { document, state in
-            state.isOpen == document.state.isOpen && (!state.isOpen || state.hash != nil && state.hash == document.state.hash)
+            state.isOpen == document.state.isOpen
+                && (!state.isOpen || state.hash != nil && state.hash == document.state.hash)
         }
         return Staged(set, content.documents.map { ($0.document, $0.state) }, restoring: content)
     }
@@ -68,7 +69,8 @@ final class GenerationStore: Sendable {
         for clearing in set.rebuilds.pools { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
         let before = self.snapshot
-        let dropped = history.note(next.generation, cause: set.cause(besides: []), isSettings: set.changesOnlySettings) {
+        let dropped = history.note(next.generation, cause: set.cause(besides: []), isSettings: set.changesOnlySettings)
+        {
             before.replacedContent(by: wiring)
         }
         let snapshot = state.withLock { state in

@@ -2,6 +2,7 @@
  * Each statement of a case is one call, or a few, with its expectation. Tests/Cases/README.md describes the format. */
 /* sanitize: yes */
 #include "cases/expectations.h"
+#include "cases/history.h"
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
@@ -12,7 +13,9 @@ static const struct statement {
 } statements[] = {
     {"begin", 1, do_begin}, {"commit", 1, do_commit}, {"discard", 1, do_discard}, {"check", 1, do_check}, {"define", 2, do_define},
     {"remove", 2, do_remove}, {"document", 2, do_document}, {"configure", 3, do_configure}, {"unconfigure", 2, do_unconfigure},
-    {"reset", 2, do_reset}, {"reset_scope", 2, do_reset_scope}, {"expect_generation", 2, do_expect_generation}, {"assembly", 2, do_assembly}, {"describe", 2, do_describe},
+    {"reset", 2, do_reset}, {"reset_scope", 2, do_reset_scope}, {"expect_generation", 2, do_expect_generation}, {"write", 2, do_write}, {"follow", 2, do_follow},
+    {"refresh", 2, do_refresh}, {"unfollow", 2, do_unfollow}, {"diverged", 1, do_diverged}, {"mark", 2, do_mark}, {"unmark", 2, do_unmark},
+    {"rollback", 2, do_rollback}, {"kept", 2, do_kept}, {"assembly", 2, do_assembly}, {"describe", 2, do_describe},
     {"activate", 2, do_activate}, {"deactivate", 2, do_deactivate}, {"mount", 3, do_mount}, {"activity", 3, do_activity},
     {"resolve", 2, do_resolve}, {"optional", 2, do_optional}, {"find", 2, do_find}, {"all", 2, do_all}, {"make", 2, do_make},
     {"own", 2, do_own}, {"call", 3, do_call}, {"invoke", 2, do_invoke}, {"release", 2, do_release}, {"async", 2, do_async},
@@ -95,6 +98,7 @@ static void finish(void) {
         if (kinds[i].alive) WRONG("%d objects of %s are left", kinds[i].alive, kinds[i].name);
         kinds[i].alive = 0;
     }
+    remove_files();
     runtime_count = job_count = rule_count = place_count = table_count = 0;
     texts_clear(&heard), texts_clear(&disposed), texts_clear(&reported), texts_clear(&warned);
 }
@@ -110,7 +114,7 @@ static bool run_case(const script *script, size_t from, size_t to) {
             if (said->count > 2 && !strcmp(said->words[2].text, "c")) return true;
             continue;
         }
-        if (!is_begun && !script_is(said, "runtime")) runtime_open("main", 0);
+        if (!is_begun && !script_is(said, "runtime")) runtime_open("main", 0, 0);
         is_begun = true;
         run(said);
     }

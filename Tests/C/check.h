@@ -218,6 +218,7 @@ typedef struct heard_report {
     uint64_t generation;
     invivo_status status;
     char *cause, *error, *stop_error, *changes; /* changes: "key.property what; ..." */
+    char *warnings;                             /* a line each */
 } heard_report;
 
 typedef struct listener {
@@ -228,6 +229,14 @@ typedef struct listener {
     int destroyed;
     invivo_observer observer;
 } listener;
+
+static inline char *listener_warnings(const invivo_report *report) {
+    size_t count = invivo_report_warning_count(report), length = 1;
+    for (size_t i = 0; i < count; i++) length += strlen(invivo_report_warning(report, i)) + 1;
+    char *all = (char *)calloc(1, length);
+    for (size_t i = 0; i < count; i++) strcat(strcat(all, invivo_report_warning(report, i)), "\n");
+    return all;
+}
 
 static inline void listener_reloaded(void *user_data, const invivo_report *report) {
     static const char *const names[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant"};
@@ -247,11 +256,12 @@ static inline void listener_reloaded(void *user_data, const invivo_report *repor
     heard.error = strdup(invivo_error_text(invivo_report_error(report)));
     heard.stop_error = strdup(invivo_error_text(invivo_report_stop_error(report)));
     heard.changes = strdup(changes);
+    heard.warnings = listener_warnings(report);
     pthread_mutex_lock(&self->lock);
     if (self->count < sizeof(self->reports) / sizeof(self->reports[0])) {
         self->reports[self->count++] = heard;
     } else {
-        free(heard.cause), free(heard.error), free(heard.stop_error), free(heard.changes);
+        free(heard.cause), free(heard.error), free(heard.stop_error), free(heard.changes), free(heard.warnings);
     }
     pthread_cond_broadcast(&self->came);
     pthread_mutex_unlock(&self->lock);
@@ -298,7 +308,7 @@ static inline bool listener_wait_(const char *file, int line, listener *self, si
 
 /* The newest report. It does not change when others arrive. */
 static inline const heard_report *listener_last(listener *self) {
-    static const heard_report none = {0, 0, (char *)"", (char *)"", (char *)"", (char *)""};
+    static const heard_report none = {0, 0, (char *)"", (char *)"", (char *)"", (char *)"", (char *)""};
     size_t count = listener_count(self);
     return count ? &self->reports[count - 1] : &none;
 }
@@ -307,7 +317,7 @@ static inline const heard_report *listener_last(listener *self) {
 static inline void listener_end(listener *self) {
     CHECK_EQUAL(self->destroyed, 1);
     for (size_t i = 0; i < self->count; i++) {
-        free(self->reports[i].cause), free(self->reports[i].error), free(self->reports[i].stop_error);
+        free(self->reports[i].cause), free(self->reports[i].error), free(self->reports[i].stop_error), free(self->reports[i].warnings);
         free(self->reports[i].changes);
     }
     pthread_cond_destroy(&self->came);

@@ -98,12 +98,14 @@ STATEMENT(pool) {
 
 /* ---- runtimes, threads, events ------------------------------------------------------------------------- */
 
-static invivo_status runtime_open(const char *name, uint32_t flags) {
+static invivo_status runtime_open(const char *name, uint32_t flags, uint32_t history) {
     invivo_runtime_options options;
     invivo_observer observer;
     invivo_observer_options watching = {.struct_size = sizeof watching, .reloaded = case_reloaded};
     invivo_runtime_options_init(&options);
-    options.flags |= flags;
+    options.flags |= flags, options.history = history;
+    /* Files are read by statements alone. */
+    options.quiet_ms = options.settle_max_ms = 3600000;
     OK(invivo_runtime_open(&runtime, &options, E));
     world_register(runtime, (int)runtime_count);
     OK(invivo_observe(runtime, &watching, &observer, E));
@@ -118,7 +120,9 @@ STATEMENT(runtime) {
         runtime = runtimes[i], runtime_number = i;
         return INVIVO_OK;
     }
-    return runtime_open(words[1].text, script_says(said, 2, "without_needs") ? INVIVO_RUNTIME_WITHOUT_NEEDS : 0);
+    const part *history = script_labelled(said, "history");
+    return runtime_open(words[1].text, script_says(said, 2, "without_needs") ? INVIVO_RUNTIME_WITHOUT_NEEDS : 0,
+                        !history ? 0 : atoi(history->text) ? (uint32_t)atoi(history->text) : INVIVO_HISTORY_NONE);
 }
 
 STATEMENT(spawn) {

@@ -139,7 +139,9 @@ extension CaseRun {
         case "start": try runtime().start(try runtime().key(try name(1), as: Object.self))
         case "stop": try runtime().stop(try runtime().key(try name(1), as: Object.self))
         case "close": try close()
-        case "runtime": try open(try name(1), without: says("without_needs"))
+        case "runtime":
+            let history = labelled("history").flatMap { Int($0) }
+            try open(try name(1), without: says("without_needs"), history: history)
         case "scope": try scope(try name(1))
         case "place": places.withLock { [place = UInt64(try count(2))] in $0[words[1].text] = place }
         case "end_place": try runtime().endScope(try name(1), at: UInt64(try count(2)))
@@ -149,7 +151,9 @@ extension CaseRun {
             try runtime().observe(configuration: path) { _, _ in try? world.event("changed(\(path))") }
         case "view": try view(line.below)
 
-        default: return try performOther(line, words, verb)
+        default:
+            guard try !performHistory(line, words, verb) else { break }
+            return try performOther(line, words, verb)
         }
         return .null
     }

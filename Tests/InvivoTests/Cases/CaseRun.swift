@@ -13,6 +13,9 @@ final class CaseRun: Values, @unchecked Sendable {
     var overrides: [String: Override] = [:]
     var pools: [String: (pool: Pool<Object>, type: String?)] = [:]
     var jobs: [String: Job] = [:]
+    var sources: [String: Source] = [:]
+    /// The folder of its files.
+    var scratch: Scratch?
     let places = Locked<[String: UInt64]>([:])
     private let names = Locked<[String: InvivoValue]>([:])
     private let problems = Locked<[(line: Int, text: String)]>([])
@@ -122,7 +125,7 @@ final class CaseRun: Values, @unchecked Sendable {
     /// Removes everything that the case leaves; then nothing may remain.
     private func finish(_ line: Int) {
         for name in names.withLock({ Array($0.keys) }) { self[name] = nil }
-        (assemblies, overrides, pools, jobs) = ([:], [:], [:], [:])
+        (assemblies, overrides, pools, jobs, sources) = ([:], [:], [:], [:], [:])
         runtimes = []
         // A task of an asynchronous resolve that has returned its value releases it on its own thread.
         let end = ContinuousClock.now + .seconds(10)
@@ -140,13 +143,16 @@ final class CaseRun: Values, @unchecked Sendable {
         return runtime
     }
 
-    func open(_ name: String, without needs: Bool) throws {
+    func open(_ name: String, without needs: Bool, history: Int? = nil) throws {
         if let index = runtimes.firstIndex(where: { $0.name == name }) {
             current = index
         } else {
             var options = Runtime.Options()
             options.home = .openingThread
             options.fillsInjected = !needs
+            options.history = history
+            // Files are read by statements alone.
+            (options.quiet, options.settleMaximum) = (.seconds(3600), .seconds(3600))
             let runtime = try Runtime(options)
             for kind in ThingKind.all { try kind.register(runtime, world) }
             let world = world

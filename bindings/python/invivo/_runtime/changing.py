@@ -12,13 +12,13 @@ from .._assemblies.assembly import AssemblyDescription
 from .._assemblies.definitions import Definition, definition
 from .._assemblies.members import Member, describe_alone
 from .._declarations.recipes import Options, Scope
+from .._native.strings import name_bytes
 from .._planning.processing import Described
 from .._services import blocks
 from .._services.graph import _ASSEMBLY_STATES, Generation, Retired, SourceState, State
 from .._services.pools import Pool
 from .._services.scopes import end_scope, register_scope
 from .._values import conversion
-from .._native.strings import name_bytes
 from ..errors import ArgumentError
 from .changes import Changes, generation_number
 from .overrides import Override

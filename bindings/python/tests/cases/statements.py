@@ -23,6 +23,7 @@ from . import world
 from .assemblies import Assemblies
 from .build import SCOPES, Description, Injections, Names, Wrong
 from .expectations import Expectations
+from .history import History
 from .script import Case, Line, Unreadable, Word
 
 STATUSES = {name: number for name, number, _ in _generated.STATUS}
@@ -93,7 +94,7 @@ class Job(threading.Thread):
         return self.answer
 
 
-class Statements(Expectations):
+class Statements(Expectations, History):
     """What may be said; each answers an object or a value."""
 
     # ---- definitions and changes -------------------------------------------------------------------------
@@ -370,11 +371,15 @@ class Statements(Expectations):
 
     def do_runtime(self, line: Line, name: Word, *_: Word) -> None:
         known = self.runtimes.get(name.text)
-        self.runtime = self.opened(name.text, marked=not line.says("without_needs")) if known is None else known
+        if known is None:
+            history = next((int(each.text) for each in _ if each.label == "history"), None)
+            known = self.opened(name.text, marked=not line.says("without_needs"), history=history)
+        self.runtime = known
 
-    def opened(self, name: str, *, marked: bool = True) -> invivo.Runtime:
+    def opened(self, name: str, *, marked: bool = True, history: int | None = None) -> invivo.Runtime:
         here = world.world
-        made = self.runtimes[name] = invivo.Runtime(inject_marked=marked)
+        # Files are read by statements alone.
+        made = self.runtimes[name] = invivo.Runtime(inject_marked=marked, history=history, quiet=3600, settle_max=3600)
 
         def reloaded(report: invivo.Report) -> None:
             here.reported = sorted(
@@ -458,6 +463,8 @@ class Runner(Statements):
         self.open: invivo.Changes | None = None
         self.view: invivo.View | None = None
         self.places: dict[str, int] = {}
+        self.sources: dict[str, invivo.Source] = {}
+        self.folder = None
         self.failed: Failure | None = None  # of a job
         self.wrong_line: int | None = None  # the statement that was not as it says
 
@@ -483,6 +490,8 @@ class Runner(Statements):
         gc.collect()
         for each in self.runtimes.values():
             each.close()
+        if self.folder is not None:
+            self.folder.cleanup()
         gc.collect()
 
     def run(self, line: Line) -> None:
