@@ -10,18 +10,24 @@ public final class ChangeSet {
     private var finish: [() -> Void] = []
     /// Whether the set adds, removes or changes assemblies.
     private(set) var hasAssemblies = false
+    /// The assemblies that were active when the set was opened.
+    private let formerAssemblies: [String: ActiveAssembly]
+    /// The generation to which the set rolls back.
+    private var restored: UInt64?
 
     init(_ core: Core) throws(InvivoError) {
         var handle = invivo_changes()
         try core.call { $0.pointee.changes_open(core.handle, &handle, $1) }
         self.core = core
         self.handle = handle
+        formerAssemblies = core.registry.withLock { $0.assemblies }
     }
 
     /// Fills a change set that the caller commits. The caller then calls `complete` or `rollBack`.
     init(borrowing handle: invivo_changes, _ core: Core) {
         self.core = core
         self.handle = handle
+        formerAssemblies = core.registry.withLock { $0.assemblies }
         isOpen = false
     }
 
@@ -39,11 +45,14 @@ public final class ChangeSet {
 
     func commit() throws(InvivoError) {
         isOpen = false
+        let generation = hasAssemblies ? core.generation : 0
         do throws(InvivoError) { try core.call { $0.pointee.changes_commit(handle, $1) } } catch {
             rollBack()
             throw error
         }
+        if hasAssemblies { core.note(formerAssemblies, in: generation) }
         complete()
+        if let restored { core.restoreAssemblies(of: restored) }
     }
 
     /// Submits the set without waiting. Observers receive the outcome.
@@ -94,6 +103,7 @@ public final class ChangeSet {
     /// wait, and for `check`.
     public func rollBack(to generation: UInt64) throws(InvivoError) {
         try core.call { $0.pointee.changes_rollback(handle, generation, $1) }
+        restored = generation
     }
 
     /// Defines a key by a described Swift class, which declares its initializer.

@@ -144,6 +144,8 @@ struct Registry {
     var boxes = ComparedBoxes()
     /// The assemblies that are active, by name.
     var assemblies: [String: ActiveAssembly] = [:]
+    /// Before each change of them: the generation, and the assemblies that were active.
+    var formerAssemblies: [(generation: UInt64, assemblies: [String: ActiveAssembly])] = []
     /// The described assemblies, by name.
     var knownAssemblies: [String: ActiveAssembly] = [:]
     /// The types that were looked up, with the names for the lookups.

@@ -160,7 +160,7 @@ extension ChangeSet {
 
 extension Assembly {
     /// Unbinds its properties, so that they can be activated again.
-    fileprivate func leave() {
+    func leave() {
         let members = Members(of: self)
         for (_, definition) in members.definitions { definition.unbind() }
         for (_, collaborator) in members.collaborators { collaborator.meet(nil) }

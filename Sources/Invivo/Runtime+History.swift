@@ -21,6 +21,7 @@ extension Runtime {
     /// refused until they change, or until `Source.retry`.
     public func rollBack(to generation: UInt64) throws(InvivoError) {
         try core.call { $0.pointee.rollback(core.handle, generation, $1) }
+        core.restoreAssemblies(of: generation)
     }
 
     /// Brings the content of the generation with a mark back.

@@ -58,7 +58,7 @@ final class PreparedReload {
 
     init(_ set: ChangeSet, given: ChangeSet, concernsNoOpenDocument: Bool) {
         self.set = set
-        self.given = set.documents.retried.isEmpty ? nil : given
+        self.given = set.documents.refused.isEmpty ? nil : given
         self.concernsNoOpenDocument = concernsNoOpenDocument
         clock = PhaseClock(set.events)
     }

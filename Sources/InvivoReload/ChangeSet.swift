@@ -7,12 +7,21 @@ public import InvivoConfig
 public struct ChangeSet: Sendable {
     public enum Content: Sendable {
         case bytes([UInt8])
-        /// Read when the set is staged.
-        case file
+        /// A file, read when the set is staged.
+        case file(Reason)
         /// The configuration of a document that the caller has read. Such a document has no traits.
         case config(ConfigNode)
         /// The document is removed, with all its layers.
         case none
+
+        /// Why a file is read.
+        public enum Reason: Sendable {
+            case asked
+            /// There were events. Staging the set determines whether its content differs.
+            case heard
+            /// Its bytes were refused before, and take part in the set.
+            case refused
+        }
     }
 
     /// The cause of the reload, for the report.
@@ -74,7 +83,7 @@ public struct ChangeSet: Sendable {
 
     /// Returns the cause without the documents of `unchanged`.
     func cause(besides unchanged: [Document]) -> String {
-        let heard = documents.heard + documents.retried
+        let heard = documents.heard + documents.refused
         let files = heard.filter { document in !unchanged.contains { $0 === document } }
         let names = (files.isEmpty && cause.isEmpty ? heard : files).map(\.name).filter { $0 != cause }
         return ((cause.isEmpty ? [] : [cause]) + names).joined(separator: ", ")

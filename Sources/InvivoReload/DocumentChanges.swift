@@ -21,14 +21,22 @@ struct DocumentChanges: Sendable {
 
     /// Documents with their new content.
     var contents: [(document: Document, content: ChangeSet.Content)] = []
-    /// Files with events. Staging the set determines whether their content differs.
-    var heard: [Document] = []
-    /// Files whose bytes were refused before and take part in the set. They are among `contents`.
-    var retried: [Document] = []
     /// The documents that the set opens or names, in the order in which later ones win.
     private(set) var entries: [Entry] = []
 
-    var isEmpty: Bool { contents.isEmpty && heard.isEmpty && entries.isEmpty }
+    var isEmpty: Bool { contents.isEmpty && entries.isEmpty }
+
+    /// The files with events.
+    var heard: [Document] { files(.heard) }
+
+    /// The files whose bytes were refused before.
+    var refused: [Document] { files(.refused) }
+
+    private func files(_ reason: ChangeSet.Content.Reason) -> [Document] {
+        contents.compactMap { document, content in
+            if case .file(reason) = content { document } else { nil }
+        }
+    }
 
     /// Whether a file is read for it.
     var hasFile: Bool { contents.contains { if case .file = $0.content { true } else { false } } }
@@ -61,7 +69,6 @@ struct DocumentChanges: Sendable {
 
     /// Adds later changes. Where both change the same document, the later one wins.
     mutating func join(_ later: DocumentChanges) {
-        heard += later.heard.filter { document in !heard.contains { $0 === document } }
         for change in later.contents { contents.removeAll { $0.document === change.document } }
         contents += later.contents
         for entry in later.entries {

@@ -143,11 +143,11 @@ final class Documents: Sendable {
     /// Removes the documents that are not open from a set of file events. An event may arrive before the turn of the
     /// set that opens the file and reads it anyway, or after the document was closed.
     func withoutClosed(_ changes: DocumentChanges) -> DocumentChanges {
-        guard !changes.heard.isEmpty else { return changes }
-        let gone = container.monitor.locked { changes.heard.filter { $0.phase != .open } }
+        let heard = changes.heard
+        guard !heard.isEmpty else { return changes }
+        let gone = container.monitor.locked { heard.filter { $0.phase != .open } }
         guard !gone.isEmpty else { return changes }
         var rest = changes
-        rest.heard.removeAll { document in gone.contains { $0 === document } }
         rest.contents.removeAll { entry in gone.contains { $0 === entry.document } }
         return rest
     }
@@ -157,8 +157,8 @@ final class Documents: Sendable {
         let refused = state.locked { $0.refused }
         guard !refused.isEmpty else { return changes }
         var whole = changes
-        whole.retried = refused.filter { document in !changes.contents.contains { $0.document === document } }
-        whole.contents += whole.retried.map { ($0, .file) }
+        let others = refused.filter { document in !changes.contents.contains { $0.document === document } }
+        whole.contents += others.map { ($0, .file(.refused)) }
         return whole
     }
 
@@ -276,8 +276,7 @@ final class Documents: Sendable {
             for burst in bursts {
                 guard let document = state.followed[burst.id] else { continue }
                 first = min(first, burst.firstEventNs)
-                set.documents.contents.append((document, .file))
-                set.documents.heard.append(document)
+                set.documents.contents.append((document, .file(.heard)))
             }
         }
         set.events = first...max(first, bursts.map(\.lastEventNs).max() ?? first)

@@ -16,7 +16,7 @@ extension Engine {
 
     /// A file for a change set to open. It is read by the commit, and followed from then on.
     public func newDocument(_ path: FilePath, name: String, waits: Bool) -> NewDocument {
-        NewDocument(Document(name: name, path: path, container), .file, waits: waits)
+        NewDocument(Document(name: name, path: path, container), .file(.asked), waits: waits)
     }
 
     /// A document in memory for a change set to open.
@@ -34,7 +34,7 @@ extension Engine {
     /// Reads a file again. With `retrying`, bytes that a rollback refused are tried, too.
     public func refresh(_ document: Document, retrying: Bool = false) throws(Failure) {
         guard document.path != nil else { return }
-        try commit(document, .file, retrying: retrying)
+        try commit(document, .file(.asked), retrying: retrying)
     }
 
     private func commit(

@@ -34,7 +34,7 @@ extension Reloader {
         if !attempt.isNothing { announce(attempt) }
         for new in waiting {
             var alone = ChangeSet(cause: new.document.name)
-            alone.documents.set(.file, of: new.document)
+            alone.documents.set(.file(.asked), of: new.document)
             announce(self.attempt(alone))
         }
         return nil

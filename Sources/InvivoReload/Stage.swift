@@ -41,10 +41,9 @@ struct Stage {
                             at: Location(file: document.name))
                     }
                     next.hash = ContentHash.of(bytes)
-                case .file:
+                case .file(let reason):
                     guard let path = document.path else { continue }
                     files.read.append((document, nil))
-                    let isRetried = set.documents.retried.contains { $0 === document }
                     let read: FileContent
                     do throws(Failure) {
                         read = try FileReader.read(path, limit: options.maxDocumentBytes, thread: thread)
@@ -54,7 +53,7 @@ struct Stage {
                     }
                     if read.isBeingWritten && heedsWriters {
                         // Its events follow.
-                        if isRetried { continue }
+                        if case .refused = reason { continue }
                         // A file that the set opens is part of it, and is not left for later.
                         let isNew = set.documents.opened.contains { $0.document === document }
                         guard set.documents.heard.isEmpty || isNew else {
@@ -71,7 +70,7 @@ struct Stage {
                         files.unchanged.append(document)
                         continue
                     }
-                    if let unparsable = document.unparsable, unparsable.hash == read.hash, isRetried {
+                    if case .refused = reason, let unparsable = document.unparsable, unparsable.hash == read.hash {
                         throw unparsable.failure
                     }
                     bytes = read.bytes

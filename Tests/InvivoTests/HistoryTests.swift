@@ -60,6 +60,33 @@ extension SwiftAPI {
             }
         }
 
+        final class Song: Assembly {
+            let beat = lazySingleton { Beat(rate: 3) }
+        }
+
+        @Test func membersOfAssembliesResolveAsInTheGeneration() throws {
+            try withRuntime { runtime throws in
+                let (one, other) = (Song(), Song())
+                try runtime.activate(one)
+                let start = try runtime.generation
+                try runtime.activate(other)
+                #expect(try other.beat().rate == 3)
+                try runtime.rollBack(to: start)
+                #expect(try one.beat() === runtime.resolve("song.beat", as: Beat.self))
+                try runtime.rollBack(to: 0)
+                #expect(throws: InvivoError.self) { try one.beat() }
+                try runtime.rollBack(to: start + 1)
+                #expect(try other.beat().rate == 3)
+                try runtime.changes { try $0.remove(other) }
+                #expect(throws: InvivoError.self) { try other.beat() }
+                try runtime.changes { try $0.rollBack(to: start) }
+                #expect(try one.beat().rate == 3)
+                try runtime.changes { try $0.remove(one) }
+                try runtime.activate(other)
+                #expect(try other.beat().rate == 3)
+            }
+        }
+
         @Test func aRuntimeCanKeepNoGeneration() throws {
             var options = Runtime.Options()
             options.history = 0

@@ -164,6 +164,7 @@ __all__ = [
     "Float32",
     "ForeignCallable",
     "ForkedError",
+    "Generation",
     "HandleError",
     "HostError",
     "InCallbackError",

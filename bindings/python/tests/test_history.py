@@ -44,7 +44,7 @@ def test_a_rollback_brings_a_generation_back() -> None:
         assert runtime.marked("first") == first
         kept = runtime.history
         assert [each.generation for each in kept] == [0, 1, 2, 3, 4, 5, 6]
-        assert kept[1].marks == ("first",) and kept[1].cause == "define song.beat" and kept[1].first == 1
+        assert (kept[1].marks, kept[1].cause, kept[1].first) == (("first",), "define song.beat", 1)
         now = datetime.datetime.now(datetime.timezone.utc)
         assert now - datetime.timedelta(minutes=10) < kept[0].time <= kept[-1].time <= now
         runtime.unmark("first")
@@ -56,10 +56,11 @@ def test_assemblies_come_back() -> None:
     with invivo.Runtime() as runtime:
         song = invivo.Assembly("song")
 
-        @song.lazy_singleton
+        @invivo.lazy_singleton
         def beat() -> Beat:
-            return Beat(3)
+            return invivo.wire(Beat, rate=3)
 
+        song.define(beat)
         runtime.activate(song)
         active = runtime.generation
         runtime.deactivate(song)
@@ -69,7 +70,43 @@ def test_assemblies_come_back() -> None:
         assert runtime["song.beat"].rate == 3
         assert runtime.assembly_state("song") == "active"
         runtime.deactivate(song)
-        assert runtime.assembly_state("song") == "inactive"
+        runtime.rollback(to=active)
+        assert runtime["song.beat"].rate == 3
+        runtime.rollback(to=0)
+        runtime.activate(song)
+        assert runtime["song.beat"].rate == 3
+
+
+class Songs(invivo.Assembly):
+    @invivo.lazy_singleton
+    def beat(self) -> Beat:
+        return invivo.wire(Beat, rate=5)
+
+
+class OtherSongs(invivo.Assembly):
+    @invivo.lazy_singleton
+    def beat(self) -> Beat:
+        return invivo.wire(Beat, rate=6)
+
+
+def test_members_of_assemblies_resolve_as_in_the_generation() -> None:
+    first, second = Songs("song"), OtherSongs("song")
+    with invivo.Runtime(first) as runtime:
+        start = runtime.generation
+        runtime.activate(second)
+        with pytest.raises(invivo.NotReadyError):
+            first.beat()
+        runtime.rollback(to=start)
+        assert first.beat() is runtime["song.beat"]
+        with pytest.raises(invivo.NotReadyError):
+            second.beat()
+        runtime.rollback(to=start + 1)
+        assert second.beat().rate == 6
+        with pytest.raises(invivo.NotReadyError):
+            first.beat()
+        with runtime.changes() as changes:
+            changes.rollback(start)
+        assert first.beat().rate == 5
 
 
 def test_wrong_generations_are_refused() -> None:
@@ -119,13 +156,15 @@ def test_refused_bytes_are_shown_and_tried_again(tmp_path: pathlib.Path) -> None
         good = runtime.generation
         file.write_text("config: { n: 2 }\n")
         source.refresh()
-        assert runtime.config["n"] == 2
+        assert runtime.config("n") == 2
         runtime.rollback(to=good)
         source.refresh()
         (state,) = runtime.sources
-        assert runtime.config["n"] == 1
-        assert state.diverged and len(state.live_hash) == 32 and state.live_hash != state.file_hash
+        assert runtime.config("n") == 1
+        assert state.diverged
+        assert len(state.live_hash) == 32
+        assert state.live_hash != state.file_hash
         assert "the file has other bytes" in runtime.reports[-1].warnings[0]
         source.refresh(retry=True)
-        assert runtime.config["n"] == 2
+        assert runtime.config("n") == 2
         assert not runtime.sources[0].diverged

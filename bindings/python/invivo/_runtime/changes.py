@@ -20,7 +20,7 @@ from .._planning.processing import Described
 from .._services import config
 from .._services.documents import Path, Source, file_options
 from .._state import writing
-from .._state.binding import bind
+from .._state.binding import bind, roll_back
 from .._state.contents import Activation, Contents
 from .._state.core import Core
 from .._values import conversion
@@ -35,6 +35,7 @@ class Changes:
         self._contents = Contents()
         self._sources: list[Source] = []
         self._done = False
+        self._restored: int | None = None  # the generation to which it rolls back
 
     def define(
         self,
@@ -300,7 +301,8 @@ class Changes:
 
         For ``submit``, which does not wait, and for ``check``.
         """
-        self._other("changes_rollback", generation_number(generation))
+        self._restored = generation_number(generation)
+        self._other("changes_rollback", self._restored)
 
     def _other(self, function: str, *arguments: Any) -> None:
         self._open()
@@ -392,6 +394,8 @@ class Changes:
                 self._unmount()
                 self._drop_sources()
             raise
+        if self._restored is not None and function == "changes_commit":
+            roll_back(self._core, self._restored)
 
     def write(self, handle: c.invivo_changes) -> None:
         """Writes the changes into another set of the library, whose owner commits it."""

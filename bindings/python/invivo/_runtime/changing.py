@@ -18,6 +18,7 @@ from .._services import blocks
 from .._services.graph import _ASSEMBLY_STATES, Generation, Retired, SourceState, State
 from .._services.pools import Pool
 from .._services.scopes import end_scope, register_scope
+from .._state.binding import roll_back
 from .._values import conversion
 from ..errors import ArgumentError
 from .changes import Changes, generation_number
@@ -243,6 +244,7 @@ class Changing(Resolving):
         core = self._open()
         generation = self.marked(to) if isinstance(to, str) else generation_number(to)
         core.library.call("rollback", core.handle, generation)
+        roll_back(core, generation)
 
     @property
     def history(self) -> list[Generation]:

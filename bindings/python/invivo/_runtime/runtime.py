@@ -303,9 +303,7 @@ class Runtime(Filling, Changing):
     @property
     def generation(self) -> int:
         """The current generation, also while the thread has a view of an older one open."""
-        core, found = self._open(), ctypes.c_uint64()
-        core.library.call("runtime_generation", core.handle, ctypes.byref(found))
-        return found.value
+        return self._open().generation()
 
     # ---- reading and hearing ---------------------------------------------------------------------------
 

@@ -105,9 +105,9 @@ class SourceState:
     follows: str
     interval_ms: int
     reason: str
-    diverged: bool
-    live_hash: str
-    file_hash: str
+    diverged: bool = False
+    live_hash: str = ""
+    file_hash: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

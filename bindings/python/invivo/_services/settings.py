@@ -133,7 +133,7 @@ def make_options(
     if history is not None:
         if not isinstance(history, int) or not 0 <= history <= 1000:
             raise ArgumentError(f"history is {history!r}: between 0 and 1,000 generations are kept")
-        options.history = history or c.INVIVO_HISTORY_NONE
+        options.history = history or 0xFFFFFFFF  # INVIVO_HISTORY_NONE
     if load_timeout is not None:
         options.load_timeout_ms = 0xFFFFFFFF if math.isinf(load_timeout) else milliseconds(load_timeout)
     if foreign_files:

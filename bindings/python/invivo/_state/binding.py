@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .._assemblies.active import State
 from .contents import Contents
 from .core import Core
 from .writing import Written
@@ -26,6 +27,8 @@ def bind(core: Core, contents: Contents, written: Written) -> Callable[[], None]
     states = [
         (each, each._core, each._collaborators, each.members) for each in (*contents.activated, *contents.deactivated)
     ]
+    before = [State(each) for each in (*contents.activated, *contents.deactivated)]
+    generation = core.generation() if before else 0
     mounted = [(each, each.name) for each in contents.deactivated if each._own_name is not None]
     for key in former:
         declared.pop(key, None)
@@ -42,9 +45,13 @@ def bind(core: Core, contents: Contents, written: Written) -> Callable[[], None]
     for each, activation in contents.activated.items():
         core.active.by_name.setdefault(each.name, []).append(each)
         each._core, each._collaborators, each.members = core, dict(activation.collaborators), activation.members
+    if before:
+        core.active.note(generation, before)
     core.outdate()
 
     def undo() -> None:
+        if before:
+            core.active.drop(before)
         for key, made in former.items():
             declared.pop(key, None)
             if made is not None:
@@ -60,3 +67,9 @@ def bind(core: Core, contents: Contents, written: Written) -> Callable[[], None]
         core.outdate()
 
     return undo
+
+
+def roll_back(core: Core, generation: int) -> None:
+    """After a rollback: the assemblies are bound as they were in that generation."""
+    if core.active.roll_back(generation, core.generation() - 1):
+        core.outdate()

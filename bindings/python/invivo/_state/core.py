@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+
 from .. import _generated as c
 from .._assemblies.active import ActiveAssemblies
 from .._assemblies.processors import Processor
@@ -31,6 +33,12 @@ class Core(Objects):
         self.plans.purge()
         for each in list(self.runtimes):
             each.purge()
+
+    def generation(self) -> int:
+        """Returns the number of the current generation."""
+        found = ctypes.c_uint64()
+        self.library.call("runtime_generation", self.handle, ctypes.byref(found))
+        return found.value
 
     def outdate(self) -> None:
         """Notes that the meaning of a class or name has changed, or changes with the next commit."""

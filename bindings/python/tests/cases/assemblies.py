@@ -26,7 +26,12 @@ class Assemblies:
         self.names = names
         self.words: dict[str, Declared] = {}
         self.interfaces: dict[str, type] = {}
-        self.active: dict[str, invivo.Assembly] = {}  # by name; also those that were active
+        self.active: dict[str, list[invivo.Assembly]] = {}  # by name; also those that were active
+
+    def now(self, name: str) -> invivo.Assembly:
+        """The active one, or the last one that was."""
+        known = self.active[name]
+        return next((each for each in known if each._core is not None), known[-1])
 
     def interface(self, name: str) -> type:
         return self.interfaces.setdefault(name, type(name, (), {}))

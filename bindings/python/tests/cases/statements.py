@@ -214,15 +214,16 @@ class Statements(Expectations, History):
         given = [self.assemblies.instance(each.text) for each in words]
         with self.in_changes() as changes:
             changes.activate(*given)
-        self.assemblies.active.update((each.name, each) for each in given)
+        for each in given:
+            self.assemblies.active.setdefault(each.name, []).append(each)
 
     def do_deactivate(self, line: Line, *names: Word) -> None:
-        self.runtime.deactivate(*(self.assemblies.active[each.text] for each in names))
+        self.runtime.deactivate(*(self.assemblies.now(each.text) for each in names))
 
     def do_mount(self, line: Line, word: Word, prefix: Word) -> None:
         remap = {each.words[1].text: each.words[2].text for each in line.below if each.verb == "remap"}
         mounted = self.runtime.mount(self.assemblies.another(word.text), prefix.text, remap)
-        self.assemblies.active[prefix.text] = mounted
+        self.assemblies.active.setdefault(prefix.text, []).append(mounted)
 
     def do_activity(self, line: Line, name: Word, state: Word) -> None:
         found = self.runtime.assembly_state(name.text)
