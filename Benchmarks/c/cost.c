@@ -219,6 +219,38 @@ static void held_view(int reloads) {
     must(invivo_runtime_close(runtime, &error));
 }
 
+/* ---- reports and former generations ---- */
+
+/* Memory of the last 64 reports and 16 generations of a document that tunes so many keys. An edit changes the value of one key, or
+ * of all. */
+static void history(int count, bool all) {
+    invivo_type type;
+    invivo_runtime runtime = open_runtime(&type, true);
+    invivo_definition *table = table_of(count, type, false);
+    invivo_assembly assembly = {.struct_size = sizeof assembly, .name = "many", .definitions = table, .definition_count = (uint64_t)count};
+    activate(runtime, &assembly);
+    size_t size = (size_t)count * 64 + 64;
+    char *text = malloc(size), name[64];
+    if (!text) exit(1);
+    double before = 0;
+    for (int i = 0; i < 80; i++) {
+        invivo_changes changes;
+        size_t length = (size_t)snprintf(text, size, "traits:\n");
+        for (int key = 0; key < count; key++)
+            length += (size_t)snprintf(text + length, size - length, "  many.part%07d: [ Set: { gain: %d } ]\n", key, all || key == 3 ? i : 1);
+        must(invivo_changes_open(runtime, &changes, &error));
+        must(invivo_changes_document(changes, "tuning.yaml", text, length, &error));
+        must(invivo_changes_commit(changes, &error));
+        if (i == 1) before = bytes_in_use();
+    }
+    double grown = bytes_in_use() - before;
+    snprintf(name, sizeof name, "memory.history.%s.of.%d", all ? "all" : "one", count);
+    row(name, grown, "bytes", "none", 0, "<= 4 MiB", grown <= 4 << 20);
+    free(text);
+    must(invivo_runtime_close(runtime, &error));
+    free_table(table);
+}
+
 int main(int argc, char **argv) {
     bool quick = false, is_long = false;
     for (int i = 1; i < argc; i++) {
@@ -226,6 +258,7 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[i], "--long")) is_long = true;
     }
     if (quick) rounds = 3;
+    history(quick ? 1000 : 10000, false), history(quick ? 1000 : 10000, true);
     held_view(quick ? 5000 : 30000);
     traits(quick);
     assemblies_beside(quick);

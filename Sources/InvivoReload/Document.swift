@@ -29,8 +29,8 @@ public final class Document: @unchecked Sendable {
         /// Its content under `config:`.
         var config: ConfigNode?
         var isOpen = false
-        /// The length of its text, in bytes.
-        var size = 0
+        /// Empty if it has none.
+        var text: [UInt8] = []
     }
     var state = State()
     /// The hash of the file as it was last read; nil if it was not read.
@@ -77,4 +77,18 @@ public final class NewDocument: Sendable {
 
     /// No other set can open it any more.
     deinit { if document.phase != .open { document.closeHandle() } }
+}
+
+extension Document.State {
+    /// Takes in a text. `document` has the former state.
+    mutating func read(_ text: [UInt8], of document: Document, _ limits: SpecLimits) throws(Failure) {
+        self.text = text
+        let parsed = try SpecReader.read(
+            text, file: document.name, format: SpecFormat.of(fileName: document.name), limits: limits)
+        let said = try TraitDocument(parsed, like: document.state.traits)
+        config = try said.config.map { config throws(Failure) in
+            try ConfigNode(document: config, like: document.state.config)
+        }
+        if !said.isEmpty { traits = said }
+    }
 }

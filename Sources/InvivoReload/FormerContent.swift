@@ -7,8 +7,6 @@ internal import InvivoWiring
 ///
 /// Everything else of a generation stays in a rollback: types, processors, overrides, targets, pools and instances.
 struct FormerContent: Sendable {
-    typealias DocumentState = (document: Document, state: Document.State)
-
     /// Nil if it does not differ.
     var config: ConfigLayers?
     /// Nil if they do not differ.
@@ -16,7 +14,7 @@ struct FormerContent: Sendable {
     /// The definitions as they were described, before processors visited them; nil = the key had none. Definitions of entries are not
     /// among them: they follow from their pattern and the configuration.
     var definitions: IDTable<Definition?> = [:]
-    var documents: [DocumentState] = []
+    var documents: [(document: Document, former: FormerDocument)] = []
 
     var isEmpty: Bool { config == nil && assemblies == nil && definitions.isEmpty && documents.isEmpty }
 
@@ -25,8 +23,12 @@ struct FormerContent: Sendable {
         config = config ?? later.config
         assemblies = assemblies ?? later.assemblies
         for (id, definition) in later.definitions where definitions[id] == nil { definitions[id] = definition }
-        for other in later.documents where !documents.contains(where: { $0.document === other.document }) {
-            documents.append(other)
+        for (document, former) in later.documents {
+            if let index = documents.firstIndex(where: { $0.document === document }) {
+                documents[index].former.join(former)
+            } else {
+                documents.append((document, former))
+            }
         }
     }
 
@@ -36,14 +38,13 @@ struct FormerContent: Sendable {
         let described = definitions.values.reduce(0) {
             $0 + ($1 == nil ? 0 : Self.bytesOfDefinition) + Self.bytesOfEntry
         }
-        return documents.reduce(fixed + described) { $0 + Self.bytesOfEntry + Self.bytesPerByte * $1.state.size }
+        return documents.reduce(fixed + described) { $0 + Self.bytesOfEntry + $1.former.bytes }
     }
 
-    // The nodes of a tree that an edit replaces, a definition with some injections, an entry of a table, the values of a document.
+    // The nodes of a tree that an edit replaces, a definition with some injections, an entry of a table.
     private static let bytesOfTree = 1024
     private static let bytesOfDefinition = 640
     private static let bytesOfEntry = 64
-    private static let bytesPerByte = 8
 }
 
 extension Snapshot {
@@ -56,7 +57,9 @@ extension Snapshot {
         var content = FormerContent()
         if wiring.config.layers != nil { content.config = config }
         if plan.assemblies != nil { content.assemblies = assemblies }
-        content.documents = wiring.staged.documents.map { ($0.document, $0.document.state) }
+        content.documents = wiring.staged.documents.map { document, next in
+            (document, FormerDocument(document.state, from: next))
+        }
         for (id, changed) in plan.changed where changed?.body.entry == nil {
             let former = described(id)
             guard former?.body.entry == nil else { continue }

@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoGraph
+internal import InvivoSpec
 internal import InvivoTraits
 internal import InvivoWiring
 internal import Synchronization
@@ -43,7 +44,7 @@ final class GenerationStore: Sendable {
     }
 
     /// Returns the content that a rollback brings back; nil for another set. By the thread that has the turn.
-    func stage(_ set: ChangeSet) throws(Failure) -> Staged? {
+    func stage(_ set: ChangeSet, _ limits: SpecLimits) throws(Failure) -> Staged? {
         guard let number = set.restoredGeneration else { return nil }
         var rest = set
         rest.restoredGeneration = nil
@@ -52,13 +53,12 @@ final class GenerationStore: Sendable {
                 .argument,
                 "a change set with a rollback changes nothing else: commit the other changes before or after it")
         }
-        var content = try history.content(of: number)
-        // Documents that have the content already.
-        content.documents.removeAll { document, state in
-            state.isOpen == document.state.isOpen
-                && (!state.isOpen || state.hash != nil && state.hash == document.state.hash)
+        let content = try history.content(of: number)
+        var states: [(document: Document, next: Document.State)] = []
+        for (document, former) in content.documents where !former.isSame(as: document.state) {
+            states.append((document, try former.state(of: document, limits)))
         }
-        return Staged(set, content.documents.map { ($0.document, $0.state) }, restoring: content)
+        return Staged(set, states, restoring: content)
     }
 
     // MARK: the store

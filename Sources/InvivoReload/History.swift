@@ -42,6 +42,8 @@ final class History: Sendable {
     private static let settingsTogether: UInt64 = 1_000_000_000
     /// The newest entry, and those with marks, are kept whatever their size.
     static let mostBytes = 2 << 20
+    /// More differences of a text than that become one.
+    static let mostSteps = 64
 
     /// The number of generations that are kept beside the current one and those with marks.
     private let most: Int
@@ -59,6 +61,7 @@ final class History: Sendable {
     ///   - former: the content that it replaced.
     func note(_ number: UInt64, cause: String, isSettings: Bool, _ former: () -> FormerContent) -> [FormerContent] {
         state.withLock { state in
+            state.shorten()
             let isKept = most > 0 || !state.current.marks.isEmpty || !state.entries.isEmpty
             let content = isKept ? former() : FormerContent()
             let now = monotonicNow()
@@ -87,9 +90,7 @@ final class History: Sendable {
             guard let index = state.entries.firstIndex(where: { $0.generation.numbers.contains(number) }) else {
                 return .failure(state.unknown(number))
             }
-            var content = state.entries[index].content
-            for later in state.entries[(index + 1)...] { content.join(later.content) }
-            return .success(content)
+            return .success(state.content(from: index))
         }
         return try found.get()
     }
@@ -176,6 +177,36 @@ extension History.State {
         entries[index].content.join(content)
         entries[index].bytes = entries[index].content.bytes
         bytes += entries[index].bytes
+    }
+
+    /// Makes the many differences of texts that an entry with a mark has gathered one. By the thread that has the turn, before its
+    /// commit changes a document.
+    fileprivate mutating func shorten() {
+        let long = entries.indices.filter { index in
+            entries[index].content.documents.contains { $0.former.steps.count > History.mostSteps }
+        }
+        for index in long {
+            let (whole, next) = (content(from: index), content(from: index + 1))
+            func text(_ document: Document, in content: FormerContent) -> [UInt8] {
+                let live = document.state.text
+                return content.documents.first { $0.document === document }?.former.text(live: live) ?? live
+            }
+            for (place, entry) in entries[index].content.documents.enumerated() {
+                entries[index].content.documents[place].former.shorten(
+                    text(entry.document, in: whole), from: text(entry.document, in: next))
+            }
+            bytes -= entries[index].bytes
+            entries[index].bytes = entries[index].content.bytes
+            bytes += entries[index].bytes
+        }
+    }
+
+    /// Returns what differs between the entry at an index and the current generation.
+    fileprivate func content(from index: Int) -> FormerContent {
+        guard index < entries.count else { return FormerContent() }
+        var content = entries[index].content
+        for later in entries[(index + 1)...] { content.join(later.content) }
+        return content
     }
 
     /// Drops the oldest entries without marks above the limits. What it drops stays part of an older entry, which needs it.

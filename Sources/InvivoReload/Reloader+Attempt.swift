@@ -178,7 +178,8 @@ extension Reloader {
                     let isRollback = set.restoredGeneration != nil
                     let staged =
                         isRollback
-                        ? try generations.stage(set) : try stage.run(set, &prepared.files, &prepared.clock)
+                        ? try generations.stage(set, options.specLimits)
+                        : try stage.run(set, &prepared.files, &prepared.clock)
                     prepared.clock.end(INVIVO_PHASE_STAGE)
                     guard let staged else { return }
                     container.monitor.locked { container.builds.beginNoting() }

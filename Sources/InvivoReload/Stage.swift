@@ -85,8 +85,7 @@ struct Stage {
                 }
                 if let modified { clock.fileChanged(wall: modified) }
                 next.isOpen = true
-                next.size = bytes.count
-                do throws(Failure) { try parse(bytes, of: document, into: &next) } catch {
+                do throws(Failure) { try next.read(bytes, of: document, options.specLimits) } catch {
                     if let hash = next.hash, error.code != .timeout { document.unparsable = (hash, error) }
                     throw error
                 }
@@ -98,15 +97,5 @@ struct Stage {
         }
         if let failure = Failure.gathered(failures) { throw failure }
         return found.isEmpty && set.changesOnlyDocuments ? nil : Staged(set, found)
-    }
-
-    private func parse(_ bytes: [UInt8], of document: Document, into next: inout Document.State) throws(Failure) {
-        let parsed = try SpecReader.read(
-            bytes, file: document.name, format: SpecFormat.of(fileName: document.name), limits: options.specLimits)
-        let said = try TraitDocument(parsed, like: document.state.traits)
-        next.config = try said.config.map { config throws(Failure) in
-            try ConfigNode(document: config, like: document.state.config)
-        }
-        if !said.isEmpty { next.traits = said }
     }
 }

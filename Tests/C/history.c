@@ -319,6 +319,56 @@ static void a_mark_keeps_a_generation(void) {
     end();
 }
 
+/* Of a document, what differs is kept: of many edits it becomes one difference. */
+static void a_mark_outlives_many_edits_of_a_document(void) {
+    invivo_runtime_options options = without_history();
+    begin_with(&options);
+    seed = 7;
+    for (int round = 0; round < 2; round++) {
+        char written[2048];
+        for (int i = 0; i < 300; i++) {
+            size_t length = (size_t)snprintf(written, sizeof written, "config:\n");
+            for (unsigned j = 0, most = 1 + chance(40); j < most; j++)
+                length += (size_t)snprintf(written + length, sizeof written - length, "  n%u: %u\n", j, chance(1000));
+            invivo_changes changes = open_set();
+            OK(invivo_changes_document(changes, "d.yaml", written, length, E));
+            commit(changes);
+            if (i == 100) OK(invivo_mark(runtime, "good", NULL, E));
+            if (i == 150) OK(invivo_mark(runtime, "better", NULL, E));
+            if (i == 100 || i == 150) {
+                char *now = content();
+                uint64_t number = generation();
+                invivo_changes other = open_set();
+                OK(invivo_changes_document(other, "d.yaml", NULL, 0, E));
+                commit(other);
+                roll_back(number);
+                char *again = content();
+                CHECK_TEXT(again, now);
+                free(now), free(again);
+            }
+        }
+        uint64_t good = 0, better = 0;
+        OK(invivo_marked(runtime, "good", &good, E));
+        OK(invivo_marked(runtime, "better", &better, E));
+        char *last = content();
+        OK(invivo_mark(runtime, "last", NULL, E));
+        roll_back(good);
+        char *first = content();
+        roll_back(better);
+        roll_back(good);
+        char *again = content();
+        CHECK_TEXT(again, first);
+        CHECK(strcmp(first, last) != 0);
+        uint64_t number = 0;
+        OK(invivo_marked(runtime, "last", &number, E));
+        roll_back(number);
+        free(again), again = content();
+        CHECK_TEXT(again, last);
+        free(first), free(last), free(again);
+    }
+    end();
+}
+
 static void a_commit_without_other_content_takes_no_place(void) {
     begin();
     define("k.a", 1);
@@ -764,6 +814,7 @@ int main(void) {
     RUN_TEST(every_kept_generation_comes_back_as_it_was);
     RUN_TEST(the_last_generations_are_kept);
     RUN_TEST(a_mark_keeps_a_generation);
+    RUN_TEST(a_mark_outlives_many_edits_of_a_document);
     RUN_TEST(a_commit_without_other_content_takes_no_place);
     RUN_TEST(settings_within_a_second_are_one_entry);
     RUN_TEST(a_definition_ends_with_the_last_kept_generation);
