@@ -21,7 +21,7 @@ final class GenerationStore: Sendable {
         _ container: Container, _ documents: Documents, _ targets: Targets, _ reclaimer: Reclaimer,
         _ announcer: Announcer, keeping history: Int
     ) {
-        self.history = History(most: history)
+        self.history = History(most: history, container.monitor)
         self.container = container
         self.documents = documents
         self.targets = targets

@@ -2,7 +2,6 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoSpec
-internal import Synchronization
 
 /// A generation whose content a rollback can bring back, or the current one.
 public struct KeptGeneration: Sendable {
@@ -39,7 +38,7 @@ final class History: Sendable {
     }
 
     /// Consecutive changes of settings within this time are one entry, in nanoseconds.
-    private static let settingsTogether: UInt64 = 1_000_000_000
+    static let settingsTogether: UInt64 = 1_000_000_000
     /// The newest entry, and those with marks, are kept whatever their size.
     static let mostBytes = 2 << 20
     /// More differences of a text than that become one.
@@ -47,11 +46,12 @@ final class History: Sendable {
 
     /// The number of generations that are kept beside the current one and those with marks.
     private let most: Int
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
-    init(most: Int) {
+    /// `monitor` is the runtime's.
+    init(most: Int, _ monitor: Monitor) {
         self.most = most
-        state = Mutex(State())
+        state = Guarded(State(), by: monitor)
     }
 
     /// Notes a commit. The caller drops the result without a lock: definitions may end user data of the host.
@@ -60,32 +60,22 @@ final class History: Sendable {
     ///   - isSettings: whether it only changed settings.
     ///   - former: the content that it replaced.
     func note(_ number: UInt64, cause: String, isSettings: Bool, _ former: () -> FormerContent) -> [FormerContent] {
-        state.withLock { state in
-            state.shorten()
-            let isKept = most > 0 || !state.current.marks.isEmpty || !state.entries.isEmpty
+        while true {
+            // Without the lock: it may take long.
+            let isKept = state.locked { $0.isKept(most) }
             let content = isKept ? former() : FormerContent()
-            let now = monotonicNow()
-            if isKept && content.isEmpty {
-                state.current.numbers = state.current.numbers.lowerBound...number
-                return []
+            let dropped = state.locked { state -> [FormerContent]? in
+                // A mark was made meanwhile.
+                guard isKept || !state.isKept(most) else { return nil }
+                return state.note(number, cause, isSettings: isSettings, content, isKept: isKept, most)
             }
-            let isTogether =
-                isSettings && state.settingsSince != 0 && now - state.settingsSince < Self.settingsTogether
-                && state.current.marks.isEmpty && !state.entries.isEmpty
-            if isTogether {
-                state.join(content, into: state.entries.count - 1)
-            } else {
-                if isKept { state.append(content) }
-                state.settingsSince = isSettings ? now : 0
-            }
-            state.current = KeptGeneration(numbers: number...number, cause: cause, time: iv_wall_ns())
-            return state.trim(most) + [content]
+            if let dropped { return dropped }
         }
     }
 
     /// Returns the content of a kept generation where the current one differs.
     func content(of number: UInt64) throws(Failure) -> FormerContent {
-        let found = state.withLock { state -> Result<FormerContent, Failure> in
+        let found = state.locked { state -> Result<FormerContent, Failure> in
             if state.current.numbers.contains(number) { return .success(FormerContent()) }
             guard let index = state.entries.firstIndex(where: { $0.generation.numbers.contains(number) }) else {
                 return .failure(state.unknown(number))
@@ -96,13 +86,13 @@ final class History: Sendable {
     }
 
     /// The kept generations, the oldest first. The last one is the current one.
-    var generations: [KeptGeneration] { state.withLock { $0.entries.map(\.generation) + [$0.current] } }
+    var generations: [KeptGeneration] { state.locked { $0.entries.map(\.generation) + [$0.current] } }
 
     // MARK: marks
 
     /// Keeps the current generation under a name, which no longer stands for another one. Returns its number.
     func mark(_ name: String) -> UInt64 {
-        let (number, dropped) = state.withLock { state -> (UInt64, [FormerContent]) in
+        let (number, dropped) = state.locked { state -> (UInt64, [FormerContent]) in
             state.unmark(name)
             state.current.marks.append(name)
             return (state.current.numbers.upperBound, state.trim(most))
@@ -113,7 +103,7 @@ final class History: Sendable {
 
     /// Ends a mark. Returns false if there is none.
     func unmark(_ name: String) -> Bool {
-        let (isEnded, dropped) = state.withLock { state in (state.unmark(name), state.trim(most)) }
+        let (isEnded, dropped) = state.locked { state in (state.unmark(name), state.trim(most)) }
         withExtendedLifetime(dropped) {}
         return isEnded
     }
@@ -135,15 +125,15 @@ final class History: Sendable {
 
     /// The definitions of all kept generations.
     var definitions: [Definition] {
-        state.withLock { $0.entries.flatMap { $0.content.definitions.values.compactMap { $0 } } }
+        state.locked { $0.entries.flatMap { $0.content.definitions.values.compactMap { $0 } } }
     }
 
     /// The descriptions of the assemblies of all kept generations.
-    var assemblies: [ActiveAssemblies] { state.withLock { $0.entries.compactMap(\.content.assemblies) } }
+    var assemblies: [ActiveAssemblies] { state.locked { $0.entries.compactMap(\.content.assemblies) } }
 
     /// For close. The caller drops the result without a lock.
     func takeAll() -> [FormerContent] {
-        state.withLock { state in
+        state.locked { state in
             defer { (state.entries, state.bytes, state.unmarked) = ([], 0, 0) }
             return state.entries.map(\.content)
         }
@@ -151,6 +141,32 @@ final class History: Sendable {
 }
 
 extension History.State {
+    /// Whether the content of the current generation is kept when another one replaces it.
+    fileprivate func isKept(_ most: Int) -> Bool { most > 0 || !current.marks.isEmpty || !entries.isEmpty }
+
+    /// Notes a commit, with the content that it replaced if that is kept. Returns what is dropped.
+    fileprivate mutating func note(
+        _ number: UInt64, _ cause: String, isSettings: Bool, _ content: FormerContent, isKept: Bool, _ most: Int
+    ) -> [FormerContent] {
+        shorten()
+        let now = monotonicNow()
+        if isKept && content.isEmpty {
+            current.numbers = current.numbers.lowerBound...number
+            return []
+        }
+        let isTogether =
+            isSettings && settingsSince != 0 && now - settingsSince < History.settingsTogether && current.marks.isEmpty
+            && !entries.isEmpty
+        if isTogether {
+            join(content, into: entries.count - 1)
+        } else {
+            if isKept { append(content) }
+            settingsSince = isSettings ? now : 0
+        }
+        current = KeptGeneration(numbers: number...number, cause: cause, time: iv_wall_ns())
+        return trim(most) + [content]
+    }
+
     @discardableResult
     fileprivate mutating func unmark(_ name: String) -> Bool {
         func remove(_ generation: inout KeptGeneration) -> Bool {
