@@ -126,6 +126,14 @@ static void start_again(const char *text) {
         if (MUST(invivo_key_find(live.runtime, key_names[key], &id, E))) MUST(invivo_start(live.runtime, id, E));
     }
 }
+/* Commits that change no definition may follow: of their generations nothing is known. */
+static void keep_world(void) {
+    uint64_t generation = 0;
+    MUST(invivo_runtime_generation(live.runtime, &generation, E));
+    kept_worlds[generation % KEPT_WORLDS].generation = generation;
+    kept_worlds[generation % KEPT_WORLDS].world = now;
+    kept_worlds[generation % KEPT_WORLDS].is_there = true;
+}
 /* The result of a commit: the next world, or the unchanged one. */
 static void take_answer(world *next, invivo_status status, invivo_error *error, bool was_to_fail) {
     bind(next);
@@ -135,7 +143,7 @@ static void take_answer(world *next, invivo_status status, invivo_error *error, 
     if (has_fallen && status) start_again(invivo_error_text(error));
     /* Each time would cost more than everything else. */
     if (status && !has_fallen && chance(25)) commit_comparison(next, status, invivo_error_text(error));
-    if (!status) now = *next;
+    if (!status) now = *next, keep_world();
     invivo_error_release(error);
 }
 static bool arm(void) {
@@ -320,6 +328,31 @@ static void first_definitions(void) {
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, is_armed);
 }
+/* Definitions, documents and settings are those of a former generation. Overrides and processors stay. */
+static void roll_back(void) {
+    uint64_t current = 0;
+    invivo_error *error = NULL;
+    if (!MUST(invivo_runtime_generation(live.runtime, &current, E))) return;
+    uint64_t to = current - (uint64_t)below(current < 18 ? (int)current + 1 : 18);
+    if (!kept_worlds[to % KEPT_WORLDS].is_there || kept_worlds[to % KEPT_WORLDS].generation != to) return;
+    world next = kept_worlds[to % KEPT_WORLDS].world;
+    memcpy(next.bound, now.bound, sizeof next.bound);
+    memcpy(next.overrides, now.overrides, sizeof next.overrides);
+    memcpy(next.override_count, now.override_count, sizeof next.override_count);
+    memcpy(next.processors, now.processors, sizeof next.processors);
+    next.counter = now.counter;
+    /* The key of a processor stays. */
+    for (int i = 0; i < PROCESSORS; i++)
+        if (next.processors[i].is_there && next.processors[i].key >= 0 && !next.defined[next.processors[i].key]) return;
+    trace("rollback to %llu\n", (unsigned long long)to);
+    bool is_armed = arm();
+    invivo_status status = invivo_rollback(live.runtime, to, &error);
+    if (status == INVIVO_E_NOT_FOUND && strstr(invivo_error_text(error), "is not kept")) {
+        countdown = 0;
+        return invivo_error_release(error);
+    }
+    take_answer(&next, status, error, is_armed);
+}
 static void begin_override(void) {
     int key = below(KEYS), *count = &now.override_count[key];
     if (!now.defined[key] || *count == MOST_OVERRIDES || override_number == OPERATIONS || is_remapped(&now, key)) return;
@@ -419,6 +452,7 @@ static void compare(void) {
 
 static void operate(void) {
     int what = below(100);
+    if (what < 6 && with(WITH_ROLLBACKS)) return roll_back();
     if (what < 32) return change(1 + below(3));
     if (what < 44) return with(WITH_OVERRIDES) ? begin_override() : change(1);
     if (what < 52) return with(WITH_OVERRIDES) ? end_override() : change(2);
@@ -447,6 +481,7 @@ static void run(uint64_t seed) {
     seed_of_sequence = random_state = seed;
     failure = AGREES, arena_used = 0, parts_made = parts_alive = countdown = 0, lease_count = override_number = 0, place_of_host = 1;
     memset(&now, 0, sizeof now);
+    for (int i = 0; i < KEPT_WORLDS; i++) kept_worlds[i].is_there = false;
     for (int i = 0; i < PATHS; i++) now.operator_says[i] = -1;
     memset(now.bound, -1, sizeof now.bound);
     memset(now.remapped, -1, sizeof now.remapped);

@@ -70,11 +70,15 @@ typedef struct world {
 /* The features of a sequence: drawn first, so that a failing sequence loses those that it does not need. */
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
-       WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, FEATURES = 19 };
+       WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, WITH_ROLLBACKS = 524288,
+       FEATURES = 20 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
 static world now; /* of the live runtime */
+/* The worlds of the last generations. */
+enum { KEPT_WORLDS = 64 };
+static struct { uint64_t generation; world world; bool is_there; } kept_worlds[KEPT_WORLDS];
 
 static bool is_tool(int key) { return key < TOOLS; }
 
