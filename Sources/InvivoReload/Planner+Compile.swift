@@ -206,8 +206,10 @@ extension Planner {
             }
             // An object of another type may not fit any more.
             if let former, former.type !== recipe.type { holders.formUnion(holdersByAnyName(of: id)) }
-            // Nothing may depend on a definition that has become abstract.
-            if recipe.isAbstract, former?.id != id || former?.isAbstract == false {
+            // Nothing may depend on a definition that has become abstract. One that no longer is takes the arguments that it declares.
+            if recipe.isAbstract
+                ? former?.id != id || former?.isAbstract == false : former?.id == id && former?.isAbstract == true
+            {
                 holders.formUnion(before.links.dependents.holders(of: id))
                 holders.formUnion(before.links.aliases[id])
             }
