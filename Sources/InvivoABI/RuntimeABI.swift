@@ -54,6 +54,7 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     } else if given.pin_max_age_ms != 0 {
         options.pinMaxAge = UInt64(given.pin_max_age_ms) * 1_000_000
     }
+    if given.rule_timeout_ms != 0 { options.ruleTimeout = UInt64(given.rule_timeout_ms) * 1_000_000 }
     options.allowsForeignFiles = given.flags & UInt32(INVIVO_RUNTIME_FOREIGN_FILES) != 0
     options.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
     if given.load_timeout_ms == .max {

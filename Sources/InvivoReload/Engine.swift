@@ -219,6 +219,8 @@ public struct EngineOptions: Sendable {
     public var stopGrace: UInt64 = 30_000_000_000
     /// Nanoseconds after which an open pin is logged; `UInt64.max` = never.
     public var pinMaxAge: UInt64 = 60_000_000_000
+    /// Nanoseconds within which the rules of a change set must answer.
+    public var ruleTimeout: UInt64 = 1_000_000_000
     public var log = Log(level: 5, sink: nil)
     public init() {}
 }

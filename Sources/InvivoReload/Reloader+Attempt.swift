@@ -131,9 +131,17 @@ extension Reloader {
         return Pins.outside(container.core) { ContentQuoting.allowed(options.quotesContent, body) }
     }
 
+    /// Stage and plan, and the rules of the plan.
+    func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> PreparedReload {
+        let prepared = plan(set, heedingWriters: heedingWriters)
+        beginRules(prepared)
+        finishRules(prepared)
+        return prepared
+    }
+
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
     /// open for long.
-    func prepare(_ set: ChangeSet, heedingWriters: Bool = true) -> PreparedReload {
+    func plan(_ set: ChangeSet, heedingWriters: Bool = true) -> PreparedReload {
         let open = documents.withoutClosed(set.documents)
         let concernsNoOpenDocument = !set.documents.heard.isEmpty && open.contents.isEmpty
         var set = set

@@ -1333,10 +1333,38 @@ static invivo_pin not_ready_pin_current(invivo_runtime runtime) {
     return none;
 }
 
+static invivo_status not_ready_changes_add_rule(invivo_changes changes, const invivo_rule *rule, invivo_error **error) {
+    (void)changes;
+    (void)rule;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_remove_rule(invivo_changes changes, const char *name, invivo_error **error) {
+    (void)changes;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_rule_add(invivo_runtime runtime, const invivo_rule *rule, invivo_error **error) {
+    (void)runtime;
+    (void)rule;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_rule_remove(invivo_runtime runtime, const char *name, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 193,
+    .function_count = 197,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1530,6 +1558,10 @@ static const struct invivo_table not_ready = {
     .pin_end = not_ready_pin_end,
     .pin_generation = not_ready_pin_generation,
     .pin_current = not_ready_pin_current,
+    .changes_add_rule = not_ready_changes_add_rule,
+    .changes_remove_rule = not_ready_changes_remove_rule,
+    .rule_add = not_ready_rule_add,
+    .rule_remove = not_ready_rule_remove,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2323,6 +2355,22 @@ uint64_t invivo_pin_generation(invivo_pin pin) {
 
 invivo_pin invivo_pin_current(invivo_runtime runtime) {
     return functions()->pin_current(runtime);
+}
+
+invivo_status invivo_changes_add_rule(invivo_changes changes, const invivo_rule *rule, invivo_error **error) {
+    return functions()->changes_add_rule(changes, rule, error);
+}
+
+invivo_status invivo_changes_remove_rule(invivo_changes changes, const char *name, invivo_error **error) {
+    return functions()->changes_remove_rule(changes, name, error);
+}
+
+invivo_status invivo_rule_add(invivo_runtime runtime, const invivo_rule *rule, invivo_error **error) {
+    return functions()->rule_add(runtime, rule, error);
+}
+
+invivo_status invivo_rule_remove(invivo_runtime runtime, const char *name, invivo_error **error) {
+    return functions()->rule_remove(runtime, name, error);
 }
 
 #pragma GCC visibility pop

@@ -54,7 +54,7 @@ static const size_t cuts_of_callable_options[] = {CUT(invivo_callable_options, s
 static const size_t cuts_of_type_options[] = {CUT(invivo_type_options, struct_size), CUT(invivo_type_options, name), CUT(invivo_type_options, text), CUT(invivo_type_options, supertypes), CUT(invivo_type_options, supertype_count), CUT(invivo_type_options, concurrency), CUT(invivo_type_options, reserved), CUT(invivo_type_options, domain), CUT(invivo_type_options, size), CUT(invivo_type_options, alignment), CUT(invivo_type_options, init), CUT(invivo_type_options, deinit), CUT(invivo_type_options, make), CUT(invivo_type_options, release), CUT(invivo_type_options, block_size), CUT(invivo_type_options, parameters), CUT(invivo_type_options, parameter_count), CUT(invivo_type_options, properties), CUT(invivo_type_options, property_count), CUT(invivo_type_options, methods), CUT(invivo_type_options, method_count), CUT(invivo_type_options, start), CUT(invivo_type_options, stop), CUT(invivo_type_options, user_data), CUT(invivo_type_options, destroy), CUT(invivo_type_options, will_inject), CUT(invivo_type_options, did_inject), CUT(invivo_type_options, weak_make), CUT(invivo_type_options, weak_load), CUT(invivo_type_options, weak_free), CUT(invivo_type_options, block_initial), CUT(invivo_type_options, needs), CUT(invivo_type_options, need_count), CUT(invivo_type_options, child), CUT(invivo_type_options, key_name), CUT(invivo_type_options, prepare), CUT(invivo_type_options, take_runtime), CUT(invivo_type_options, count_references), CUT(invivo_type_options, lookup_name), 0};
 static const size_t cuts_of_property[] = {CUT(invivo_property, struct_size), CUT(invivo_property, name), CUT(invivo_property, kind), CUT(invivo_property, flags), CUT(invivo_property, offset), CUT(invivo_property, size), CUT(invivo_property, initial), CUT(invivo_property, min), CUT(invivo_property, max), CUT(invivo_property, step), CUT(invivo_property, initial_text), CUT(invivo_property, unit), CUT(invivo_property, text), CUT(invivo_property, choices), CUT(invivo_property, choice_count), CUT(invivo_property, was), CUT(invivo_property, was_count), CUT(invivo_property, fields), CUT(invivo_property, field_count), CUT(invivo_property, get), CUT(invivo_property, set), CUT(invivo_property, user_data), CUT(invivo_property, initial_value), CUT(invivo_property, capture), CUT(invivo_property, restore), CUT(invivo_property, forget), CUT(invivo_property, reserved), 0};
 static const size_t cuts_of_method[] = {CUT(invivo_method, struct_size), CUT(invivo_method, name), CUT(invivo_method, text), CUT(invivo_method, parameters), CUT(invivo_method, parameter_count), CUT(invivo_method, result), CUT(invivo_method, call), CUT(invivo_method, user_data), 0};
-static const size_t cuts_of_runtime_options[] = {CUT(invivo_runtime_options, struct_size), CUT(invivo_runtime_options, name), CUT(invivo_runtime_options, default_domain), CUT(invivo_runtime_options, flags), CUT(invivo_runtime_options, quiet_ms), CUT(invivo_runtime_options, settle_max_ms), CUT(invivo_runtime_options, commit_timeout_ms), CUT(invivo_runtime_options, log_level), CUT(invivo_runtime_options, log), CUT(invivo_runtime_options, log_user_data), CUT(invivo_runtime_options, log_destroy), CUT(invivo_runtime_options, max_document_bytes), CUT(invivo_runtime_options, start_timeout_ms), CUT(invivo_runtime_options, stop_timeout_ms), CUT(invivo_runtime_options, stop_grace_ms), CUT(invivo_runtime_options, load_timeout_ms), CUT(invivo_runtime_options, max_document_nodes), CUT(invivo_runtime_options, max_each_entries), CUT(invivo_runtime_options, pin_max_age_ms), CUT(invivo_runtime_options, reserved), 0};
+static const size_t cuts_of_runtime_options[] = {CUT(invivo_runtime_options, struct_size), CUT(invivo_runtime_options, name), CUT(invivo_runtime_options, default_domain), CUT(invivo_runtime_options, flags), CUT(invivo_runtime_options, quiet_ms), CUT(invivo_runtime_options, settle_max_ms), CUT(invivo_runtime_options, commit_timeout_ms), CUT(invivo_runtime_options, log_level), CUT(invivo_runtime_options, log), CUT(invivo_runtime_options, log_user_data), CUT(invivo_runtime_options, log_destroy), CUT(invivo_runtime_options, max_document_bytes), CUT(invivo_runtime_options, start_timeout_ms), CUT(invivo_runtime_options, stop_timeout_ms), CUT(invivo_runtime_options, stop_grace_ms), CUT(invivo_runtime_options, load_timeout_ms), CUT(invivo_runtime_options, max_document_nodes), CUT(invivo_runtime_options, max_each_entries), CUT(invivo_runtime_options, pin_max_age_ms), CUT(invivo_runtime_options, rule_timeout_ms), 0};
 static const size_t cuts_of_domain_options[] = {CUT(invivo_domain_options, struct_size), CUT(invivo_domain_options, name), CUT(invivo_domain_options, flags), CUT(invivo_domain_options, reserved), CUT(invivo_domain_options, post), CUT(invivo_domain_options, user_data), CUT(invivo_domain_options, destroy), CUT(invivo_domain_options, is_current), 0};
 static const size_t cuts_of_runtime_info[] = {CUT(invivo_runtime_info, struct_size), CUT(invivo_runtime_info, generation), CUT(invivo_runtime_info, reloads), CUT(invivo_runtime_info, failures), CUT(invivo_runtime_info, definitions), CUT(invivo_runtime_info, objects), CUT(invivo_runtime_info, leases), CUT(invivo_runtime_info, targets), CUT(invivo_runtime_info, sources), CUT(invivo_runtime_info, retiring), CUT(invivo_runtime_info, waiting_jobs), CUT(invivo_runtime_info, waiting_since_ns), CUT(invivo_runtime_info, overflows), CUT(invivo_runtime_info, rescans), CUT(invivo_runtime_info, unannounced), 0};
 static const size_t cuts_of_live_counts[] = {CUT(invivo_live_counts, struct_size), CUT(invivo_live_counts, runtimes), CUT(invivo_live_counts, objects), CUT(invivo_live_counts, callables), CUT(invivo_live_counts, errors), CUT(invivo_live_counts, graphs), CUT(invivo_live_counts, blocks), CUT(invivo_live_counts, threads), CUT(invivo_live_counts, descriptors), 0};
@@ -72,6 +72,7 @@ static const size_t cuts_of_config_observer_options[] = {CUT(invivo_config_obser
 static const size_t cuts_of_converter_options[] = {CUT(invivo_converter_options, struct_size), CUT(invivo_converter_options, name), CUT(invivo_converter_options, convert), CUT(invivo_converter_options, user_data), CUT(invivo_converter_options, destroy), CUT(invivo_converter_options, read), 0};
 static const size_t cuts_of_pool_options[] = {CUT(invivo_pool_options, struct_size), CUT(invivo_pool_options, name), CUT(invivo_pool_options, make), CUT(invivo_pool_options, user_data), CUT(invivo_pool_options, destroy), 0};
 static const size_t cuts_of_scope_options[] = {CUT(invivo_scope_options, struct_size), CUT(invivo_scope_options, name), CUT(invivo_scope_options, find), CUT(invivo_scope_options, keep), CUT(invivo_scope_options, drop), CUT(invivo_scope_options, user_data), CUT(invivo_scope_options, destroy), 0};
+static const size_t cuts_of_rule[] = {CUT(invivo_rule, struct_size), CUT(invivo_rule, name), CUT(invivo_rule, inputs), CUT(invivo_rule, input_count), CUT(invivo_rule, check), CUT(invivo_rule, user_data), CUT(invivo_rule, destroy), 0};
 
 static invivo_status call_status_name(const arguments *use) {
     (void)invivo_status_name((invivo_status)use->number);
@@ -732,6 +733,18 @@ static invivo_status call_pin_current(const arguments *use) {
     (void)invivo_pin_current((invivo_runtime){use->runtime});
     return INVIVO_OK;
 }
+static invivo_status call_changes_add_rule(const arguments *use) {
+    return invivo_changes_add_rule((invivo_changes){use->changes}, (const invivo_rule *)record_of(use, sizeof(invivo_rule)), use->error);
+}
+static invivo_status call_changes_remove_rule(const arguments *use) {
+    return invivo_changes_remove_rule((invivo_changes){use->changes}, use->text, use->error);
+}
+static invivo_status call_rule_add(const arguments *use) {
+    return invivo_rule_add((invivo_runtime){use->runtime}, (const invivo_rule *)record_of(use, sizeof(invivo_rule)), use->error);
+}
+static invivo_status call_rule_remove(const arguments *use) {
+    return invivo_rule_remove((invivo_runtime){use->runtime}, use->text, use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -927,6 +940,10 @@ static const every_call every_calls[] = {
     {"invivo_pin_end", call_pin_end, ANSWERS_STATUS | TAKES_HANDLE, "pin", NULL, 0},
     {"invivo_pin_generation", call_pin_generation, TAKES_HANDLE, "pin", NULL, 0},
     {"invivo_pin_current", call_pin_current, TAKES_HANDLE, "runtime", NULL, 0},
+    {"invivo_changes_add_rule", call_changes_add_rule, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "changes", cuts_of_rule, 0},
+    {"invivo_changes_remove_rule", call_changes_remove_rule, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", NULL, 0},
+    {"invivo_rule_add", call_rule_add, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", cuts_of_rule, 0},
+    {"invivo_rule_remove", call_rule_remove, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
 };
 
 #endif

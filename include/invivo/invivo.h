@@ -16,6 +16,7 @@
 #include "pin.h"
 #include "source.h"
 #include "reload.h"
+#include "rule.h"
 #include "config.h"
 #include "module.h"
 #include "app.h"

@@ -111,7 +111,8 @@ typedef struct invivo_runtime_options {
     /** The age at which an open pin is logged, once, as a warning with the place where it began. 0 = default 60 s;
      * INVIVO_PIN_AGE_UNLIMITED = never. */
     uint32_t pin_max_age_ms;
-    uint32_t reserved; /**< 0 */
+    /** Maximum time for the rules of a change set together (rule.h). Then INVIVO_E_TIMEOUT names the rule. 0 = default 1,000. */
+    uint32_t rule_timeout_ms;
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.

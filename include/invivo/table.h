@@ -16,6 +16,7 @@
 #include "pin.h"
 #include "pool.h"
 #include "reload.h"
+#include "rule.h"
 #include "runtime.h"
 #include "scope.h"
 #include "source.h"
@@ -223,6 +224,10 @@ struct invivo_table {
     invivo_status (*pin_end)(invivo_pin pin);
     uint64_t (*pin_generation)(invivo_pin pin);
     invivo_pin (*pin_current)(invivo_runtime runtime);
+    invivo_status (*changes_add_rule)(invivo_changes changes, const invivo_rule *rule, invivo_error **error);
+    invivo_status (*changes_remove_rule)(invivo_changes changes, const char *name, invivo_error **error);
+    invivo_status (*rule_add)(invivo_runtime runtime, const invivo_rule *rule, invivo_error **error);
+    invivo_status (*rule_remove)(invivo_runtime runtime, const char *name, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -533,6 +533,10 @@ class invivo_callbacks(ctypes.Structure):
 class invivo_place(ctypes.Structure):
     pass
 
+
+class invivo_rule(ctypes.Structure):
+    pass
+
 invivo_runtime._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
@@ -767,7 +771,7 @@ invivo_runtime_options._fields_ = [
     ("max_document_nodes", ctypes.c_uint64),
     ("max_each_entries", ctypes.c_uint64),
     ("pin_max_age_ms", ctypes.c_uint32),
-    ("reserved", ctypes.c_uint32),
+    ("rule_timeout_ms", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1078,6 +1082,15 @@ invivo_place._fields_ = [
     ("line", ctypes.c_uint32),
     ("reserved", ctypes.c_uint32),
 ]
+invivo_rule._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("inputs", ctypes.POINTER(ctypes.c_char_p)),
+    ("input_count", ctypes.c_uint64),
+    ("check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
 
 # Every structure, for the test that compares them with what a C compiler says.
 STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
@@ -1143,6 +1156,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_app_options,
     invivo_callbacks,
     invivo_place,
+    invivo_rule,
 ]
 
 # ---- functions -----------------------------------------------------------------------------------------
@@ -1342,6 +1356,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_pin_end": (ctypes.c_int32, [invivo_pin], True),
     "invivo_pin_generation": (ctypes.c_uint64, [invivo_pin], True),
     "invivo_pin_current": (invivo_pin, [invivo_runtime], True),
+    "invivo_changes_add_rule": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_rule), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_remove_rule": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_rule_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_rule), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_rule_remove": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1539,6 +1557,10 @@ TABLE: list[str] = [
     "invivo_pin_end",
     "invivo_pin_generation",
     "invivo_pin_current",
+    "invivo_changes_add_rule",
+    "invivo_changes_remove_rule",
+    "invivo_rule_add",
+    "invivo_rule_remove",
 ]
 
 
