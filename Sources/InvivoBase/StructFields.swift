@@ -445,6 +445,7 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.tree_key_name),
         fieldRange(of: \invivo_callbacks.tree_is_foreign),
         fieldRange(of: \invivo_callbacks.read),
+        fieldRange(of: \invivo_callbacks.check),
     ]
 }
 

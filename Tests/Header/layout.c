@@ -482,6 +482,7 @@ int main(void) {
     OFFSET(invivo_callbacks, tree_key_name, sizeof(((invivo_callbacks *)0)->tree_key_name));
     OFFSET(invivo_callbacks, tree_is_foreign, sizeof(((invivo_callbacks *)0)->tree_is_foreign));
     OFFSET(invivo_callbacks, read, sizeof(((invivo_callbacks *)0)->read));
+    OFFSET(invivo_callbacks, check, sizeof(((invivo_callbacks *)0)->check));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));

@@ -80,6 +80,7 @@ from ._services.documents import Source, Target
 from ._services.graph import Retired, SourceState, State, WiringNode
 from ._services.pools import Pool
 from ._services.reports import Change, Observer, Reloads, Report
+from ._services.rules import Refused
 from ._services.settings import LogLevel
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
@@ -198,6 +199,7 @@ __all__ = [
     "Provider",
     "RangeError",
     "ReadOnlyError",
+    "Refused",
     "Reloads",
     "Report",
     "Resolver",

@@ -95,6 +95,7 @@ def make_options(
     max_document_nodes: int = 0,
     max_each_entries: int = 0,
     pin_max_age: float | None = None,
+    rule_timeout: float | None = None,
     load_timeout: float | None = None,
     foreign_files: bool = False,
     quote_content: bool = True,
@@ -129,6 +130,8 @@ def make_options(
     options.max_each_entries = max_each_entries
     if pin_max_age is not None:
         options.pin_max_age_ms = max(1, limit(pin_max_age))
+    if rule_timeout is not None:
+        options.rule_timeout_ms = max(1, milliseconds(rule_timeout))
     if load_timeout is not None:
         options.load_timeout_ms = 0xFFFFFFFF if math.isinf(load_timeout) else milliseconds(load_timeout)
     if foreign_files:
