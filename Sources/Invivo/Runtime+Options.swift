@@ -33,6 +33,8 @@ extension Runtime {
         public var maximumEachEntries: Int?
         /// The age at which an open pin is logged, with the place where it began; nil is 60 s, and 50 days or more are never.
         public var pinMaximumAge: Duration?
+        /// The limit for the rules of a reload together; nil is 1 s.
+        public var ruleTimeout: Duration?
         /// The limit for reading and planning documents; nil is 10 s, and 50 days or more are no limit.
         public var loadTimeout: Duration?
         /// Whether modules and manifests may be files that other users own or can write.
@@ -160,6 +162,7 @@ extension Runtime.Options {
         if let maximumDocumentNodes { raw.max_document_nodes = UInt64(clamping: maximumDocumentNodes) }
         if let maximumEachEntries { raw.max_each_entries = UInt64(clamping: maximumEachEntries) }
         if let pinMaximumAge { raw.pin_max_age_ms = max(1, pinMaximumAge.milliseconds) }
+        if let ruleTimeout { raw.rule_timeout_ms = max(1, ruleTimeout.milliseconds) }
         if let loadTimeout { raw.load_timeout_ms = loadTimeout.milliseconds }
         if allowsForeignFiles { raw.flags |= UInt32(INVIVO_RUNTIME_FOREIGN_FILES) }
         if !quotesContent { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) }
