@@ -659,6 +659,30 @@ static void an_input_is_read_by_its_rule(void) {
     end();
 }
 
+/* A module of the application adds a rule; its documents break it. */
+static invivo_status load_rule(void *user_data, invivo_runtime loading, const char *name, const char *path, invivo_error **error) {
+    (void)user_data, (void)name, (void)path;
+    invivo_rule rule = low_high(ordered);
+    return invivo_rule_add(loading, &rule, error);
+}
+static void a_check_of_an_application_runs_rules(void) {
+    invivo_app_options options = {.struct_size = sizeof options, .manifest = "app.yaml", .load_module = load_rule};
+    destroyed = 0;
+    memset(&seen, 0, sizeof seen);
+    write_text("rule.py", "");
+    write_text("spec.yaml", "config:\n  band:\n    low: 3\n    high: 2\n");
+    write_text("app.yaml", "modules: { rule: rule.py }\nspecs: [spec.yaml]\n");
+    invivo_runtime_options silent;
+    invivo_runtime_options_init(&silent);
+    silent.log_level = INVIVO_LOG_SILENT;
+    options.runtime = &silent;
+    expects_error(invivo_app_check(&options, 0, NULL, E), INVIVO_E_HOST,
+                  "spec.yaml:3:10: band.low: the rule 'low < high' refuses this value (because low must be below high)");
+    write_text("spec.yaml", "config:\n  band:\n    low: 1\n    high: 2\n");
+    OK(invivo_app_check(&options, 0, NULL, E));
+    CHECK_EQUAL(destroyed, 2);
+}
+
 enum { WRITERS = 4, ROUNDS = 50 };
 static void *write_bands(void *given) {
     int number = (int)(intptr_t)given;
@@ -712,6 +736,7 @@ int main(void) {
     RUN_TEST(submitted_sets_are_refused_alone);
     RUN_TEST(a_commit_in_a_pin_checks_the_newest_values);
     RUN_TEST(an_input_is_read_by_its_rule);
+    RUN_TEST(a_check_of_an_application_runs_rules);
     RUN_TEST(rules_and_commits_under_threads);
     return check_end();
 }
