@@ -184,11 +184,14 @@ extension Failure {
 }
 
 extension UnsafeMutablePointer where Pointee == iv_thread {
-    /// Runs host code that may not call the runtime with this tag. For threads that have never called it.
-    public func barred(from tag: UInt64, _ body: () -> Void) {
+    /// Runs host code that may not call the runtime with this tag, on a thread that is not inside that runtime.
+    public func barred<Result>(from tag: UInt64, _ body: () -> Result) -> Result {
         pointee.barred = tag
+        // Where reads look first: see `Readers.seat`.
+        pointee.core = nil
+        pointee.reader = nil
         defer { pointee.barred = 0 }
-        body()
+        return body()
     }
 }
 

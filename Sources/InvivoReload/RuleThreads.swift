@@ -31,14 +31,14 @@ final class RuleThreads: Sendable {
     /// Begins to run rules. By the thread that has the turn, which then waits for them. Fails if no thread can be started.
     func start(_ checks: [RuleCheck]) throws(Failure) -> RuleRun {
         joinEnded()
-        let run = RuleRun(checks, deadline: deadline(limit), monitor)
+        let run = RuleRun(checks, barredFrom: tag, deadline: deadline(limit), monitor)
         try state.locked { state throws(Failure) in
             let running = state.givenUp.compactMap(\.running)
             if let check = checks.first(where: { check in running.contains { $0 === check.rule } }) {
                 return run.refuse(.stillRunning(check))
             }
             if state.current == nil {
-                state.current = try RuleThread("\(name.prefix(10))-rule", barredFrom: tag, monitor)
+                state.current = try RuleThread("\(name.prefix(10))-rule", monitor)
             }
             state.current?.begin(run)
         }
@@ -60,7 +60,7 @@ final class RuleThreads: Sendable {
                 // Close does not signal this monitor.
                 _ = monitor.wait(until: min(run.deadline, now + 20_000_000))
             }
-            return run.faults
+            return run.takeFaults()
         }
     }
 
@@ -129,10 +129,13 @@ enum RuleFault: Sendable {
 }
 
 /// One execution of rules. Functions without another statement are called with the monitor of `RuleThreads` held.
+///
+/// When it is done, the thread that ran it refers to no rule any more: a rule that is dropped then ends where it is dropped.
 final class RuleRun: Sendable {
     private struct State {
-        /// The index of the rule that runs, or ran last.
-        var index = 0
+        var checks: [RuleCheck]
+        /// The index of the rule that runs, or ran last; -1 before the first.
+        var index = -1
         var isRunning = false
         var isDone = false
         var isGivenUp = false
@@ -140,23 +143,31 @@ final class RuleRun: Sendable {
     }
 
     let deadline: UInt64
-    private let checks: [RuleCheck]
+    /// Of the runtime that the rules cannot call.
+    private let tag: UInt64
     private let monitor: Monitor
     private let state: Guarded<State>
 
-    init(_ checks: [RuleCheck], deadline: UInt64, _ monitor: Monitor) {
-        self.checks = checks
+    init(_ checks: [RuleCheck], barredFrom tag: UInt64, deadline: UInt64, _ monitor: Monitor) {
+        self.tag = tag
         self.deadline = deadline
         self.monitor = monitor
-        state = Guarded(State(), by: monitor)
+        state = Guarded(State(checks: checks), by: monitor)
     }
 
     var isDone: Bool { state.held { $0.isDone } }
     var isGivenUp: Bool { state.held { $0.isGivenUp } }
-    var faults: [RuleFault] { state.held { $0.faults } }
 
     /// The rule that is running.
-    var running: Rule? { state.held { $0.isRunning ? checks[$0.index].rule : nil } }
+    var running: Rule? { state.held { $0.isRunning ? $0.checks[$0.index].rule : nil } }
+
+    /// Removes and returns the faults.
+    func takeFaults() -> [RuleFault] {
+        state.held { state in
+            defer { state.faults = [] }
+            return state.faults
+        }
+    }
 
     /// Ends the run before it has begun.
     func refuse(_ fault: RuleFault) {
@@ -170,29 +181,35 @@ final class RuleRun: Sendable {
     func giveUp(_ limit: UInt64?) {
         state.held { state in
             state.isGivenUp = true
-            state.faults.append(limit.map { .late(checks[state.index], limit: $0) } ?? .closing)
+            state.faults.append(limit.map { .late(state.checks[max(0, state.index)], limit: $0) } ?? .closing)
         }
     }
 
     /// Runs all rules on the calling thread, until it is given up. Takes the monitor.
     func perform() {
-        for (index, check) in checks.enumerated() {
-            let isWanted = state.locked { state -> Bool in
-                guard !state.isGivenUp else { return false }
-                (state.index, state.isRunning) = (index, true)
-                return true
-            }
-            guard isWanted else { return }
-            let refusal = check.run()
+        while let check = next() {
+            let refusal = currentThread().barred(from: tag) { check.run() }
             state.locked { state in
                 state.isRunning = false
                 guard let refusal, !state.isGivenUp else { return }
                 state.faults.append(.refused(check, at: refusal.at, refusal.failure))
             }
         }
+    }
+
+    /// Begins the next rule. Nil when all have run, or the run is given up. Takes the monitor.
+    private func next() -> RuleCheck? {
         state.locked { state in
+            guard !state.isGivenUp else { return nil }
+            state.index += 1
+            guard state.index == state.checks.count else {
+                state.isRunning = true
+                return state.checks[state.index]
+            }
+            state.checks = []
             state.isDone = true
             monitor.broadcast()
+            return nil
         }
     }
 }
@@ -212,12 +229,12 @@ private final class RuleThread: Sendable {
     private let monitor: Monitor
     private let state: Guarded<State>
 
-    /// Starts it. `tag` is the one of the runtime that rules cannot call.
-    init(_ name: String, barredFrom tag: UInt64, _ monitor: Monitor) throws(Failure) {
+    /// Starts it.
+    init(_ name: String, _ monitor: Monitor) throws(Failure) {
         self.monitor = monitor
         state = Guarded(State(), by: monitor)
         let thread = try OwnThread(name) { [self] in
-            currentThread().barred(from: tag) { asCallback { while step() {} } }
+            asCallback { while step() {} }
             let isDetached = state.locked { state -> Bool in
                 state.hasEnded = true
                 monitor.broadcast()
