@@ -30,11 +30,15 @@ extension SwiftAPI {
                 let error = refusal { try document(runtime, "config:\n  band:\n    low: 20\n    high: 10\n") }
                 #expect(
                     "\(error!)"
-                        == "a.yaml:3:10: band.low: the rule 'low < high' refuses this value (because low must be below high)")
+                        == "a.yaml:3:10: band.low: the rule 'low < high' refuses this value (because low must be below high)"
+                )
                 #expect(error?.line == 3 && error?.code == .host)
                 #expect(
-                    refusal { try document(runtime, "config:\n  band:\n    low: 200\n    high: 10\n") }?.path == "band.high")
-                #expect(refusal { try document(runtime, "config: { band: { low: 5 } }", "b.yaml") }?.cause?.message == "five")
+                    refusal { try document(runtime, "config:\n  band:\n    low: 200\n    high: 10\n") }?.path
+                        == "band.high")
+                #expect(
+                    refusal { try document(runtime, "config: { band: { low: 5 } }", "b.yaml") }?.cause?.message
+                        == "five")
                 #expect(try runtime.configuration("band.low", as: Int.self) == 1)
                 try document(runtime, "config:\n  band: { low: 2, high: 10 }\n")
                 #expect(try runtime.configuration("band.low", as: Int.self) == 2)

@@ -112,9 +112,8 @@ def test_a_set_has_its_rules_with_its_values() -> None:
 
 
 def test_a_rule_must_not_call_its_runtime() -> None:
-    with invivo.Runtime() as runtime:
-        with pytest.raises(invivo.HostError, match="must not call its runtime"):
-            runtime.add_rule("calls", ["low"], lambda low: runtime.config("low"))
+    with invivo.Runtime() as runtime, pytest.raises(invivo.HostError, match="must not call its runtime"):
+        runtime.add_rule("calls", ["low"], lambda low: runtime.config("low"))
 
 
 def test_a_rule_that_does_not_return_is_given_up_and_leaks_nothing() -> None:
