@@ -80,7 +80,6 @@ from ._services.documents import Source, Target
 from ._services.graph import Retired, SourceState, State, WiringNode
 from ._services.pools import Pool
 from ._services.reports import Change, Observer, Reloads, Report
-from ._services.rules import Refused
 from ._services.settings import LogLevel
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
@@ -123,6 +122,7 @@ from .errors import (
     PropertyError,
     RangeError,
     ReadOnlyError,
+    Refused,
     SpecError,
     StaleError,
     StopError,

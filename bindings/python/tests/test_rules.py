@@ -58,11 +58,11 @@ def test_an_exception_refuses_and_names_an_input() -> None:
                 raise invivo.Refused("negative", input=0)
 
         runtime.add_rule("ordered", ["band.low", "band.high", "band.other"], check)
-        with pytest.raises(invivo.HostError, match="b.yaml:1:24: band.low: .* refuses this value .*five"):
+        with pytest.raises(invivo.HostError, match=r"b.yaml:1:24: band.low: .* refuses this value .*five"):
             configured(runtime, "config: { band: { low: 5 } }", "b.yaml")
-        with pytest.raises(invivo.HostError, match="a.yaml:2:25: band.high: .* .because too low"):
+        with pytest.raises(invivo.HostError, match=r"a.yaml:2:25: band.high: .* .because too low"):
             configured(runtime, "config: { band: { low: 11 } }", "b.yaml")
-        with pytest.raises(invivo.HostError, match="b.yaml:1:24: band.low: .* .because negative"):
+        with pytest.raises(invivo.HostError, match=r"b.yaml:1:24: band.low: .* .because negative"):
             configured(runtime, "config: { band: { low: -1 } }", "b.yaml")
         # Another rule with the same name replaces it, and must be satisfied.
         with pytest.raises(invivo.HostError):
@@ -88,7 +88,7 @@ def test_tunables_are_inputs() -> None:
             return values[0] is None or values[0] < 100
 
         configured(runtime, "traits:\n  app.voice:\n    - Set: { gain: 5 }\n")
-        with pytest.raises(invivo.HostError, match="a.yaml:3:20: app.voice.gain: the rule 'gain'"):
+        with pytest.raises(invivo.HostError, match=r"a.yaml:3:20: app.voice.gain: the rule 'gain'"):
             configured(runtime, "traits:\n  app.voice:\n    - Set: { gain: 150 }\n")
         assert seen[1][0] == 5
 

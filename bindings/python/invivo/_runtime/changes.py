@@ -158,14 +158,14 @@ class Changes:
         self._contents.unprocessed.append(name)
 
     def add_rule(self, name: str, inputs: Sequence[str], function: Callable[..., Any]) -> None:
-        """Adds a rule, or replaces the one with the same name. The new values, or else the current ones, must satisfy it.
+        """Adds a rule, or replaces the one with the same name. The values after this change set must satisfy it.
 
         ``inputs`` are configuration paths (``"audio.rate"``), and properties of keys (``"synth.lead.gain"``).
         ``function`` gets their values in this order, None for one without a value. It refuses them by raising
         (`invivo.Refused`, or any other exception), or by returning False. It runs on a thread of the library for each
         change of an input. It must not wait, and must not call this runtime.
         """
-        self._add_rule(rule(name, tuple(inputs) if not isinstance(inputs, str) else inputs, function))
+        self._add_rule(rule(name, inputs, function))
 
     def _add_rule(self, described: Rule) -> None:
         self._open()

@@ -87,8 +87,9 @@ class Runtime(Filling, Changing):
         Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of the
         objects that it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take,
         unless a definition has its own limit; None is 60 s. ``pin_max_age``: the age at which an open pin is logged;
-        None is 60 s. ``rule_timeout``: how long the rules of a reload may take; None is 1 s. ``stop_grace``: how long a replaced or removed object waits
-        until Python no longer refers to it; then it is stopped anyway; None: no limit.
+        None is 60 s. ``rule_timeout``: how long the rules of a reload may take together; None is 1 s. ``stop_grace``:
+        how long a replaced or removed object waits until Python no longer refers to it; then it is stopped anyway;
+        None: no limit.
 
         Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
         ``max_each_entries`` for a definition with ``each`` (0: 10,000). They are read and planned in ``load_timeout``

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _generated as c
@@ -12,19 +12,7 @@ from .._classes.callables import check_callback
 from .._native import callbacks, strings
 from .._objects.objects import Objects
 from .._values import conversion
-from ..errors import ArgumentError, HostError
-
-
-class Refused(HostError):
-    """Raised by a rule: the values do not satisfy it. Any other exception refuses them, too.
-
-    ``input`` is the input at fault, whose source location the error has: its name, or its index. Without it, that is
-    the first input that changes.
-    """
-
-    def __init__(self, message: str, /, *, input: str | int | None = None) -> None:
-        super().__init__(message)
-        self.input = input
+from ..errors import ArgumentError, Refused
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,7 +38,7 @@ class Rule:
             raise
 
 
-def rule(name: str | None, inputs: tuple[str, ...], function: Callable[..., Any]) -> Rule:
+def rule(name: str | None, inputs: Sequence[str], function: Callable[..., Any]) -> Rule:
     """Describes a rule. Its name is by default the function's."""
     if isinstance(inputs, str) or not all(isinstance(each, str) for each in inputs):
         raise ArgumentError(f"the inputs of a rule are names in a list, such as ['audio.rate'], not {inputs!r}")
