@@ -18,7 +18,7 @@ extension Planner {
         }
         for rule in changes.added {
             next.insert(rule)
-            for input in rule.inputs { _ = registrations.noteRead(input) }
+            for input in rule.inputs { _ = registrations.noteRead(RuleTable.path(input)) }
         }
         return next
     }
@@ -94,7 +94,7 @@ private struct RuleValues {
         for (key, property) in RuleTable.properties(name) {
             if let id = names.id(of: key), let found = self.property(property, of: id) { return found }
         }
-        guard let node = config.find(name) else { return RuleCheck.Input() }
+        guard let node = config.find(RuleTable.path(name)) else { return RuleCheck.Input() }
         return RuleCheck.Input(value: node.value, origin: .at(node.location))
     }
 

@@ -69,9 +69,10 @@ extension Planner {
                 search.find(path, in: tree)
             }
         }
-        for path in wiring.set.ruleChanges.added.flatMap(\.inputs)
-        where tree.find(path) == nil && !RuleTable.properties(path).contains(where: { names.id(of: $0.key) != nil }) {
-            search.find(path, in: tree)
+        for input in wiring.set.ruleChanges.added.flatMap(\.inputs)
+        where !RuleTable.properties(input).contains(where: { names.id(of: $0.key) != nil }) {
+            let path = RuleTable.path(input)
+            if tree.find(path) == nil { search.find(path, in: tree) }
         }
         return search
     }

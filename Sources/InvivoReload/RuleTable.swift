@@ -37,7 +37,7 @@ struct RuleTable: Sendable {
         remove(rule.name)
         rules[Name(rule.name)] = rule
         for input in rule.inputs {
-            byInput[Name(input), default: []].insert(Name(rule.name))
+            byInput[Name(Self.path(input)), default: []].insert(Name(rule.name))
             for (key, _) in Self.properties(input) { byKey[Name(key), default: []].insert(Name(rule.name)) }
         }
     }
@@ -45,7 +45,7 @@ struct RuleTable: Sendable {
     mutating func remove(_ name: String) {
         guard let rule = rules.removeValue(forKey: Name(name)) else { return }
         for input in rule.inputs {
-            Self.remove(name, of: input, from: &byInput)
+            Self.remove(name, of: Self.path(input), from: &byInput)
             for (key, _) in Self.properties(input) { Self.remove(name, of: key, from: &byKey) }
         }
     }
@@ -56,8 +56,13 @@ struct RuleTable: Sendable {
         if !set.isEmpty { sets[Name(owner)] = set }
     }
 
+    /// The configuration path that an input may name.
+    static func path(_ input: String) -> String { input.rest(after: "/") ?? input }
+
     /// The keys that an input may name, the longest first, each with the property behind it: a name, and the fields in its value.
+    /// None for a name with a slash, which is a configuration path.
     static func properties(_ input: String) -> [(key: String, property: [String])] {
+        guard !input.hasPrefix("/") else { return [] }
         let names = input.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return (1..<max(1, names.count)).reversed().map { count in
             (names[..<count].joined(separator: "."), Array(names[count...]))

@@ -55,11 +55,13 @@ static void destroy(void *user_data) {
     add_one(&destroyed);
 }
 
+static uint32_t commit_timeout;
 static void begin_limited(uint32_t limit_ms, uint32_t domain) {
     invivo_runtime_options options;
     invivo_runtime_options_init(&options);
     options.quiet_ms = 0;
     options.rule_timeout_ms = limit_ms;
+    options.commit_timeout_ms = commit_timeout;
     options.default_domain = domain;
     options.log = keep_log;
     logged[0] = 0;
@@ -317,6 +319,23 @@ static void fields_of_blocks_and_layered_properties_are_inputs(void) {
     end();
 }
 
+static void a_name_with_a_slash_is_a_configuration_path(void) {
+    static const char *const inputs[] = {"/a.band.low", "a.band.high"}, *const wrong[] = {"/"};
+    begin();
+    OK(invivo_define_block(runtime, "a.band", INVIVO_BLOCK(band, band_properties), NULL, E));
+    invivo_rule rule = rule_of("low < high", inputs, 2, ordered);
+    OK(invivo_rule_add(runtime, &rule, E));
+    CHECK_EQUAL(seen.kinds[0], INVIVO_KIND_NULL);
+    expects_error(document("c.yaml", "config: { a: { band: { low: 20, high: 30 } } }", E), INVIVO_E_HOST,
+                  "c.yaml:1:29: a.band.low: the rule 'low < high' refuses this value (because low must be below high)");
+    OK(document("c.yaml", "config: { a: { band: { low: 2 } } }", E));
+    CHECK_EQUAL(seen.numbers[0], 2);
+    expects_error(document("t.yaml", "traits: { a.band: [Set: { high: 1 }] }", E), INVIVO_E_HOST, NULL);
+    rule = rule_of("wrong", wrong, 1, ordered);
+    expects_error(invivo_rule_add(runtime, &rule, E), INVIVO_E_ARGUMENT, NULL);
+    end();
+}
+
 /* The location of a trait that did not change is the one in the new version of its document. */
 static void a_trait_that_moved_is_at_fault(void) {
     begin();
@@ -527,9 +546,9 @@ static void close_does_not_wait_for_a_rule(void) {
 }
 
 /* A commit on another thread, whose rule has an hour. */
-static void *commit_99(void *unused) {
-    (void)unused;
-    expects_error(document("a.yaml", "config: { band: { low: 99 } }", E), INVIVO_E_CLOSED, NULL);
+static void *commit_99(void *succeeds) {
+    invivo_status status = document("a.yaml", "config: { band: { low: 99 } }", NULL);
+    CHECK_EQUAL(status, succeeds ? INVIVO_OK : INVIVO_E_CLOSED);
     return NULL;
 }
 static void *let_it_go(void *unused) {
@@ -554,6 +573,24 @@ static void close_gives_up_a_rule_under_way(void) {
         sched_yield();
         invivo_live(&live);
     } while (live.threads);
+}
+/* Another change waits for the reload, and reports the rule. */
+static void a_waiting_change_names_the_rule(void) {
+    pthread_t thread;
+    commit_timeout = 50;
+    begin_limited(3600000, INVIVO_DOMAIN_OPENER);
+    commit_timeout = 0;
+    invivo_rule rule = low_high(block);
+    OK(invivo_rule_add(runtime, &rule, E));
+    CHECK(pthread_create(&thread, NULL, commit_99, (void *)1) == 0);
+    await_count(&entered, 1);
+    expects_error(document("b.yaml", "config: { free: 1 }", E), INVIVO_E_TIMEOUT,
+                  "the reload of 'a.yaml', which is in the rule 'low < high', takes longer than commit_timeout_ms permits a change to "
+                  "wait for it");
+    add_one(&let_go);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(config_number("band.low"), 99);
+    end();
 }
 /* The rule returns while close waits for it. */
 static void close_waits_briefly_for_a_rule(void) {
@@ -722,6 +759,7 @@ int main(void) {
     RUN_TEST(the_current_values_satisfy_a_rule_that_is_added);
     RUN_TEST(descriptions_are_checked);
     RUN_TEST(fields_of_blocks_and_layered_properties_are_inputs);
+    RUN_TEST(a_name_with_a_slash_is_a_configuration_path);
     RUN_TEST(a_trait_that_moved_is_at_fault);
     RUN_TEST(aliases_and_overrides_are_seen);
     RUN_TEST(a_rule_runs_on_a_thread_of_its_own);
@@ -730,6 +768,7 @@ int main(void) {
     RUN_TEST(a_rule_that_returns_late_runs_again);
     RUN_TEST(close_does_not_wait_for_a_rule);
     RUN_TEST(close_gives_up_a_rule_under_way);
+    RUN_TEST(a_waiting_change_names_the_rule);
     RUN_TEST(close_waits_briefly_for_a_rule);
     RUN_TEST(a_check_runs_rules_and_changes_nothing);
     RUN_TEST(all_rules_of_a_set_are_reported);

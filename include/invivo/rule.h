@@ -12,7 +12,7 @@ INVIVO_EXTERN_C_BEGIN
  * generation stays. The error names the rule, and has the source location of the value at fault.
  *
  * An input is the property of a key ("synth.lead.gain": the key synth.lead, and its property gain), if there is a key whose type has
- * that property. Otherwise it is a path of the configuration ("audio.rate"), without search along the parents. A further name is a
+ * that property. Otherwise it is a whole path of the configuration ("audio.rate"). A name with a slash ("/audio.rate") is always one. A further name is a
  * field of the value. The value is
  * - of the configuration: the merged value, as invivo_config_read returns it;
  * - of a property in a block: its value in the block;
