@@ -91,7 +91,9 @@ private struct GivenRule {
         }
         let inputs = try (0..<Int(given.input_count)).map { index throws(Failure) -> String in
             let input = try text(table[index], "rule.inputs[\(index)]")
-            guard !(input.rest(after: "/") ?? input).split(separator: ".", omittingEmptySubsequences: false).contains("") else {
+            guard
+                !(input.rest(after: "/") ?? input).split(separator: ".", omittingEmptySubsequences: false).contains("")
+            else {
                 throw fail("the input '\(input)' is no path; expected names with a dot between them: 'audio.rate'")
             }
             return input

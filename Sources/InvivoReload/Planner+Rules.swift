@@ -30,8 +30,10 @@ extension Planner {
         let added = RuleTable.Names(wiring.set.ruleChanges.added.map { Name($0.name) })
         let concerned = added.union(rulesConcerned(by: wiring, effects, rules))
         guard !concerned.isEmpty else { return [] }
-        let former = RuleValues(graph, before.config.tree, names)
-        let next = RuleValues(effects.editor, (wiring.config.layers ?? before.config).tree, names)
+        let former = RuleValues(graph, before.config.tree, names) { before.definitions[$0] }
+        let next = RuleValues(effects.editor, (wiring.config.layers ?? before.config).tree, names) { id in
+            self.next(id, wiring.definitions)
+        }
         return rules.rules(named: concerned).compactMap { rule in
             let inputs = rule.inputs.map(next.input)
             let changed = zip(rule.inputs, inputs).enumerated().first { _, pair in
@@ -82,8 +84,13 @@ private struct RuleValues {
     private let graph: any RuleGraph
     private let config: ConfigTree
     private let names: KeyNames
+    /// The definition of a key as it is described.
+    private let described: (UInt32) -> Definition?
 
-    init(_ graph: any RuleGraph, _ config: ConfigTree, _ names: KeyNames) {
+    init(
+        _ graph: any RuleGraph, _ config: ConfigTree, _ names: KeyNames, described: @escaping (UInt32) -> Definition?
+    ) {
+        self.described = described
         self.graph = graph
         self.config = config
         self.names = names
@@ -113,7 +120,7 @@ private struct RuleValues {
         if let layer {
             input.origin = .trait(layer.location)
         } else if property.isInBlock, let recipe {
-            input.origin = .at(recipe.definition.location)
+            input.origin = .at(location(of: property, index, recipe.definition))
         }
         if property.isInBlock {
             guard let block = graph.block(id) else { return input }
@@ -123,6 +130,22 @@ private struct RuleValues {
         }
         for field in path.dropFirst() { input.value = input.value.field(field) ?? .null }
         return input
+    }
+
+    /// Where the value of a block is given that no trait sets: in the configuration, or in the definition.
+    private func location(of property: Property, _ index: Int, _ definition: Definition) -> Location {
+        guard definition.base[index] == nil else { return definition.location }
+        var seen: Set<UInt32> = []
+        var holder = described(definition.id)
+        while let found = holder, seen.insert(found.id).inserted {
+            if let injection = found.body.properties.last(where: { $0.name.isSameName(as: property.name) }) {
+                let paths = injection.source.configPaths.flatMap { ConfigPath.candidates($0, for: definition) }
+                return paths.lazy.compactMap { config.find($0)?.location }.first
+                    ?? injection.source.documentLocation ?? found.location
+            }
+            holder = found.body.parent.flatMap(names.id(of:)).flatMap(described)
+        }
+        return definition.location
     }
 }
 

@@ -39,7 +39,8 @@ struct RuleCheck: Sendable {
     func failure(_ code: Status, _ message: String, at index: Int? = nil, cause: Failure? = nil) -> Failure {
         let index = index ?? changed
         return Failure(
-            code, "the rule '\(rule.name)' \(message)", path: RuleTable.path(rule.inputs[index]), at: inputs[index].origin.location,
+            code, "the rule '\(rule.name)' \(message)", path: RuleTable.path(rule.inputs[index]),
+            at: inputs[index].origin.location,
             cause: cause)
     }
 }

@@ -87,14 +87,14 @@ final class RuleThreads: Sendable {
                 _ = monitor.wait(until: deadline)
             }
         }
-        joinEnded()
-        return state.locked { state -> [String] in
-            defer { state.givenUp = [] }
-            return state.givenUp.map { thread in
-                thread.detach()
-                return thread.running?.name ?? ""
-            }
+        let left = state.locked { state -> [String] in
+            let left = state.givenUp.filter { !$0.hasEnded }
+            for thread in left { thread.detach() }
+            state.givenUp.removeAll { thread in left.contains { $0 === thread } }
+            return left.compactMap { $0.running?.name }
         }
+        joinEnded()
+        return left
     }
 }
 
@@ -263,7 +263,7 @@ private final class RuleThread: Sendable {
     /// Gives up the join. It has not ended.
     func detach() {
         let thread = state.held { state -> OwnThread? in
-            state.isDetached = !state.hasEnded
+            state.isDetached = true
             return state.thread
         }
         thread?.detach()

@@ -319,6 +319,28 @@ static void fields_of_blocks_and_layered_properties_are_inputs(void) {
     end();
 }
 
+/* A field of a block that the configuration gives is at fault there. */
+static void a_field_that_the_configuration_gives_has_its_location(void) {
+    static const invivo_property fields[] = {INVIVO_BLOCK_FIELD(band, low, .initial = 1), INVIVO_BLOCK_FIELD(band, high, .initial = 10)};
+    static const invivo_injection low = {.name = "low", .how = INVIVO_INJECT_CONFIG, .reference = "low", .flags = INVIVO_INJECT_OPTIONAL};
+    static const char *const inputs[] = {"a.child.low", "a.child.high"};
+    invivo_type_options type = {.struct_size = sizeof type, .name = "Band", .concurrency = INVIVO_SHARED, .block_size = sizeof(band),
+                                .properties = fields, .property_count = 2};
+    begin();
+    OK(document("c.yaml", "config: { a: { low: 2 } }", E));
+    invivo_definition parent = {.struct_size = sizeof parent, .key = "a.parent", .type = register_type(type), .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                                .properties = &low, .property_count = 1};
+    OK(invivo_define(runtime, &parent, NULL, E));
+    invivo_definition child = {.struct_size = sizeof child, .key = "a.child", .parent = "a.parent"};
+    OK(invivo_define(runtime, &child, NULL, E));
+    invivo_rule rule = rule_of("low < high", inputs, 2, ordered);
+    OK(invivo_rule_add(runtime, &rule, E));
+    CHECK_EQUAL(seen.numbers[0], 2);
+    expects_error(document("c.yaml", "config:\n  a:\n    low: 20\n", E), INVIVO_E_HOST,
+                  "c.yaml:3:10: a.child.low: the rule 'low < high' refuses this value (because low must be below high)");
+    end();
+}
+
 static void a_name_with_a_slash_is_a_configuration_path(void) {
     static const char *const inputs[] = {"/a.band.low", "a.band.high"}, *const wrong[] = {"/"};
     begin();
@@ -759,6 +781,7 @@ int main(void) {
     RUN_TEST(the_current_values_satisfy_a_rule_that_is_added);
     RUN_TEST(descriptions_are_checked);
     RUN_TEST(fields_of_blocks_and_layered_properties_are_inputs);
+    RUN_TEST(a_field_that_the_configuration_gives_has_its_location);
     RUN_TEST(a_name_with_a_slash_is_a_configuration_path);
     RUN_TEST(a_trait_that_moved_is_at_fault);
     RUN_TEST(aliases_and_overrides_are_seen);
