@@ -37,6 +37,8 @@ extension Runtime {
         public var pinMaximumAge: Duration?
         /// The number of former generations to which a rollback is possible; nil is 16, at most 1,000.
         public var history: Int?
+        /// The limit for the rules of a reload together; nil is 1 s.
+        public var ruleTimeout: Duration?
         /// The limit for reading and planning documents; nil is 10 s, and 50 days or more are no limit.
         public var loadTimeout: Duration?
         /// Whether modules and manifests may be files that other users own or can write.
@@ -166,6 +168,7 @@ extension Runtime.Options {
         if let maximumEachEntries { raw.max_each_entries = UInt64(clamping: maximumEachEntries) }
         if let pinMaximumAge { raw.pin_max_age_ms = max(1, pinMaximumAge.milliseconds) }
         if let history { raw.history = history == 0 ? .max : UInt32(clamping: max(0, history)) }
+        if let ruleTimeout { raw.rule_timeout_ms = max(1, ruleTimeout.milliseconds) }
         if let loadTimeout { raw.load_timeout_ms = loadTimeout.milliseconds }
         if allowsForeignFiles { raw.flags |= UInt32(INVIVO_RUNTIME_FOREIGN_FILES) }
         if !quotesContent { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) }

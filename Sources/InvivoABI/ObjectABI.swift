@@ -19,6 +19,10 @@ struct HeldObject: ~Copyable {
         }
         // A lease is held, so there is a record.
         let record = ObjectTable.record(object.bits).unsafelyUnwrapped
+        do throws(Failure) { try Failure.refuseInRule(of: ObjectType.of(record).container.tag) } catch {
+            _ = ObjectTable.release(object.bits)
+            throw error
+        }
         guard isRead || ObjectType.of(record).container.home.isHere else {
             _ = ObjectTable.release(object.bits)
             throw Failure.parents(.object)

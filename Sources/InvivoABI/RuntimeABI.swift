@@ -60,6 +60,7 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
             "options.history is \(given.history): at most 1,000 generations are kept, or none (INVIVO_HISTORY_NONE)")
     }
     if given.history != 0 { options.history = given.history == .max ? 0 : Int(given.history) }
+    if given.rule_timeout_ms != 0 { options.ruleTimeout = UInt64(given.rule_timeout_ms) * 1_000_000 }
     options.allowsForeignFiles = given.flags & UInt32(INVIVO_RUNTIME_FOREIGN_FILES) != 0
     options.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
     if given.load_timeout_ms == .max {

@@ -116,8 +116,9 @@ public enum HandleTable {
     /// The object of a handle. Nil when the handle is stale, foreign or of another kind, or belongs to a runtime of the
     /// parent process.
     public static func find<T: AnyObject>(_ bits: UInt64, _ kind: HandleKind, as type: T.Type) -> T? {
+        let isBarred = kind.belongsToRuntime && Failure.isInRule
         let found = storage.locked { storage -> Object? in
-            guard let slot = storage.slot(of: bits, kind)?.slot, !isParents(slot) else { return nil }
+            guard let slot = storage.slot(of: bits, kind)?.slot, !isParents(slot), !isBarred else { return nil }
             return slot.pointee.object
         }
         return found as? T
@@ -128,6 +129,7 @@ public enum HandleTable {
         _ bits: UInt64, _ kind: HandleKind, as type: T.Type
     ) throws(Failure) -> T {
         if let object = find(bits, kind, as: type) { return object }
+        if kind.belongsToRuntime { try Failure.refuseInRules() }
         throw isParents(bits, kind) ? .parents(kind) : .badHandle(bits, kind)
     }
 

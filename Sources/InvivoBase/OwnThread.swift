@@ -4,7 +4,7 @@ internal import Glibc
 /// A thread of the runtime.
 ///
 /// It blocks the host's signals, but not those of faults, so that a host's crash handler receives them. Its creator
-/// joins it before the creator ends.
+/// joins it before the creator ends, or detaches it if it does not end.
 public final class OwnThread: Sendable {
     private let thread: pthread_t
 
@@ -34,6 +34,12 @@ public final class OwnThread: Sendable {
         pthread_join(thread, nil)
         _ = iv_sub_u64(iv_live_threads(), 1)
     }
+
+    /// Gives up the join. The thread calls `endDetached` as the last step of its body.
+    public func detach() { pthread_detach(thread) }
+
+    /// Called by a detached thread at its end.
+    public static func endDetached() { _ = iv_sub_u64(iv_live_threads(), 1) }
 
     /// Whether the calling thread is this one.
     public var isCurrent: Bool { pthread_equal(pthread_self(), thread) != 0 }

@@ -121,9 +121,12 @@ public enum Readers {
         return nil
     }
 
-    /// Returns the slot of this thread in a core, which is created if necessary. Nil only if memory is exhausted.
+    /// Returns the slot of this thread in a core, which is created if necessary. Nil if memory is exhausted, and on a
+    /// thread that runs a rule of the runtime.
     @usableFromInline @inline(never)
     static func seat(_ core: Core, _ thread: ThreadState) -> Reader? {
+        // The fast paths need no check: the thread has forgotten its last slot when it begins to run a rule.
+        if thread.pointee.barred != 0, iv_load_u64(iv_core_tag(core)) == thread.pointee.barred { return nil }
         for index in 0..<Int(thread.pointee.seat_count) where thread.pointee.seats[index].core == core {
             thread.pointee.core = core
             thread.pointee.reader = thread.pointee.seats[index].reader

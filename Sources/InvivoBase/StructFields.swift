@@ -150,6 +150,8 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.max_each_entries),
         fieldRange(of: \invivo_runtime_options.pin_max_age_ms),
         fieldRange(of: \invivo_runtime_options.history),
+        fieldRange(of: \invivo_runtime_options.rule_timeout_ms),
+        fieldRange(of: \invivo_runtime_options.reserved),
     ]
 }
 
@@ -445,5 +447,18 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.tree_key_name),
         fieldRange(of: \invivo_callbacks.tree_is_foreign),
         fieldRange(of: \invivo_callbacks.read),
+        fieldRange(of: \invivo_callbacks.check),
+    ]
+}
+
+extension invivo_rule: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_rule.struct_size),
+        fieldRange(of: \invivo_rule.name),
+        fieldRange(of: \invivo_rule.inputs),
+        fieldRange(of: \invivo_rule.input_count),
+        fieldRange(of: \invivo_rule.check),
+        fieldRange(of: \invivo_rule.user_data),
+        fieldRange(of: \invivo_rule.destroy),
     ]
 }

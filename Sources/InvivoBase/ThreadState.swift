@@ -183,6 +183,38 @@ extension Failure {
     }
 }
 
+extension UnsafeMutablePointer where Pointee == iv_thread {
+    /// Runs host code that may not call the runtime with this tag, on a thread that is not inside that runtime.
+    public func barred<Result>(from tag: UInt64, _ body: () -> Result) -> Result {
+        pointee.barred = tag
+        // Where reads look first: see `Readers.seat`.
+        pointee.core = nil
+        pointee.reader = nil
+        defer { pointee.barred = 0 }
+        return body()
+    }
+}
+
+extension Failure {
+    /// Fails on a thread that runs a rule of the runtime with this tag.
+    public static func refuseInRule(of tag: UInt64) throws(Failure) {
+        if iv_thread().pointee.barred == tag && tag != 0 { throw inRule }
+    }
+
+    /// Fails on a thread that runs a rule, of any runtime.
+    static func refuseInRules() throws(Failure) { if isInRule { throw inRule } }
+
+    /// Whether the calling thread runs a rule.
+    static var isInRule: Bool { iv_thread().pointee.barred != 0 }
+
+    private static var inRule: Failure {
+        Failure(
+            .inCallback,
+            "a rule must not call its runtime, nor use change sets, pools or sources: it decides by the values that it receives"
+        )
+    }
+}
+
 /// Work that a thread must not do while it holds a monitor, in the order of its arrival.
 final class Postponed {
     fileprivate var work: [() -> Void] = []

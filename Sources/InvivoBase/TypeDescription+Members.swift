@@ -37,6 +37,8 @@ extension TypeDescription {
             return (properties[found.index], found.formerName)
         }
 
+        func index(ofProperty name: String) -> Int? { propertyIndex[name]?.index }
+
         func method(named name: String, of type: String) throws(Failure) -> Method {
             guard let index = methodIndex[name] else {
                 let near = suggestion(for: name, among: methods.map(\.name))
@@ -111,6 +113,9 @@ extension TypeDescription {
     public func property(named name: String) throws(Failure) -> (property: Property, formerName: Bool) {
         try members.property(named: name, of: self.name)
     }
+
+    /// Returns the index of the property with this name, or with this former name, in the type.
+    public func index(ofProperty name: String) -> Int? { members.index(ofProperty: name) }
 
     public func method(named name: String) throws(Failure) -> Method { try members.method(named: name, of: self.name) }
 

@@ -365,6 +365,9 @@ public struct GraphEditor {
     public func slot(_ id: UInt32) -> GraphSlot? { existing(id)?.slots[Int(id) % chunkSize] }
     public func recipe(_ id: UInt32) -> Recipe? { existing(id)?.recipe(Int(id) % chunkSize) }
     public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[Int(id) % chunkSize] }
+    public func configuration(_ id: UInt32) -> (any Configuration)? {
+        existing(id)?.configurations[Int(id) % chunkSize]
+    }
 
     public func finish(generation: UInt64, keys: KeyTable) -> Graph {
         Graph(

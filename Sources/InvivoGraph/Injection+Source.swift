@@ -179,6 +179,11 @@ extension Injection.Source {
         return found
     }
 
+    /// The source location of a value that a document gives; nil for another source.
+    public var documentLocation: Location? {
+        if case .document(let value) = kind { value.node.location } else { nil }
+    }
+
     /// Calls `body` with the lease of each object that this source contains as a constant.
     public func forEachLease(_ body: (ObjectLease) -> Void) {
         forEach { if case .value(let constant) = $0.kind { constant.value.forEachLease(body) } }

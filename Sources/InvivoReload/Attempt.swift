@@ -51,6 +51,8 @@ final class PreparedReload {
     var outcome = Outcome.nothing
     var warnings: [(String, Location)] = []
     var files = FilesRead()
+    /// The rules of the plan, if they were begun.
+    var rules: RuleRun?
     /// Whether all events concerned documents that are not open.
     let concernsNoOpenDocument: Bool
     /// Whether a call waits for it and returns its failure, which is then not logged as an error.
@@ -65,7 +67,7 @@ final class PreparedReload {
 
     var failure: Failure? { if case .failed(let failure) = outcome { failure } else { nil } }
 
-    /// Whether committing it runs host code, which may take long.
+    /// Whether host code runs before it is live, which may take long.
     var runsHostCode: Bool { if case .planned(let plan) = outcome { plan.runsHostCode } else { false } }
 
     /// Removes and returns the outcome. A plan in it then has one reference, so that changing it copies nothing.

@@ -21,13 +21,21 @@ extension ChangeSet {
 
     /// Whether the set adds a processor with this name.
     public func processes(named name: String) -> Bool {
-        processorChanges.added.contains { $0.name.isSameName(as: name) }
+        processorChanges.adds(name)
     }
 
-    public mutating func process(_ processor: Processor) { processorChanges.append(.add(processor)) }
+    public mutating func process(_ processor: Processor) { processorChanges.add(processor) }
 
     /// Removes the processor with this name, which the set may have added.
     public mutating func unprocess(_ name: String) { processorChanges.remove(name) }
+
+    /// Whether the set adds a rule with this name.
+    public func rules(contain name: String) -> Bool { ruleChanges.adds(name) }
+
+    public mutating func add(_ rule: Rule) { ruleChanges.add(rule) }
+
+    /// Removes the rule with this name, which the set may have added.
+    public mutating func removeRule(_ name: String) { ruleChanges.remove(name) }
 
     /// Drops the shared instances of a key, alone or with those of all its dependencies.
     public mutating func reset(_ id: UInt32, _ key: String, withDependencies: Bool) {

@@ -34,7 +34,8 @@ public struct ChangeSet: Sendable {
     public var assemblies: [AssemblyChange] = []
     /// Runtime settings of configuration paths, in order; nil removes the setting.
     public var configured: [(path: String, node: ConfigNode?)] = []
-    var processorChanges: [ProcessorChange] = []
+    /// Processors and rules.
+    var functions: [FunctionChange] = []
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
     var rebuilds: [Rebuild] = []
@@ -60,7 +61,7 @@ public struct ChangeSet: Sendable {
 
     /// Whether the set changes nothing except its documents.
     var changesOnlyDocuments: Bool {
-        keys.isEmpty && assemblies.isEmpty && configured.isEmpty && processorChanges.isEmpty && overrides.isEmpty
+        keys.isEmpty && assemblies.isEmpty && configured.isEmpty && functions.isEmpty && overrides.isEmpty
             && targets.isEmpty && rebuilds.isEmpty && restoredGeneration == nil
     }
 
@@ -102,6 +103,7 @@ public struct ChangeSet: Sendable {
         assemblies += later.assemblies
         configured += later.configured
         processorChanges.join(later.processorChanges)
+        ruleChanges.join(later.ruleChanges)
         overrides += later.overrides
         targets += later.targets
         rebuilds += later.rebuilds

@@ -52,6 +52,11 @@ extension Engine {
         sources.endFollowing()
         waiting.worker?.join()
         asyncResolver.stop()
+        for rule in reloader.rules.stop(until: monotonicNow() + Self.patienceWithDomains) {
+            container.log(
+                .warning,
+                "the rule '\(rule)' has not returned: the runtime closes, and the rule's thread ends when it returns")
+        }
         sources.closeHandles()
         targets.restore()
         let stopFailures = container.life.stopFailures.gathering { disposeAll(leases) }

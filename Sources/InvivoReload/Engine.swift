@@ -224,6 +224,8 @@ public struct EngineOptions: Sendable {
     public var pinMaxAge: UInt64 = 60_000_000_000
     /// The number of former generations whose content is kept.
     public var history = 16
+    /// Nanoseconds within which the rules of a change set must answer.
+    public var ruleTimeout: UInt64 = 1_000_000_000
     public var log = Log(level: 5, sink: nil)
     public init() {}
 }

@@ -63,6 +63,8 @@ struct NextWiring {
     let definitions: DefinitionPlan
     let config: ConfigPlan
     let compiled: Compiled
+    /// The rules after the plan; nil if they stay.
+    let rules: RuleTable?
 
     var set: ChangeSet { staged.set }
 }
@@ -139,6 +141,8 @@ struct Plan {
     let findings: LayerFindings
     /// Configuration paths that nothing reads and that resemble one that is read.
     let misspelled: [UnreadEntry]
+    /// The rules to run before it is carried out.
+    let checks: [RuleCheck]
 
     /// All live objects whose layers change.
     var tuned: [Tuned] { steps.tuned + restored }
@@ -146,13 +150,15 @@ struct Plan {
     /// Whether nothing differs from before.
     var isNothing: Bool {
         let set = wiring.set
-        return wiring.definitions.isNothing && wiring.config.layers == nil && wiring.staged.documents.isEmpty
+        return wiring.definitions.isNothing && wiring.config.layers == nil && wiring.rules == nil
+            && wiring.staged.documents.isEmpty
             && set.targets.isEmpty && !set.rebuilds.contains(where: \.isOfInstances)
     }
 
-    /// Whether carrying it out calls the host: constructors, setters, disposal.
+    /// Whether the host is called before it is live: rules, constructors, setters, disposal.
     var runsHostCode: Bool {
-        steps.runHostCode || !restored.isEmpty || !store.replaced.isEmpty || !wiring.set.rebuilds.pools.isEmpty
+        !checks.isEmpty || steps.runHostCode || !restored.isEmpty || !store.replaced.isEmpty
+            || !wiring.set.rebuilds.pools.isEmpty
     }
 
     /// The objects to build. Definitions that lead to an exclusive one come last: the shorter its former object is stopped.

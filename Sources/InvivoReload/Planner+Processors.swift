@@ -9,7 +9,7 @@ extension Planner {
 
     /// Fills in the processors, if they change.
     func planProcessors(
-        _ definitions: inout DefinitionPlan, _ changes: [ProcessorChange], _ failures: inout [Failure]
+        _ definitions: inout DefinitionPlan, _ changes: NamedChanges<Processor>, _ failures: inout [Failure]
     ) {
         guard !changes.isEmpty else { return }
         var next = before.processors

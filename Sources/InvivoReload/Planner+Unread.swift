@@ -69,6 +69,11 @@ extension Planner {
                 search.find(path, in: tree)
             }
         }
+        for input in wiring.set.ruleChanges.added.flatMap(\.inputs)
+        where !RuleTable.properties(input).contains(where: { names.id(of: $0.key) != nil }) {
+            let path = RuleTable.path(input)
+            if tree.find(path) == nil { search.find(path, in: tree) }
+        }
         return search
     }
 
@@ -124,6 +129,7 @@ private final class ConfigReaders {
     private let wiring: NextWiring
     private let others: Set<UInt32>
     private lazy var paths = planner.registrations.readPaths
+    private let rules: RuleTable
     /// Paths with definitions for each entry. These read the entries, and the values in them that they name.
     private let patterns: Set<UInt32>
     private lazy var planned = Set(wiring.compiled.recipes.values.flatMap { $0.references.edges.map(\.id) })
@@ -131,6 +137,7 @@ private final class ConfigReaders {
     init(_ planner: Planner, _ wiring: NextWiring) {
         self.planner = planner
         self.wiring = wiring
+        rules = wiring.rules ?? planner.before.rules
         let patterns =
             planner.before.links.patterns.filter { wiring.definitions.changed[$0] == nil }.compactMap {
                 planner.before.definitions[$0]
@@ -145,6 +152,7 @@ private final class ConfigReaders {
     func isRead(_ id: UInt32?) -> Bool {
         guard let id else { return false }
         if others.contains(id) || planned.contains(id) { return true }
+        if !rules.isEmpty, let path = planner.names.configPath(id), !rules.rules(reading: path).isEmpty { return true }
         return planner.before.links.dependents.holders(of: id).contains { holder in
             if wiring.compiled.recipes[holder] != nil { return false }
             if let planned = wiring.definitions.changed[holder], planned == nil { return false }

@@ -8,7 +8,8 @@ internal import InvivoWiring
 /// Computes the next generation from the current one and a staged change set, without threads or files.
 ///
 /// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
-/// step. It runs host code of two kinds, converters and definition processors, which cannot call the runtime.
+/// step. It runs host code of two kinds, converters and definition processors, which cannot call the runtime. Rules run after the plan,
+/// with the values that it has collected for them.
 struct Planner {
     let before: Snapshot
     /// The compiled definitions, blocks and layers of the current generation.
@@ -40,7 +41,9 @@ struct Planner {
         keepMoved(&definitions)
         var effects = Effects(editor: GraphEditor(graph))
         let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
-        let wiring = NextWiring(staged: staged, definitions: definitions, config: config, compiled: compiled)
+        let rules = planRules(set.ruleChanges, &failures)
+        let wiring = NextWiring(
+            staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules)
         nameFindings(&failures, wiring)
         validateTargets(wiring, &failures)
         checkResets(wiring, &failures)
@@ -55,11 +58,12 @@ struct Planner {
         try planAliases(wiring, &effects)
         try planSettings(config, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
+        let checks = ruleChecks(wiring, effects)
         // A converter of the host may have taken long.
         try Loading.check()
         return Plan(
             wiring: wiring, editor: effects.editor, steps: effects.steps, store: effects.store,
-            changes: effects.changes, findings: findings, misspelled: misspelled)
+            changes: effects.changes, findings: findings, misspelled: misspelled, checks: checks)
     }
 
     // MARK: definitions after the plan

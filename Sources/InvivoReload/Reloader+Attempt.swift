@@ -152,9 +152,17 @@ extension Reloader {
         return Pins.outside(container.core) { ContentQuoting.allowed(options.quotesContent, body) }
     }
 
+    /// Stage and plan, and the rules of the plan.
+    func prepare(_ set: ChangeSet, heedingWriters: Bool = true, retrying: Bool = true) -> PreparedReload {
+        let prepared = plan(set, heedingWriters: heedingWriters, retrying: retrying)
+        beginRules(prepared)
+        finishRules(prepared)
+        return prepared
+    }
+
     /// Stage and plan. A file that is open for writing is left out where it is followed, and refused otherwise, unless it has been
     /// open for long. Files whose bytes were refused before take part if `retrying`.
-    func prepare(_ given: ChangeSet, heedingWriters: Bool = true, retrying: Bool = true) -> PreparedReload {
+    func plan(_ given: ChangeSet, heedingWriters: Bool = true, retrying: Bool = true) -> PreparedReload {
         let open = documents.withoutClosed(given.documents)
         let concernsNoOpenDocument = !given.documents.heard.isEmpty && open.contents.isEmpty
         var set = given

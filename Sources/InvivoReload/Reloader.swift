@@ -13,6 +13,7 @@ final class Reloader: Sendable {
     let reclaimer: Reclaimer
     let announcer: Announcer
     let restores: PendingRestores
+    let rules: RuleThreads
     let traits = TraitTable()
     private let awaitedTypes: AwaitedTypes
 
@@ -29,6 +30,7 @@ final class Reloader: Sendable {
         self.reclaimer = reclaimer
         self.announcer = announcer
         restores = PendingRestores(container, targets)
+        rules = RuleThreads(container, options)
         awaitedTypes = AwaitedTypes(container)
     }
 
@@ -95,7 +97,8 @@ final class Reloader: Sendable {
     private func attemptHere(_ set: ChangeSet) -> Bool {
         // Planning may run converters, which may be code of the host.
         guard turns.takeIfIdle({ !container.registry.converters.hasHosts }) else { return false }
-        let prepared = prepare(set)
+        let prepared = plan(set)
+        beginRules(prepared)
         let isDone = !prepared.runsHostCode && (prepared.failure == nil || prepared.given == nil)
         turns.hand(isDone ? .done(carryOut(prepared)) : .prepared(prepared))
         return true
@@ -107,7 +110,9 @@ final class Reloader: Sendable {
         switch turns.takeWork() {
         case nil: return false
         case .sets(let sets): hasDropped = reload(joining: sets)
-        case .handed(.prepared(let prepared)): announce(finish(prepared))
+        case .handed(.prepared(let prepared)):
+            finishRules(prepared)
+            announce(finish(prepared))
         case .handed(.done(let attempt)): announce(attempt)
         }
         turns.end()

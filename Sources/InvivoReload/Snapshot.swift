@@ -23,6 +23,7 @@ struct Snapshot: Sendable {
     let processors: [Processor]
     /// The dependencies of each decorator's component, which it does not decorate.
     let decoratorReaches: [ObjectIdentifier: Set<UInt32>]
+    let rules: RuleTable
     /// The blocked definitions, with the names of their missing dependencies.
     let blocked: TreeDictionary<UInt32, [String]>
     /// The types of targets that were declared or attached, by key.
@@ -38,7 +39,8 @@ struct Snapshot: Sendable {
         config: ConfigLayers = ConfigLayers(), definitions: DefinitionTable = DefinitionTable(),
         originals: TreeDictionary<UInt32, Definition> = [:], assemblies: ActiveAssemblies = ActiveAssemblies(),
         overrides: TreeDictionary<UInt32, [Override]> = [:], processors: [Processor] = [],
-        decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], blocked: TreeDictionary<UInt32, [String]> = [:],
+        decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], rules: RuleTable = RuleTable(),
+        blocked: TreeDictionary<UInt32, [String]> = [:],
         targetTypes: TreeDictionary<UInt32, ObjectType> = [:], warned: NameSet = [], lastNumber: UInt64 = 0,
         links: Links = Links()
     ) {
@@ -49,6 +51,7 @@ struct Snapshot: Sendable {
         self.overrides = overrides
         self.processors = processors
         self.decoratorReaches = decoratorReaches
+        self.rules = rules
         self.blocked = blocked
         self.targetTypes = targetTypes
         self.warned = warned
@@ -151,7 +154,8 @@ extension Snapshot {
         return Snapshot(
             config: wiring.config.layers ?? config, definitions: definitions, originals: originals,
             assemblies: plan.assemblies ?? assemblies, overrides: overrides, processors: plan.processors ?? processors,
-            decoratorReaches: plan.decoratorReaches ?? decoratorReaches, blocked: wiring.compiled.blocked,
+            decoratorReaches: plan.decoratorReaches ?? decoratorReaches, rules: wiring.rules ?? rules,
+            blocked: wiring.compiled.blocked,
             targetTypes: targetTypes, warned: warned, lastNumber: plan.lastNumber, links: links)
     }
 
@@ -161,7 +165,8 @@ extension Snapshot {
         targetTypes[id] = type
         return Snapshot(
             config: config, definitions: definitions, originals: originals, assemblies: assemblies,
-            overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, blocked: blocked,
+            overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, rules: rules,
+            blocked: blocked,
             targetTypes: targetTypes, warned: warned, lastNumber: lastNumber, links: links)
     }
 

@@ -1383,10 +1383,38 @@ static invivo_status not_ready_marked(invivo_runtime runtime, const char *name, 
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_changes_add_rule(invivo_changes changes, const invivo_rule *rule, invivo_error **error) {
+    (void)changes;
+    (void)rule;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_remove_rule(invivo_changes changes, const char *name, invivo_error **error) {
+    (void)changes;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_rule_add(invivo_runtime runtime, const invivo_rule *rule, invivo_error **error) {
+    (void)runtime;
+    (void)rule;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_rule_remove(invivo_runtime runtime, const char *name, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 200,
+    .function_count = 204,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1587,6 +1615,10 @@ static const struct invivo_table not_ready = {
     .mark = not_ready_mark,
     .unmark = not_ready_unmark,
     .marked = not_ready_marked,
+    .changes_add_rule = not_ready_changes_add_rule,
+    .changes_remove_rule = not_ready_changes_remove_rule,
+    .rule_add = not_ready_rule_add,
+    .rule_remove = not_ready_rule_remove,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2408,6 +2440,22 @@ invivo_status invivo_unmark(invivo_runtime runtime, const char *name, invivo_err
 
 invivo_status invivo_marked(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error) {
     return functions()->marked(runtime, name, out, error);
+}
+
+invivo_status invivo_changes_add_rule(invivo_changes changes, const invivo_rule *rule, invivo_error **error) {
+    return functions()->changes_add_rule(changes, rule, error);
+}
+
+invivo_status invivo_changes_remove_rule(invivo_changes changes, const char *name, invivo_error **error) {
+    return functions()->changes_remove_rule(changes, name, error);
+}
+
+invivo_status invivo_rule_add(invivo_runtime runtime, const invivo_rule *rule, invivo_error **error) {
+    return functions()->rule_add(runtime, rule, error);
+}
+
+invivo_status invivo_rule_remove(invivo_runtime runtime, const char *name, invivo_error **error) {
+    return functions()->rule_remove(runtime, name, error);
 }
 
 #pragma GCC visibility pop

@@ -176,6 +176,9 @@ ANSWERING(convert, (void *user_data, const char *text, uint64_t length, invivo_v
 ANSWERING(read, (void *user_data, const invivo_value *value, invivo_value *out, invivo_error **error),
           (user_data, value, out, error))
 
+ANSWERING(check, (const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error),
+          (values, count, at, user_data, error))
+
 ANSWERING(load_module,
           (void *user_data, invivo_runtime runtime, const char *name, const char *path, invivo_error **error),
           (user_data, runtime, name, path, error))
@@ -258,6 +261,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(changed);
         GUARD(convert);
         GUARD(read);
+        GUARD(check);
         GUARD(pool_make);
         GUARD(scope_find);
         GUARD(scope_keep);

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 200,
+    .function_count = 204,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -205,6 +205,10 @@ static const struct invivo_table instance = {
     .mark = invivo_mark,
     .unmark = invivo_unmark,
     .marked = invivo_marked,
+    .changes_add_rule = invivo_changes_add_rule,
+    .changes_remove_rule = invivo_changes_remove_rule,
+    .rule_add = invivo_rule_add,
+    .rule_remove = invivo_rule_remove,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

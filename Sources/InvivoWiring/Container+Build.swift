@@ -108,6 +108,7 @@ extension Container {
     public func beginBuild() throws(Failure) -> Reader {
         if let build = Readers.beginBuild(core, tag: tag) { return build }
         guard home.isHere else { throw .forked() }
+        try Failure.refuseInRule(of: tag)
         throw Failure(.closed, "the runtime is closing")
     }
 

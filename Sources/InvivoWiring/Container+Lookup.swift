@@ -71,6 +71,7 @@ extension Container {
 
     /// Why a lookup found nothing.
     public func nothing(_ lookup: Lookup) -> Failure {
+        do throws(Failure) { try Failure.refuseInRule(of: tag) } catch { return error }
         if monitor.locked({ isClosing }) { return Failure(.closed, "the runtime is closed") }
         let types = visibleGraph.types
         let fitting = types.all(lookup.type, isExact: lookup.isExact).map(\.id)

@@ -77,6 +77,7 @@ public final class Container: @unchecked Sendable {
         guard handle.kind == kind.rawValue, kind != .runtime || handle.index == 0, let core = handle.core else {
             throw .badHandle(bits, kind)
         }
+        try Failure.refuseInRule(of: handle.tag)
         guard let reader = Readers.enter(core, tag: handle.tag) else {
             throw Failure(.closed, "the runtime is closed")
         }

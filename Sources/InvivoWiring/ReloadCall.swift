@@ -6,6 +6,7 @@ public enum ReloadCall: Sendable {
     case creating(UInt32)
     case observer
     case converter(String)
+    case rules([String])
 
     /// For a message.
     func text(_ keys: KeyTable) -> String {
@@ -13,6 +14,10 @@ public enum ReloadCall: Sendable {
         case .creating(let id): ", which is creating '\(keys.name(id))'"
         case .observer: ", which is in the callback of an observer"
         case .converter(let name): ", which is in the converter '\(name)'"
+        case .rules(let names):
+            names.count == 1
+                ? ", which is in the rule '\(names[0])'"
+                : ", which runs \(names.count) rules, the first is '\(names[0])'"
         }
     }
 }

@@ -21,6 +21,7 @@ static const struct statement {
     {"own", 2, do_own}, {"call", 3, do_call}, {"invoke", 2, do_invoke}, {"release", 2, do_release}, {"async", 2, do_async},
     {"inject", 2, do_inject}, {"inject_tree", 2, do_inject_tree}, {"override", 2, do_override}, {"restore", 2, do_restore},
     {"decorate", 2, do_decorate}, {"process", 2, do_process}, {"unprocess", 2, do_unprocess}, {"converter", 2, do_converter},
+    {"require", 4, do_require}, {"unrequire", 2, do_unrequire},
     {"unconverter", 2, do_unconverter}, {"convert", 3, do_convert}, {"configured", 2, do_configured}, {"observe", 2, do_observe},
     {"read", 2, do_read}, {"view", 1, do_view}, {"start", 2, do_start}, {"stop", 2, do_stop}, {"close", 1, do_close},
     {"scope", 2, do_scope}, {"place", 3, do_place}, {"end_place", 3, do_end_place}, {"pool", 3, do_pool}, {"runtime", 2, do_runtime},

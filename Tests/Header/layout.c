@@ -205,6 +205,8 @@ int main(void) {
     OFFSET(invivo_runtime_options, max_each_entries, sizeof(((invivo_runtime_options *)0)->max_each_entries));
     OFFSET(invivo_runtime_options, pin_max_age_ms, sizeof(((invivo_runtime_options *)0)->pin_max_age_ms));
     OFFSET(invivo_runtime_options, history, sizeof(((invivo_runtime_options *)0)->history));
+    OFFSET(invivo_runtime_options, rule_timeout_ms, sizeof(((invivo_runtime_options *)0)->rule_timeout_ms));
+    OFFSET(invivo_runtime_options, reserved, sizeof(((invivo_runtime_options *)0)->reserved));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -482,10 +484,19 @@ int main(void) {
     OFFSET(invivo_callbacks, tree_key_name, sizeof(((invivo_callbacks *)0)->tree_key_name));
     OFFSET(invivo_callbacks, tree_is_foreign, sizeof(((invivo_callbacks *)0)->tree_is_foreign));
     OFFSET(invivo_callbacks, read, sizeof(((invivo_callbacks *)0)->read));
+    OFFSET(invivo_callbacks, check, sizeof(((invivo_callbacks *)0)->check));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));
     OFFSET(invivo_place, reserved, sizeof(((invivo_place *)0)->reserved));
+    SIZE(invivo_rule);
+    OFFSET(invivo_rule, struct_size, sizeof(((invivo_rule *)0)->struct_size));
+    OFFSET(invivo_rule, name, sizeof(((invivo_rule *)0)->name));
+    OFFSET(invivo_rule, inputs, sizeof(((invivo_rule *)0)->inputs));
+    OFFSET(invivo_rule, input_count, sizeof(((invivo_rule *)0)->input_count));
+    OFFSET(invivo_rule, check, sizeof(((invivo_rule *)0)->check));
+    OFFSET(invivo_rule, user_data, sizeof(((invivo_rule *)0)->user_data));
+    OFFSET(invivo_rule, destroy, sizeof(((invivo_rule *)0)->destroy));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -882,5 +893,9 @@ int main(void) {
     OFFSET(invivo_table, mark, sizeof(void (*)(void)));
     OFFSET(invivo_table, unmark, sizeof(void (*)(void)));
     OFFSET(invivo_table, marked, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_add_rule, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_remove_rule, sizeof(void (*)(void)));
+    OFFSET(invivo_table, rule_add, sizeof(void (*)(void)));
+    OFFSET(invivo_table, rule_remove, sizeof(void (*)(void)));
     return 0;
 }

@@ -90,6 +90,8 @@ typedef struct invivo_callbacks {
     uint8_t (*tree_is_foreign)(invivo_object object, void *user_data);
     /* converters */
     invivo_status (*read)(void *user_data, const invivo_value *value, invivo_value *out, invivo_error **error);
+    /* rules */
+    invivo_status (*check)(const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

@@ -9,7 +9,8 @@ INVIVO_EXTERN_C_BEGIN
 
 /* A rollback brings the content of a former generation back: documents, runtime settings, assemblies and definitions. It is an
  * ordinary reload: complete or not at all, with a report, and a rollback can undo it. Everything else stays as it is: types,
- * converters, processors, scopes, overrides, targets, observers and pools. Instances follow as in any reload.
+ * converters, processors, rules, scopes, overrides, targets, observers and pools. Instances follow as in any reload. The content must
+ * satisfy the rules of now.
  *
  * The runtime keeps the last generations, as many as the option `history` says, and fewer if they need more than 2 MiB; the newest
  * one is always kept. It keeps of each what differs from the next one. A commit that changes no content, as of a target that is

@@ -17,6 +17,7 @@
 #include "source.h"
 #include "reload.h"
 #include "history.h"
+#include "rule.h"
 #include "config.h"
 #include "module.h"
 #include "app.h"

@@ -117,6 +117,9 @@ typedef struct invivo_runtime_options {
     /** The number of former generations to which a rollback is possible, beside those with marks (history.h). 0 = default 16; at most
      * 1,000; INVIVO_HISTORY_NONE = none. */
     uint32_t history;
+    /** Maximum time for the rules of a change set together (rule.h). Then INVIVO_E_TIMEOUT names the rule. 0 = default 1,000. */
+    uint32_t rule_timeout_ms;
+    uint32_t reserved; /**< 0 */
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.

@@ -17,6 +17,7 @@
 #include "pin.h"
 #include "pool.h"
 #include "reload.h"
+#include "rule.h"
 #include "runtime.h"
 #include "scope.h"
 #include "source.h"
@@ -231,6 +232,10 @@ struct invivo_table {
     invivo_status (*mark)(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error);
     invivo_status (*unmark)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*marked)(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error);
+    invivo_status (*changes_add_rule)(invivo_changes changes, const invivo_rule *rule, invivo_error **error);
+    invivo_status (*changes_remove_rule)(invivo_changes changes, const char *name, invivo_error **error);
+    invivo_status (*rule_add)(invivo_runtime runtime, const invivo_rule *rule, invivo_error **error);
+    invivo_status (*rule_remove)(invivo_runtime runtime, const char *name, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -325,6 +325,7 @@ struct iv_thread {
     void *postponed;          /* work for the time after the last unlock: a Postponed, retained; usually NULL */
     uint32_t without_content; /* errors about documents quote nothing of them */
     uint64_t load_deadline;   /* the time limit for reading and planning documents; 0: no limit */
+    uint64_t barred;          /* the tag of the runtime whose rules this thread runs, and which it cannot call; 0: none */
 };
 
 extern __thread struct iv_thread iv_thread_state __attribute__((tls_model("initial-exec")));

@@ -66,6 +66,34 @@ STATEMENT(unprocess) {
     IN_CHANGES(invivo_changes_unprocess(set, words[1].text, error));
 }
 
+/* A rule: the first input is less than the second. The event check(NAME). */
+static double number_in(const invivo_value *value) {
+    return value->kind == INVIVO_KIND_DOUBLE ? value->as.number : (double)value->as.signed_integer;
+}
+static invivo_status check_required(const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error) {
+    const line *said = user_data;
+    const part *input = script_labelled(said, "at");
+    invivo_status status = event(error, "check(%s)", said->words[1].text);
+    (void)count;
+    if (!status && values[0].kind != INVIVO_KIND_NULL && values[1].kind != INVIVO_KIND_NULL && number_in(&values[0]) >= number_in(&values[1])) {
+        *error = invivo_error_make(INVIVO_E_HOST, "the first is not below the second", NULL, NULL);
+        status = INVIVO_E_HOST;
+    }
+    if (status && input) *at = (size_t)atoi(input->text);
+    return status;
+}
+STATEMENT(require) {
+    UNUSED;
+    const char *inputs[] = {words[2].text, words[3].text};
+    invivo_rule rule = {.struct_size = sizeof rule, .name = words[1].text, .inputs = inputs, .input_count = 2, .check = check_required,
+                        .user_data = (void *)(uintptr_t)said};
+    IN_CHANGES(invivo_changes_add_rule(set, &rule, error));
+}
+STATEMENT(unrequire) {
+    UNUSED;
+    IN_CHANGES(invivo_changes_remove_rule(set, words[1].text, error));
+}
+
 static invivo_status convert_length(void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
     (void)user_data;
     if (length == 0) {

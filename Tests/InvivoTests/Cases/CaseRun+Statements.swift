@@ -69,6 +69,19 @@ extension CaseRun {
                 }
             }
         case "unprocess": try change { try $0.unprocess(try name(1)) }
+        case "require":
+            let (world, rule, input) = (world, try name(1), labelled("at").flatMap { Int($0) })
+            try change {
+                try $0.addRule(rule, over: [try name(2), try name(3)]) { values in
+                    do {
+                        try world.event("check(\(rule))")
+                        guard let one = try values.value(0, as: Double.self), let other: Double = try values.value(1)
+                        else { return }
+                        if one >= other { throw InvivoError(.host, "the first is not below the second") }
+                    } catch let error as InvivoError { throw RuleRefusal(error.message, input: input) }
+                }
+            }
+        case "unrequire": try change { try $0.removeRule(try name(1)) }
         case "converter":
             try runtime().addConverter(try name(1)) { text -> Int64 in
                 guard !text.isEmpty else {

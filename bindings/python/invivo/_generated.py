@@ -533,6 +533,10 @@ class invivo_callbacks(ctypes.Structure):
 class invivo_place(ctypes.Structure):
     pass
 
+
+class invivo_rule(ctypes.Structure):
+    pass
+
 invivo_runtime._fields_ = [
     ("bits", ctypes.c_uint64),
 ]
@@ -768,6 +772,8 @@ invivo_runtime_options._fields_ = [
     ("max_each_entries", ctypes.c_uint64),
     ("pin_max_age_ms", ctypes.c_uint32),
     ("history", ctypes.c_uint32),
+    ("rule_timeout_ms", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1072,11 +1078,21 @@ invivo_callbacks._fields_ = [
     ("tree_key_name", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.POINTER(ctypes.c_char_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("tree_is_foreign", ctypes.CFUNCTYPE(ctypes.c_uint8, invivo_object, ctypes.c_void_p)),
     ("read", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p))),
+    ("check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),
     ("line", ctypes.c_uint32),
     ("reserved", ctypes.c_uint32),
+]
+invivo_rule._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("inputs", ctypes.POINTER(ctypes.c_char_p)),
+    ("input_count", ctypes.c_uint64),
+    ("check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
 ]
 
 # Every structure, for the test that compares them with what a C compiler says.
@@ -1143,6 +1159,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_app_options,
     invivo_callbacks,
     invivo_place,
+    invivo_rule,
 ]
 
 # ---- functions -----------------------------------------------------------------------------------------
@@ -1349,6 +1366,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_mark": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_unmark": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_marked": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_add_rule": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_rule), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_remove_rule": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_rule_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_rule), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_rule_remove": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1553,6 +1574,10 @@ TABLE: list[str] = [
     "invivo_mark",
     "invivo_unmark",
     "invivo_marked",
+    "invivo_changes_add_rule",
+    "invivo_changes_remove_rule",
+    "invivo_rule_add",
+    "invivo_rule_remove",
 ]
 
 

@@ -47,6 +47,7 @@ __all__ = [
     "PropertyError",
     "RangeError",
     "ReadOnlyError",
+    "Refused",
     "SpecError",
     "StaleError",
     "StopError",
@@ -251,6 +252,18 @@ class VersionError(Error, ImportError, status=c.INVIVO_E_VERSION): ...  # type: 
 
 
 class HostError(Error, RuntimeError, status=c.INVIVO_E_HOST): ...
+
+
+class Refused(HostError):
+    """Raised by a rule: the values do not satisfy it. Any other exception refuses them, too.
+
+    ``input`` is the input at fault, whose source location the error has: its name, or its index. Without it, that is
+    the first input that changes.
+    """
+
+    def __init__(self, message: str, /, *, input: str | int | None = None) -> None:
+        super().__init__(message)
+        self.input = input
 
 
 class ForkedError(Error, RuntimeError, status=c.INVIVO_E_FORKED): ...

@@ -6,6 +6,7 @@
 #include "config.hpp"
 #include "pin.hpp"
 #include "processor.hpp"
+#include "rule.hpp"
 #include "source.hpp"
 #include "wiring.hpp"
 
@@ -207,6 +208,17 @@ public:
     }
     changes &unprocess(c_text name) {
         detail::checked([&](invivo_error **e) { return invivo_changes_unprocess(raw_, name, e); });
+        return *this;
+    }
+    /// Adds a rule over configuration paths and properties ("synth.lead.gain"), or replaces the one with the same name. `function`
+    /// gets the values as `const rule_values &`. It refuses them by throwing (`refused`, or any other exception), or by returning
+    /// false. See rule.h.
+    template <typename F> INVIVO_LOCAL changes &add_rule(c_text name, const std::vector<std::string> &inputs, F function) {
+        detail::add_rule(raw_, name, inputs, detail::rule_of(std::move(function)));
+        return *this;
+    }
+    changes &remove_rule(c_text name) {
+        detail::checked([&](invivo_error **e) { return invivo_changes_remove_rule(raw_, name, e); });
         return *this;
     }
     /// Drops the shared instances of a key. INVIVO_RESET_DEPENDENCIES: also their dependencies. `reset_scope` drops

@@ -47,6 +47,11 @@ public:
     void deactivate(c_text name) const { changes(raw_).deactivate(name).commit(); }
     void process(const processor &what) const { changes(raw_).process(what).commit(); }
     void unprocess(c_text name) const { changes(raw_).unprocess(name).commit(); }
+    /// Adds or replaces a rule, as a reload. See `changes::add_rule`.
+    template <typename F> INVIVO_LOCAL void add_rule(c_text name, const std::vector<std::string> &inputs, F function) const {
+        changes(raw_).add_rule(name, inputs, std::move(function)).commit();
+    }
+    void remove_rule(c_text name) const { changes(raw_).remove_rule(name).commit(); }
     void reset(c_text key, uint32_t flags = 0) const { changes(raw_).reset(key, flags).commit(); }
     /// Registers a scope. `find` returns the scope instance of the calling code, 0 = none.
     void scope(const std::string &name, std::function<uint64_t()> find, scope_listener keep = {}, scope_listener drop = {}) const {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _generated as c
@@ -19,6 +19,7 @@ from .._planning.gathering import Gathering
 from .._planning.processing import Described
 from .._services import config
 from .._services.documents import Path, Source, file_options
+from .._services.rules import Rule, rule
 from .._state import writing
 from .._state.binding import bind, roll_back
 from .._state.contents import Activation, Contents
@@ -156,6 +157,27 @@ class Changes:
         """Removes a decorator or processor by its name. The objects concerned are rebuilt."""
         self._open()
         self._contents.unprocessed.append(name)
+
+    def add_rule(self, name: str, inputs: Sequence[str], function: Callable[..., Any]) -> None:
+        """Adds a rule, or replaces the one with the same name. The values after this change set must satisfy it.
+
+        ``inputs`` are configuration paths (``"audio.rate"``), and properties of keys (``"synth.lead.gain"``).
+        ``function`` gets their values in this order, None for one without a value. It refuses them by raising
+        (`invivo.Refused`, or any other exception), or by returning False. It runs on a thread of the library for each
+        change of an input. It must not wait, and must not call this runtime.
+        """
+        self._add_rule(rule(name, inputs, function))
+
+    def _add_rule(self, described: Rule) -> None:
+        self._open()
+        core = self._core
+        self._contents.others.append(lambda handle: described.give(core, handle))
+
+    def remove_rule(self, name: str) -> None:
+        """Removes a rule by its name."""
+        self._open()
+        library, encoded = self._core.library, strings.name_bytes(name)
+        self._contents.others.append(lambda handle: library.call("changes_remove_rule", handle, encoded))
 
     def mount(
         self,

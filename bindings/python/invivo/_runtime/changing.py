@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from .._assemblies.assembly import AssemblyDescription
@@ -17,6 +17,7 @@ from .._planning.processing import Described
 from .._services import blocks
 from .._services.graph import _ASSEMBLY_STATES, Generation, Retired, SourceState, State
 from .._services.pools import Pool
+from .._services.rules import rule
 from .._services.scopes import end_scope, register_scope
 from .._state.binding import roll_back
 from .._values import conversion
@@ -25,6 +26,7 @@ from .changes import Changes, generation_number
 from .overrides import Override
 from .resolving import Resolving
 
+AnyRule = TypeVar("AnyRule", bound=Callable[..., Any])
 AnyAssembly = TypeVar("AnyAssembly", bound=AssemblyDescription)
 
 
@@ -152,6 +154,33 @@ class Changing(Resolving):
         """Removes a decorator or processor, in one reload."""
         with self.changes() as changes:
             changes.unprocess(name)
+
+    def rule(self, *inputs: str, name: str | None = None) -> Callable[[AnyRule], AnyRule]:
+        """Decorates a function that is a rule over inputs, and adds it in one reload: see `Changes.add_rule`.
+
+        Its name is by default the function's::
+
+            @runtime.rule("band.low", "band.high")
+            def low_is_below_high(low, high):
+                return low is None or high is None or low < high
+        """
+
+        def add(function: AnyRule) -> AnyRule:
+            with self.changes() as changes:
+                changes._add_rule(rule(name, inputs, function))
+            return function
+
+        return add
+
+    def add_rule(self, name: str, inputs: Sequence[str], function: Callable[..., Any]) -> None:
+        """Adds or replaces a rule, in one reload: see `Changes.add_rule`."""
+        with self.changes() as changes:
+            changes.add_rule(name, inputs, function)
+
+    def remove_rule(self, name: str) -> None:
+        """Removes a rule by its name, in one reload."""
+        with self.changes() as changes:
+            changes.remove_rule(name)
 
     def override(
         self, key: str | Callable[..., Any], what: Any = None, /, *, instance: Any = None, **overrides: Any

@@ -67,6 +67,7 @@ class Runtime(Filling, Changing):
         max_each_entries: int = 0,
         pin_max_age: float | None = None,
         history: int | None = None,
+        rule_timeout: float | None = None,
         load_timeout: float | None = None,
         foreign_files: bool = False,
         quote_content: bool = True,
@@ -87,9 +88,9 @@ class Runtime(Filling, Changing):
         Times are seconds, ``math.inf`` is no limit. ``commit_timeout``: how long a reload waits for the thread of the
         objects that it changes; None is 5 s. ``start_timeout``, ``stop_timeout``: how long a start or stop may take,
         unless a definition has its own limit; None is 60 s. ``pin_max_age``: the age at which an open pin is logged;
-        None is 60 s. ``stop_grace``: how long a replaced or removed object waits
-        until Python no longer refers to it; then it is stopped anyway; None: no limit. ``history``: the number of
-        former generations to which `rollback` is possible; None is 16.
+        None is 60 s. ``rule_timeout``: how long the rules of a reload may take together; None is 1 s. ``stop_grace``:
+        how long a replaced or removed object waits until Python no longer refers to it; then it is stopped anyway;
+        None: no limit. ``history``: the number of former generations to which `rollback` is possible; None is 16.
 
         Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
         ``max_each_entries`` for a definition with ``each`` (0: 10,000). They are read and planned in ``load_timeout``
@@ -121,6 +122,7 @@ class Runtime(Filling, Changing):
             max_each_entries=max_each_entries,
             pin_max_age=pin_max_age,
             history=history,
+            rule_timeout=rule_timeout,
             load_timeout=load_timeout,
             foreign_files=foreign_files,
             quote_content=quote_content,

@@ -96,6 +96,7 @@ def make_options(
     max_each_entries: int = 0,
     pin_max_age: float | None = None,
     history: int | None = None,
+    rule_timeout: float | None = None,
     load_timeout: float | None = None,
     foreign_files: bool = False,
     quote_content: bool = True,
@@ -134,6 +135,8 @@ def make_options(
         if not isinstance(history, int) or not 0 <= history <= 1000:
             raise ArgumentError(f"history is {history!r}: between 0 and 1,000 generations are kept")
         options.history = history or 0xFFFFFFFF  # INVIVO_HISTORY_NONE
+    if rule_timeout is not None:
+        options.rule_timeout_ms = max(1, milliseconds(rule_timeout))
     if load_timeout is not None:
         options.load_timeout_ms = 0xFFFFFFFF if math.isinf(load_timeout) else milliseconds(load_timeout)
     if foreign_files:

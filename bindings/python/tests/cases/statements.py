@@ -202,6 +202,24 @@ class Statements(Expectations, History):
         with self.in_changes() as changes:
             changes.unprocess(name.text)
 
+    def do_require(self, line: Line, name: Word, first: Word, second: Word, *_: Word) -> None:
+        here, at = world.world, line.labelled("at")
+
+        def check(one: Any, other: Any) -> None:
+            try:
+                here.event(f"check({name.text})")
+                if one is not None and other is not None and one >= other:
+                    raise invivo.Refused("the first is not below the second")
+            except RuntimeError as refused:
+                raise invivo.Refused(str(refused), input=None if at is None else int(at)) from None
+
+        with self.in_changes() as changes:
+            changes.add_rule(name.text, [first.text, second.text], check)
+
+    def do_unrequire(self, line: Line, name: Word) -> None:
+        with self.in_changes() as changes:
+            changes.remove_rule(name.text)
+
     # ---- assemblies --------------------------------------------------------------------------------------
 
     def do_assembly(self, line: Line, word: Word, *_: Word) -> None:

@@ -1,0 +1,292 @@
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoWiring
+
+/// Runs rules on a thread of the runtime, which is started for the first of them. A rule that does not return in time is given up with
+/// its thread, and another thread runs the next ones. Any thread may use it.
+final class RuleThreads: Sendable {
+    private struct State {
+        var current: RuleThread?
+        /// Threads in rules that were given up.
+        var givenUp: [RuleThread] = []
+    }
+
+    /// The runtime's.
+    private let name: String
+    private let tag: UInt64
+    private let limit: UInt64
+    private let closing: Closing
+    /// Not the runtime's, which every commit signals.
+    private let monitor = Monitor()
+    private let state: Guarded<State>
+
+    init(_ container: Container, _ options: EngineOptions) {
+        name = options.name
+        tag = container.tag
+        limit = options.ruleTimeout
+        closing = container.registry.closing
+        state = Guarded(State(), by: monitor)
+    }
+
+    /// Begins to run rules. By the thread that has the turn, which then waits for them. Fails if no thread can be started.
+    func start(_ checks: [RuleCheck]) throws(Failure) -> RuleRun {
+        joinEnded()
+        let run = RuleRun(checks, barredFrom: tag, deadline: deadline(limit), monitor)
+        try state.locked { state throws(Failure) in
+            let running = state.givenUp.compactMap(\.running)
+            if let check = checks.first(where: { check in running.contains { $0 === check.rule } }) {
+                return run.refuse(.stillRunning(check))
+            }
+            if state.current == nil {
+                state.current = try RuleThread("\(name.prefix(10))-rule", monitor)
+            }
+            state.current?.begin(run)
+        }
+        return run
+    }
+
+    /// Waits until the rules have run, at most until the limit, and while the runtime stays open. Returns the faults.
+    func wait(for run: RuleRun) -> [RuleFault] {
+        monitor.locked {
+            while !run.isDone {
+                let now = monotonicNow()
+                guard now < run.deadline, !closing.isRequested else {
+                    run.giveUp(now < run.deadline ? nil : limit)
+                    state.held { state in
+                        if let thread = state.current.take() { state.givenUp.append(thread) }
+                    }
+                    break
+                }
+                // Close does not signal this monitor.
+                _ = monitor.wait(until: min(run.deadline, now + 20_000_000))
+            }
+            return run.takeFaults()
+        }
+    }
+
+    /// Joins the threads whose rule has returned.
+    private func joinEnded() {
+        let ended = state.locked { state -> [RuleThread] in
+            defer { state.givenUp.removeAll { $0.hasEnded } }
+            return state.givenUp.filter { $0.hasEnded }
+        }
+        for thread in ended { thread.join() }
+    }
+
+    /// Ends the threads, for close. Returns the names of the rules that have not returned by the deadline: their threads end when they
+    /// return.
+    func stop(until deadline: UInt64) -> [String] {
+        let current = state.locked { state -> RuleThread? in
+            state.current?.stop()
+            defer { state.current = nil }
+            return state.current
+        }
+        current?.join()
+        monitor.locked {
+            while state.held({ $0.givenUp.contains { !$0.hasEnded } }), monotonicNow() < deadline {
+                _ = monitor.wait(until: deadline)
+            }
+        }
+        let left = state.locked { state -> [String] in
+            let left = state.givenUp.filter { !$0.hasEnded }
+            for thread in left { thread.detach() }
+            state.givenUp.removeAll { thread in left.contains { $0 === thread } }
+            return left.compactMap { $0.running?.name }
+        }
+        joinEnded()
+        return left
+    }
+}
+
+/// Why rules refuse a change set.
+enum RuleFault: Sendable {
+    /// A rule refused the values, with the index of the input at fault.
+    case refused(RuleCheck, at: Int, Failure)
+    /// The rule did not answer within the limit, in nanoseconds.
+    case late(RuleCheck, limit: UInt64)
+    /// The rule was given up in an earlier change set and has not returned.
+    case stillRunning(RuleCheck)
+    case closing
+
+    /// The failure of the change set. By the thread that has the turn.
+    var failure: Failure {
+        switch self {
+        case .refused(let check, let index, let cause):
+            check.failure(.host, "refuses this value", at: index, cause: cause)
+        case .late(let check, let limit):
+            check.failure(
+                .timeout,
+                "has not answered after \(milliseconds(limit)), the limit for the rules of a change set: a rule must not wait "
+                    + "(rule_timeout_ms permits more)")
+        case .stillRunning(let check):
+            check.failure(
+                .timeout,
+                "is still running for an earlier change set: changes of its inputs are refused until it returns, is replaced or "
+                    + "is removed")
+        case .closing: Loading.abandoned
+        }
+    }
+}
+
+/// One execution of rules. Functions without another statement are called with the monitor of `RuleThreads` held.
+///
+/// When it is done, the thread that ran it refers to no rule any more: a rule that is dropped then ends where it is dropped.
+final class RuleRun: Sendable {
+    private struct State {
+        var checks: [RuleCheck]
+        /// The index of the rule that runs, or ran last; -1 before the first.
+        var index = -1
+        var isRunning = false
+        var isDone = false
+        var isGivenUp = false
+        var faults: [RuleFault] = []
+    }
+
+    let deadline: UInt64
+    /// Of the runtime that the rules cannot call.
+    private let tag: UInt64
+    private let monitor: Monitor
+    private let state: Guarded<State>
+
+    init(_ checks: [RuleCheck], barredFrom tag: UInt64, deadline: UInt64, _ monitor: Monitor) {
+        self.tag = tag
+        self.deadline = deadline
+        self.monitor = monitor
+        state = Guarded(State(checks: checks), by: monitor)
+    }
+
+    var isDone: Bool { state.held { $0.isDone } }
+    var isGivenUp: Bool { state.held { $0.isGivenUp } }
+
+    /// The rule that is running.
+    var running: Rule? { state.held { $0.isRunning ? $0.checks[$0.index].rule : nil } }
+
+    /// Removes and returns the faults.
+    func takeFaults() -> [RuleFault] {
+        state.held { state in
+            defer { state.faults = [] }
+            return state.faults
+        }
+    }
+
+    /// Ends the run before it has begun.
+    func refuse(_ fault: RuleFault) {
+        state.held { state in
+            state.faults = [fault]
+            state.isDone = true
+        }
+    }
+
+    /// No thread waits for it any longer. `limit` is the time that has passed, or nil for a runtime that closes.
+    func giveUp(_ limit: UInt64?) {
+        state.held { state in
+            state.isGivenUp = true
+            state.faults.append(limit.map { .late(state.checks[max(0, state.index)], limit: $0) } ?? .closing)
+        }
+    }
+
+    /// Runs all rules on the calling thread, until it is given up. Takes the monitor.
+    func perform() {
+        while let check = next() {
+            let refusal = currentThread().barred(from: tag) { check.run() }
+            state.locked { state in
+                state.isRunning = false
+                guard let refusal, !state.isGivenUp else { return }
+                state.faults.append(.refused(check, at: refusal.at, refusal.failure))
+            }
+        }
+    }
+
+    /// Begins the next rule. Nil when all have run, or the run is given up. Takes the monitor.
+    private func next() -> RuleCheck? {
+        state.locked { state in
+            guard !state.isGivenUp else { return nil }
+            state.index += 1
+            guard state.index == state.checks.count else {
+                state.isRunning = true
+                return state.checks[state.index]
+            }
+            state.checks = []
+            state.isDone = true
+            monitor.broadcast()
+            return nil
+        }
+    }
+}
+
+/// A thread that runs rules, one run after another. Functions without another statement are called with the monitor held.
+private final class RuleThread: Sendable {
+    private struct State {
+        var thread: OwnThread?
+        /// To be performed. The next one may come before the thread has left the former one.
+        var next: RuleRun?
+        var current: RuleRun?
+        var isStopping = false
+        var hasEnded = false
+        var isDetached = false
+    }
+
+    private let monitor: Monitor
+    private let state: Guarded<State>
+
+    /// Starts it.
+    init(_ name: String, _ monitor: Monitor) throws(Failure) {
+        self.monitor = monitor
+        state = Guarded(State(), by: monitor)
+        let thread = try OwnThread(name) { [self] in
+            asCallback { while step() {} }
+            let isDetached = state.locked { state -> Bool in
+                state.hasEnded = true
+                monitor.broadcast()
+                return state.isDetached
+            }
+            if isDetached { OwnThread.endDetached() }
+        }
+        state.held { $0.thread = thread }
+    }
+
+    var hasEnded: Bool { state.held { $0.hasEnded } }
+
+    /// The rule that it is in.
+    var running: Rule? { state.held { $0.current }?.running }
+
+    func begin(_ run: RuleRun) {
+        state.held { $0.next = run }
+        monitor.broadcast()
+    }
+
+    func stop() {
+        state.held { $0.isStopping = true }
+        monitor.broadcast()
+    }
+
+    /// Gives up the join. It has not ended.
+    func detach() {
+        let thread = state.held { state -> OwnThread? in
+            state.isDetached = true
+            return state.thread
+        }
+        thread?.detach()
+    }
+
+    /// Takes the monitor.
+    func join() { state.locked { $0.thread }?.join() }
+
+    /// Waits for a run and performs it. Takes the monitor. Returns false when the thread is to end.
+    private func step() -> Bool {
+        let run = monitor.locked { () -> RuleRun? in
+            while state.held({ $0.next == nil && !$0.isStopping }) { monitor.wait() }
+            return state.held { state in
+                state.current = state.next.take()
+                return state.current
+            }
+        }
+        guard let run else { return false }
+        run.perform()
+        // The rules may end with the run, without the monitor: their destroy functions are the host's.
+        return monitor.locked { () -> Bool in
+            state.held { $0.current = nil }
+            return !run.isGivenUp
+        }
+    }
+}

@@ -1,0 +1,67 @@
+"""Rules: functions of values that each generation satisfies."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _generated as c
+from .._classes.callables import check_callback
+from .._native import callbacks, strings
+from .._objects.objects import Objects
+from .._values import conversion
+from ..errors import ArgumentError, Refused
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Rule:
+    name: str
+    inputs: tuple[str, ...]
+    function: Callable[..., Any]
+
+    def give(self, core: Objects, changes: c.invivo_changes) -> None:
+        """Adds it to a change set of the library."""
+        options = c.invivo_rule()
+        options.struct_size = ctypes.sizeof(options)
+        options.name = strings.name_bytes(self.name)
+        names = (ctypes.c_char_p * len(self.inputs))(*(strings.name_bytes(each, "input") for each in self.inputs))
+        options.inputs = ctypes.cast(names, type(options.inputs))
+        options.input_count = len(self.inputs)
+        options.check, options.destroy = _check.of(core.library), callbacks.destroy.of(core.library)
+        options.user_data = number = callbacks.enroll(_Item(core, self))
+        try:
+            core.library.call("changes_add_rule", changes, ctypes.byref(options))
+        except BaseException:
+            callbacks.dismiss(number)
+            raise
+
+
+def rule(name: str | None, inputs: Sequence[str], function: Callable[..., Any]) -> Rule:
+    """Describes a rule. Its name is by default the function's."""
+    if isinstance(inputs, str) or not all(isinstance(each, str) for each in inputs):
+        raise ArgumentError(f"the inputs of a rule are names in a list, such as ['audio.rate'], not {inputs!r}")
+    check_callback(function, tuple(inputs), "a rule")
+    own = name if name is not None else getattr(function, "__name__", None) or type(function).__name__
+    return Rule(str(own), tuple(inputs), function)
+
+
+class _Item:
+    def __init__(self, core: Objects, rule: Rule) -> None:
+        self.core, self.rule = core, rule
+
+
+@callbacks.returns_status(c.invivo_rule, "check", user_data=3)
+def _check(item: _Item, values: Any, count: int, at: Any, _: int, error: Any) -> None:
+    rule = item.rule
+    try:
+        answer = rule.function(*(conversion.read(item.core, values[index]) for index in range(count)))
+    except Refused as refused:
+        if isinstance(refused.input, int):
+            at[0] = max(refused.input, 0)
+        elif refused.input in rule.inputs:
+            at[0] = rule.inputs.index(refused.input)
+        raise
+    if answer is not None and not answer:
+        raise Refused("the rule does not hold")
