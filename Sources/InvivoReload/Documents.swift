@@ -167,18 +167,24 @@ final class Documents: Sendable {
     func noteRefused(_ attempt: Attempt) {
         let changes = attempt.set.documents
         guard !changes.contents.isEmpty else { return }
-        let isFailed = attempt.report.failure != nil
+        // Not if an exclusive object was stopped for it: that would happen again in each change set.
+        let isTriedAgain = attempt.report.failure != nil && !attempt.report.hasOutage
         state.locked { state in
             state.refused.removeAll { document in changes.contents.contains { $0.document === document } }
             for (document, hash) in attempt.files.read {
                 guard let hash else { continue }
                 // Only other bytes, which the rollback did not refuse, are tried.
                 if hash != document.divergence?.refused { document.divergence = nil }
-                if isFailed && document.phase == .open && hash != document.state.hash {
+                if isTriedAgain && document.phase == .open && hash != document.state.hash {
                     state.refused.append(document)
                 }
             }
         }
+    }
+
+    /// Trying these files again had an outage: they are tried when their bytes change, or on request.
+    func forgetRefused(_ files: [Document]) {
+        state.locked { $0.refused.removeAll { document in files.contains { $0 === document } } }
     }
 
     /// After a rollback: the bytes of the files that differ from the content that it has brought back are refused. Returns these

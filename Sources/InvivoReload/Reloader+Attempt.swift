@@ -104,6 +104,7 @@ extension Reloader {
         guard let given = prepared.given, let failure = attempt.report.failure, failure.code != .closed else {
             return attempt
         }
+        if attempt.report.hasOutage { documents.forgetRefused(prepared.set.documents.refused) }
         let rest = prepareAlone(given, failure)
         rest.isAnswered = prepared.isAnswered
         return carryOut(rest, besides: former)

@@ -61,6 +61,9 @@ public final class Report: Sendable {
         self.phases = phases
     }
 
+    /// Whether an exclusive object was stopped meanwhile.
+    var hasOutage: Bool { phases[Int(INVIVO_PHASE_OUTAGE)] > 0 }
+
     /// A copy without the values, and with the first changes and warnings only.
     private init(shortening whole: Report) {
         referred = whole.referred

@@ -753,6 +753,50 @@ static void a_refused_file_joins_the_change_of_another(void) {
     end();
 }
 
+/* An exclusive object is not stopped by each later change set because a file asks for one that does not start. */
+static int starts, stops;
+static invivo_status start_positive(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    if (((thing *)instance)->number >= 0) return starts++, INVIVO_OK;
+    *error = invivo_error_make(INVIVO_E_HOST, "below zero", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static invivo_status stop_it(void *instance, void *user_data, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    stops++;
+    return INVIVO_OK;
+}
+static void a_refused_file_with_an_outage_is_not_tried_again(void) {
+    const invivo_injection number[] = {{.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = "n"}};
+    begin();
+    const invivo_type_options options = {
+        .struct_size = sizeof options, .name = "Device", .size = sizeof(thing), .alignment = _Alignof(thing), .concurrency = INVIVO_SHARED,
+        .init = thing_init, .deinit = thing_deinit, .properties = thing_properties, .property_count = 2, .start = start_positive,
+        .stop = stop_it};
+    OK(invivo_type_register(runtime, &options, &(invivo_type){0}, E));
+    starts = stops = 0;
+    write_text("a.yaml", "config: { k: { n: 1 } }\n");
+    invivo_source a = follow("a.yaml");
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "k.device", .type_name = "Device",
+                                                   .scope = INVIVO_SCOPE_SINGLETON, .flags = INVIVO_DEFINITION_EXCLUSIVE,
+                                                   .properties = number, .property_count = 1}, NULL, E));
+    CHECK_EQUAL(starts, 1);
+    write_text("a.yaml", "config: { k: { n: -1 } }\n");
+    expects_error(invivo_source_refresh(a, E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(stops, starts - 1); /* it was stopped, and started again */
+    int before = stops;
+    CHECK(before > 0);
+    define("k.a", 1), configure("m", 2);
+    CHECK_EQUAL(stops, before);
+    CHECK_EQUAL(configured("k.n"), 1);
+    expects_error(invivo_source_refresh(a, E), INVIVO_E_HOST, NULL); /* on request */
+    CHECK(stops > before);
+    write_text("a.yaml", "config: { k: { n: 3 } }\n");
+    OK(invivo_source_refresh(a, E));
+    CHECK_EQUAL(number_of("k.device"), 3);
+    end();
+}
+
 static void a_rollback_does_not_try_a_refused_file(void) {
     begin();
     write_n("a.yaml", "n", 1);
@@ -827,6 +871,7 @@ int main(void) {
     RUN_TEST(content_of_a_closed_source_comes_back);
     RUN_TEST(a_refused_file_takes_part_in_every_later_change_set);
     RUN_TEST(a_refused_file_joins_the_change_of_another);
+    RUN_TEST(a_refused_file_with_an_outage_is_not_tried_again);
     RUN_TEST(a_rollback_does_not_try_a_refused_file);
     RUN_TEST(marks_and_rollbacks_under_threads);
     return check_end();
