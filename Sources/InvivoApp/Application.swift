@@ -86,7 +86,7 @@ public final class Application: Sendable {
 
     /// Reports the errors that `open` would find, without creating an object.
     ///
-    /// Modules are loaded, but only the functions that register their types are run. `use` receives the wiring that the
+    /// Modules are loaded, but only the functions that register their types are run, and rules. `use` receives the wiring that the
     /// manifest describes; an error that it throws is a failure of the check.
     public static func check(_ options: Options, _ use: (WiringFacts) throws(Failure) -> Void) throws(Failure) {
         let (manifest, modules, specs) = try read(options)

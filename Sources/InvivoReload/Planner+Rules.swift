@@ -23,7 +23,8 @@ extension Planner {
         return next
     }
 
-    /// Returns the rules to run: the new ones, and those of which the value of an input changes. The cost is proportional to the change.
+    /// Returns the rules to run: the new ones, and those of which the value of an input changes. The cost is proportional to
+    /// the change.
     func ruleChecks(_ wiring: NextWiring, _ effects: Effects) -> [RuleCheck] {
         let rules = wiring.rules ?? before.rules
         guard !rules.isEmpty else { return [] }

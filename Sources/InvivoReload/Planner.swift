@@ -8,8 +8,8 @@ internal import InvivoWiring
 /// Computes the next generation from the current one and a staged change set, without threads or files.
 ///
 /// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
-/// step. It runs host code of two kinds, converters and definition processors, which cannot call the runtime. Rules run after the plan,
-/// with the values that it has collected for them.
+/// step. It runs host code of two kinds, converters and definition processors, which cannot call the runtime. Rules run after
+/// the plan, with the values that it has collected for them.
 struct Planner {
     let before: Snapshot
     /// The compiled definitions, blocks and layers of the current generation.

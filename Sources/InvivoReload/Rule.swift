@@ -2,8 +2,8 @@ public import CInvivo
 internal import InvivoBase
 public import InvivoGraph
 
-/// A condition over values of the configuration and of objects, which each generation satisfies. Immutable; `destroy` is called with
-/// the last reference to it.
+/// A condition over values of the configuration and of objects, which each generation satisfies. Immutable; `destroy` is
+/// called with the last reference to it.
 public final class Rule: Named {
     /// Checks the values of the inputs, in their order. May set the index of the input at fault.
     public typealias Check =
@@ -29,7 +29,8 @@ public final class Rule: Named {
     /// Leaves the user data with the host, because the call that received the rule fails.
     public func disown() { owner.disown() }
 
-    /// Calls the function with copies of the values. Throws its refusal, and the index of the input at fault, `changed` by default.
+    /// Calls the function with copies of the values. Returns its refusal with the index of the input at fault, by default
+    /// `changed`; nil if the values are good.
     func run(_ values: [Value], changed: Int) -> (failure: Failure, at: Int)? {
         var copies = values.map { $0.owned() }
         defer { for index in copies.indices { Value.free(&copies[index]) } }

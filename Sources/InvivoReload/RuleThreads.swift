@@ -2,8 +2,8 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoWiring
 
-/// Runs rules on a thread of the runtime, which is started for the first of them. A rule that does not return in time is given up with
-/// its thread, and another thread runs the next ones. Any thread may use it.
+/// Runs rules on a thread of the runtime, which is started for the first of them. A rule that does not return in time is
+/// given up with its thread, and another thread runs the next ones. Any thread may use it.
 final class RuleThreads: Sendable {
     private struct State {
         var current: RuleThread?
@@ -73,8 +73,8 @@ final class RuleThreads: Sendable {
         for thread in ended { thread.join() }
     }
 
-    /// Ends the threads, for close. Returns the names of the rules that have not returned by the deadline: their threads end when they
-    /// return.
+    /// Ends the threads, for close. Returns the names of the rules that have not returned by the deadline: their threads
+    /// end when they return.
     func stop(until deadline: UInt64) -> [String] {
         let current = state.locked { state -> RuleThread? in
             state.current?.stop()

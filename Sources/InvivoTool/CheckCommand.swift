@@ -8,8 +8,8 @@ struct CheckCommand: ParsableCommand {
             commandName: "check",
             abstract: "Report all errors of a manifest and its documents, without creating objects.",
             discussion: """
-                Loads the modules, and runs nothing of theirs but what registers their types. They are code all the same: check a \
-                manifest of unknown origin with --no-modules. Prints every error with its \
+                Loads the modules, and runs nothing of theirs but what registers their types, and the rules that this adds. They \
+                are code all the same: check a manifest of unknown origin with --no-modules. Prints every error with its \
                 rule in brackets, and ends with status 2 if there is one, 0 if there is none. A value of the configuration that \
                 nothing reads, spelled nearly as one that is read, is an error; --unread lists all others that nothing reads.
                 """)

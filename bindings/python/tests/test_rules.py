@@ -6,6 +6,7 @@ import gc
 import threading
 import time
 import weakref
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,6 +110,19 @@ def test_a_set_has_its_rules_with_its_values() -> None:
             runtime.add_rule("low", "low", lambda low: True)
         with pytest.raises(invivo.ArgumentError):
             runtime.add_rule("low", [], lambda: True)
+
+
+def test_the_check_of_an_application_runs_the_rules_of_its_modules(tmp_path: Path) -> None:
+    (tmp_path / "limits.py").write_text(
+        "def register(runtime):\n"
+        "    runtime.add_rule('low < high', ['low', 'high'], lambda low, high: low is None or low < high)\n"
+    )
+    (tmp_path / "spec.yaml").write_text("config:\n  low: 3\n  high: 2\n")
+    (tmp_path / "app.yaml").write_text("modules: { limits: limits.py }\nspecs: [spec.yaml]\n")
+    with pytest.raises(invivo.HostError, match=r"spec.yaml:2:8: low: the rule 'low < high' refuses this value"):
+        invivo.App.check(tmp_path / "app.yaml")
+    (tmp_path / "spec.yaml").write_text("config:\n  low: 1\n  high: 2\n")
+    invivo.App.check(tmp_path / "app.yaml")
 
 
 def test_a_rule_must_not_call_its_runtime() -> None:

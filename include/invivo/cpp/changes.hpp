@@ -210,9 +210,9 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_unprocess(raw_, name, e); });
         return *this;
     }
-    /// Adds a rule over configuration paths and properties ("synth.lead.gain"), or replaces the one with the same name. `function`
-    /// gets the values as `const rule_values &`. It refuses them by throwing (`refused`, or any other exception), or by returning
-    /// false. See rule.h.
+    /// Adds a rule over configuration paths and properties ("synth.lead.gain"), or replaces the one with the same name.
+    /// `function` gets the values as `const rule_values &`. It refuses them by throwing (`refused`, or any other exception),
+    /// or by returning false. See rule.h.
     template <typename F> INVIVO_LOCAL changes &add_rule(c_text name, const std::vector<std::string> &inputs, F function) {
         detail::add_rule(raw_, name, inputs, detail::rule_of(std::move(function)));
         return *this;
