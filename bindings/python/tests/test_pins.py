@@ -190,6 +190,27 @@ def test_factories_read_the_generation_of_what_they_create(runtime):
     assert seen == [1, 2]
 
 
+def test_a_generator_that_yields_in_a_pin_leaves_its_caller_in_it(runtime):
+    def read():
+        with runtime.pinned():
+            yield runtime.config("app.number")
+
+    reader = read()
+    assert next(reader) == 1
+    say(runtime, 2)
+    assert runtime.config("app.number") == 1
+    reader.close()
+    assert runtime.config("app.number") == 2
+
+
+def test_a_context_whose_pin_was_closed_reads_other_runtimes_while_it_is_in_the_block(runtime):
+    other = invivo.Runtime()
+    with other.pinned():
+        other.close()
+        say(runtime, 2)
+        assert runtime.config("app.number") == 2
+
+
 def test_a_view_of_another_generation_and_a_closed_runtime_are_refused(runtime):
     held = runtime.pinned()
     with held:

@@ -118,7 +118,8 @@ class Entered:
 
     def __enter__(self) -> None:
         pin = _pin.get()
-        if pin is not None and pin.is_of(self._library) and pin.enter(self._inside):
+        if pin is not None and pin.is_of(self._library):
+            pin.enter(self._inside)  # not if it has ended: the block then reads the current generation
             self._pin = pin
             _pin.set(None)
 

@@ -319,6 +319,9 @@ class Runtime(Filling, Changing):
         that outlives the pin reads the current generation. A change set that is committed in the block is a change of
         the current generation.
 
+        A generator runs in the context of its caller. If it yields inside the block, the caller is in the pin until the
+        block ends. Let the caller begin the pin, or collect the values in the block and yield them after it.
+
         While a pin keeps a former generation, reads of all tasks take the way through the library, so keep pins short.
         One that is older than ``pin_max_age`` is logged with the place where it began.
         """
