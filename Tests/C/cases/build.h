@@ -242,6 +242,7 @@ typedef struct code { const line *factory, *inject; } code;
 static invivo_status resolve_by_code(const line *said, const invivo_build *build, invivo_object *out, invivo_error **error) {
     *out = (invivo_object){0};
     for (size_t i = 1; i < said->count; i++) {
+        if (said->words[i].label) continue;
         if (out->bits) invivo_object_release(*out);
         invivo_status status = invivo_resolve_name(build->runtime, said->words[i].text, out, error);
         if (status) return status;
@@ -255,8 +256,14 @@ static invivo_status code_factory(void **instance, const invivo_build *build, co
     invivo_status status = event(error, "%s.make", name);
     if (!status) status = resolve_by_code(((code *)user_data)->factory, build, &got, error);
     if (!status) status = thing_init(*instance, build, arguments, count, kind_named(name), error);
-    if (!status) ((thing *)*instance)->held = got;
-    return status;
+    if (status) return status;
+    thing *self = *instance;
+    self->held = got;
+    const part *copied = script_labelled(((code *)user_data)->factory, "former");
+    const thing *former = build->former_instance;
+    if (copied && strcmp(copied->text, "number")) WRONG("'%s' is not copied from the former object", copied->text);
+    if (copied && former) self->number = former->number + 1;
+    return INVIVO_OK;
 }
 static invivo_status code_inject(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
                                  void *user_data, invivo_error **error) {

@@ -158,6 +158,14 @@ STATEMENT(view) {
     return INVIVO_OK;
 }
 
+STATEMENT(pinned) {
+    UNUSED;
+    invivo_pin pin = invivo_pin_begin(runtime, NULL);
+    if (!pin.bits) WRONG("no pin begins");
+    for (size_t i = 0; i < said->below_count; i++) run(said->below[i]);
+    return invivo_pin_end(pin);
+}
+
 static void case_reloaded(void *user_data, const invivo_report *report) {
     static const char *const what[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared"};
     (void)user_data;

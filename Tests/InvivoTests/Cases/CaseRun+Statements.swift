@@ -163,6 +163,7 @@ extension CaseRun {
             let (world, path) = (world, try name(1))
             try runtime().observe(configuration: path) { _, _ in try? world.event("changed(\(path))") }
         case "view": try view(line.below)
+        case "pinned": try runtime().pinned { for line in line.below { run(line) } }
 
         default:
             guard try !performHistory(line, words, verb) else { break }

@@ -59,8 +59,9 @@ struct Parts: Sendable {
             return Recipe(try added(to: constant(try values.value(said.words[1]).get(Object.self))))
         }
         if let said = line("factory"), let kind = type.flatMap(ThingKind.named) {
-            let keys = said.words.dropFirst().map(\.text)
-            let made = try kind.recipe(scope, self, { try Self.resolve(keys, $0) }, values.world)
+            let keys = said.words.dropFirst().filter { $0.label == nil }.map(\.text)
+            let copies = said.labelled("former") == "number"
+            let made = try kind.recipe(scope, self, { try Self.resolve(keys, $0) }, copiesFormer: copies, values.world)
             if let made { return made }
         }
         guard let type else {

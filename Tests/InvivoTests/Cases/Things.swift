@@ -87,9 +87,10 @@ class ThingKind: @unchecked Sendable {
     func own(_ world: World, given: InvivoValue = .null) throws -> Thing { throw InvivoError(.internal, name) }
     func register(_ runtime: Runtime, _ world: World) throws {}
     /// A definition by code, to which other parts are added.
-    func recipe(_ scope: Scope?, _ add: Parts, _ make: @escaping @Sendable (Resolver) throws -> Object?, _ world: World)
-        throws -> Recipe?
-    { nil }
+    func recipe(
+        _ scope: Scope?, _ add: Parts, _ make: @escaping @Sendable (Resolver) throws -> Object?, copiesFormer: Bool,
+        _ world: World
+    ) throws -> Recipe? { nil }
 
     static let all: [ThingKind] = [
         confined(Knight.self, "Thing"), confined(Squire.self, "Knight", "Thing"), confined(Quest.self, "Thing"),
@@ -175,7 +176,8 @@ private final class OneKind<Kind: Thing>: ThingKind, @unchecked Sendable {
     override func register(_ runtime: Runtime, _ world: World) throws { try runtime.register(described(world)) }
 
     override func recipe(
-        _ scope: Scope?, _ add: Parts, _ resolve: @escaping @Sendable (Resolver) throws -> Object?, _ world: World
+        _ scope: Scope?, _ add: Parts, _ resolve: @escaping @Sendable (Resolver) throws -> Object?,
+        copiesFormer: Bool, _ world: World
     ) throws -> Recipe? {
         let name = name
         return Recipe(
@@ -185,6 +187,7 @@ private final class OneKind<Kind: Thing>: ThingKind, @unchecked Sendable {
                     let held = try resolve(resolver)
                     let made = try Kind(world, name, nil, 0, .null)
                     if let held { made.hold(held) }
+                    if copiesFormer, let former = Runtime.former(Kind.self) { made.number = former.number + 1 }
                     return made
                 }))
     }

@@ -335,7 +335,8 @@ class Description:
         named = {each.label: injections.of(each) for each in given if each.label is not None}
         makes = self.said.makes
         if factory is not None:
-            makes = making(makes, [each.text for each in factory])
+            keys = [each.text for each in factory if each.label is None]
+            makes = making(makes, keys, copies=any(each.label == "former" for each in factory))
         if parent is None:
             if makes is None:
                 raise Unreadable(f"{self.line.place}: it says nothing of what is made")
@@ -384,13 +385,14 @@ def resolved(keys: Iterable[str]) -> Any:
     return found
 
 
-def making(makes: Any, keys: list[str]) -> Callable[..., Any]:
-    """A factory that resolves keys before it makes the object."""
+def making(makes: Any, keys: list[str], *, copies: bool) -> Callable[..., Any]:
+    """A factory that resolves keys before it makes the object, and may count the objects that this one follows."""
 
     def make(input: object = None, number: int = 0, given: Any = None) -> Any:
         world.world.event(f"{makes.__name__}.make")
         got = resolved(keys)
-        made = makes(input, number, given)
+        former = invivo.former() if copies else None
+        made = makes(input, number if former is None else former.number + 1, given)
         made._held = got
         return made
 

@@ -330,6 +330,11 @@ class Statements(Expectations, History):
                 self.run(each)
         self.view = None
 
+    def do_pinned(self, line: Line) -> None:
+        with self.runtime.pinned():
+            for each in line.below:
+                self.run(each)
+
     def do_read(self, line: Line, path: Word) -> Any:
         if self.view is None:
             raise Unreadable("'read' stands in a view")
