@@ -11,6 +11,13 @@ static void begin_with(const invivo_runtime_options *options) {
     listener_open(heard, runtime);
 }
 static void begin(void) { begin_with(NULL); }
+/* Files are read by calls alone. */
+static void begin_without_events(void) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.quiet_ms = options.settle_max_ms = 3600000;
+    begin_with(&options);
+}
 static void end(void) {
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(things, 0);
@@ -227,7 +234,7 @@ static void every_kept_generation_comes_back_as_it_was(void) {
         OK(invivo_runtime_close(runtime, E));
         CHECK_EQUAL(things, 0);
     }
-    CHECK(back > sequences);
+    CHECK(back >= sequences);
     printf("%d rollbacks in %d sequences\n", back, sequences);
 }
 
@@ -644,7 +651,7 @@ static void bytes_that_a_rollback_refused_are_not_tried_again(void) {
 }
 
 static void refused_bytes_are_tried_again_on_request(void) {
-    begin();
+    begin_without_events();
     write_n("a.yaml", "n", 1);
     invivo_source a = follow("a.yaml"); /* 1 */
     write_n("a.yaml", "n", 2);
@@ -676,7 +683,7 @@ static void refused_bytes_are_tried_again_on_request(void) {
 }
 
 static void content_of_a_closed_source_comes_back(void) {
-    begin();
+    begin_without_events();
     write_n("a.yaml", "n", 1);
     invivo_source a = follow("a.yaml"); /* 1 */
     OK(invivo_source_close(a, E));      /* 2 */
@@ -698,7 +705,7 @@ static void content_of_a_closed_source_comes_back(void) {
 
 static void a_refused_file_takes_part_in_every_later_change_set(void) {
     thing_concurrency = INVIVO_CONFINED;
-    begin();
+    begin_without_events();
     thing_concurrency = INVIVO_SHARED;
     write_text("a.yaml", "traits: {}\n");
     invivo_source a = follow("a.yaml");
@@ -738,7 +745,7 @@ static void a_refused_file_takes_part_in_every_later_change_set(void) {
 
 static void a_refused_file_joins_the_change_of_another(void) {
     thing_concurrency = INVIVO_CONFINED;
-    begin();
+    begin_without_events();
     thing_concurrency = INVIVO_SHARED;
     write_text("a.yaml", "traits: {}\n"), write_text("b.yaml", "config: { m: 1 }\n");
     invivo_source a = follow("a.yaml"), b = follow("b.yaml");
@@ -768,7 +775,7 @@ static invivo_status stop_it(void *instance, void *user_data, invivo_error **err
 }
 static void a_refused_file_with_an_outage_is_not_tried_again(void) {
     const invivo_injection number[] = {{.name = "number", .how = INVIVO_INJECT_CONFIG, .reference = "n"}};
-    begin();
+    begin_without_events();
     const invivo_type_options options = {
         .struct_size = sizeof options, .name = "Device", .size = sizeof(thing), .alignment = _Alignof(thing), .concurrency = INVIVO_SHARED,
         .init = thing_init, .deinit = thing_deinit, .properties = thing_properties, .property_count = 2, .start = start_positive,
@@ -798,7 +805,7 @@ static void a_refused_file_with_an_outage_is_not_tried_again(void) {
 }
 
 static void a_rollback_does_not_try_a_refused_file(void) {
-    begin();
+    begin_without_events();
     write_n("a.yaml", "n", 1);
     invivo_source a = follow("a.yaml"); /* 1 */
     write_n("a.yaml", "n", 2);
