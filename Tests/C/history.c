@@ -483,6 +483,32 @@ static void processors_and_overrides_stay(void) {
     end();
 }
 
+static void base_values_are_set_in_the_kept_object(void) {
+    thing_concurrency = INVIVO_CONFINED;
+    begin();
+    thing_concurrency = INVIVO_SHARED;
+    define("k.a", 1);
+    invivo_object object = {0}, again = {0};
+    OK(invivo_resolve_name(runtime, "k.a", &object, E));
+    invivo_changes changes = open_set();
+    invivo_value value = invivo_int64(5);
+    OK(invivo_changes_set(changes, "k.a", "number", &value, E));
+    commit(changes);
+    CHECK_EQUAL(thing_of(object)->number, 5);
+    uint64_t with_base = generation();
+    value = invivo_int64(6);
+    changes = open_set();
+    OK(invivo_changes_set(changes, "k.a", "number", &value, E));
+    commit(changes);
+    CHECK_EQUAL(thing_of(object)->number, 6);
+    roll_back(with_base);
+    CHECK_EQUAL(thing_of(object)->number, 5);
+    OK(invivo_resolve_name(runtime, "k.a", &again, E));
+    CHECK(again.bits == object.bits);
+    OK(invivo_object_release(object)), OK(invivo_object_release(again));
+    end();
+}
+
 /* ---- refusals ------------------------------------------------------------------------------------------ */
 
 static bool fails;
@@ -870,6 +896,7 @@ int main(void) {
     RUN_TEST(settings_within_a_second_are_one_entry);
     RUN_TEST(a_definition_ends_with_the_last_kept_generation);
     RUN_TEST(processors_and_overrides_stay);
+    RUN_TEST(base_values_are_set_in_the_kept_object);
     RUN_TEST(a_rollback_that_fails_changes_nothing);
     RUN_TEST(a_set_with_a_rollback_changes_nothing_else);
     RUN_TEST(an_observer_submits_a_rollback);

@@ -181,9 +181,18 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Documents.swift": [
         Mutant("never", "failure.code == .closed && !set.documents.heard.isEmpty", "abandoning"),
         Mutant("never", "!gone.isEmpty", "watched"),
-        Mutant("always", " document.phase == .open", "watched"),
+        Mutant("always", "isTriedAgain && document.phase == .open", "history"),
+        Mutant("never", "hash != document.divergence?.refused", "history"),
         Mutant("skip", "guard new.document.phase == .new else { continue }", "watched"),
         Mutant("skip", "unfollow(new.document)", "watched"),
+    ],
+    "InvivoReload/History.swift": [
+        Mutant("never", "isKept && content.isEmpty", "history"),
+        Mutant("skip", "if index > 0 { join(entry.content, into: index - 1) }", "history"),
+    ],
+    "InvivoReload/Planner+Restored.swift": [
+        Mutant("skip", "removeHeld(&definitions)", "history"),
+        Mutant("skip", "rebased.insert(id)", "history"),
     ],
     "InvivoReload/Engine+Documents.swift": [
         Mutant("skip", "if isNew { documents.endIdleFollowing() }", "watched"),
