@@ -509,6 +509,25 @@ static void base_values_are_set_in_the_kept_object(void) {
     end();
 }
 
+/* The definitions of former generations hold leases on their constants: they are none of the host's. */
+static void constants_of_former_definitions_do_not_hinder_close(void) {
+    begin();
+    define("k.a", 1);
+    invivo_object object = {0};
+    OK(invivo_resolve_name(runtime, "k.a", &object, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "k.same",
+                                                   .scope = INVIVO_SCOPE_LAZY_SINGLETON, .constant = object}, NULL, E));
+    uint64_t number = generation();
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "k.same", .alias = "k.a"}, NULL, E));
+    define("k.a", 2);
+    OK(invivo_object_release(object));
+    roll_back(number);
+    CHECK_EQUAL(number_of("k.same"), 1);
+    CHECK_EQUAL(number_of("k.a"), 1);
+    define("k.same", 3), define("k.a", 4);
+    end();
+}
+
 /* ---- refusals ------------------------------------------------------------------------------------------ */
 
 static bool fails;
@@ -896,6 +915,7 @@ int main(void) {
     RUN_TEST(settings_within_a_second_are_one_entry);
     RUN_TEST(a_definition_ends_with_the_last_kept_generation);
     RUN_TEST(processors_and_overrides_stay);
+    RUN_TEST(constants_of_former_definitions_do_not_hinder_close);
     RUN_TEST(base_values_are_set_in_the_kept_object);
     RUN_TEST(a_rollback_that_fails_changes_nothing);
     RUN_TEST(a_set_with_a_rollback_changes_nothing_else);
