@@ -154,7 +154,7 @@ final class Documents: Sendable {
 
     /// Adds the files whose bytes were refused: what was missing may be in this set.
     func withRefused(_ changes: DocumentChanges) -> DocumentChanges {
-        let refused = state.locked { $0.refused }
+        let refused = state.locked { $0.refused.filter { $0.phase == .open } }
         guard !refused.isEmpty else { return changes }
         var whole = changes
         let others = refused.filter { document in !changes.contents.contains { $0.document === document } }

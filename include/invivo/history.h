@@ -3,7 +3,7 @@
 #ifndef INVIVO_HISTORY_H
 #define INVIVO_HISTORY_H
 
-#include "base.h"
+#include "value.h"
 
 INVIVO_EXTERN_C_BEGIN
 
