@@ -168,8 +168,12 @@ static void change(void) {
         OK(invivo_changes_define(changes, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = key, .alias = other}, NULL, E));
         break;
     case 6: {
-        const invivo_injection entry[] = {{.name = "number", .how = INVIVO_INJECT_ENTRY}};
-        OK(invivo_changes_define(changes, DEFINITION(key, .properties = entry, .property_count = 1, .each = "tones"), NULL, E));
+        const invivo_injection inner[] = {{.name = "number", .how = INVIVO_INJECT_ENTRY}};
+        const invivo_definition held = {.struct_size = sizeof held, .type_name = "Thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                                        .properties = inner, .property_count = 1};
+        const invivo_injection entry[] = {inner[0], {.name = "left", .how = INVIVO_INJECT_REFERENCE, .definition = &held}};
+        const uint64_t count = 1 + chance(2);
+        OK(invivo_changes_define(changes, DEFINITION(key, .properties = entry, .property_count = count, .each = "tones"), NULL, E));
         break;
     }
     case 7:
@@ -806,10 +810,13 @@ static void a_refused_file_joins_the_change_of_another(void) {
 }
 
 /* An exclusive object is not stopped by each later change set because a file asks for one that does not start. */
-static int starts, stops;
+static _Atomic int starts, stops;
 static invivo_status start_positive(void *instance, void *user_data, invivo_error **error) {
     (void)user_data;
-    if (((thing *)instance)->number >= 0) return starts++, INVIVO_OK;
+    if (((thing *)instance)->number >= 0) {
+        starts++;
+        return INVIVO_OK;
+    }
     *error = invivo_error_make(INVIVO_E_HOST, "below zero", NULL, NULL);
     return INVIVO_E_HOST;
 }

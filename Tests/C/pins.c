@@ -3,7 +3,7 @@
 #include "parts.h"
 
 static invivo_type part_type, exclusive_type, owner_type, confined_type;
-static int started, stopped, most_started;
+static _Atomic int started, stopped, most_started; /* objects stop on threads of the runtime */
 static char logged[16][256];
 static int log_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
