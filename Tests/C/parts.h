@@ -19,10 +19,14 @@ static int live;
 static const char *fail_at; /* the event that fails: "did:a.x" */
 static invivo_runtime runtime;
 
+/* Any thread may call. */
 static inline invivo_status say(const char *what, const char *name, invivo_error **error) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     char event[64];
     snprintf(event, sizeof event, "%s:%s", what, name);
+    pthread_mutex_lock(&lock);
     if (strlen(trace) + strlen(event) + 2 < sizeof trace) strcat(strcat(trace, event), " ");
+    pthread_mutex_unlock(&lock);
     if (!fail_at || strcmp(fail_at, event) != 0) return INVIVO_OK;
     if (error) *error = invivo_error_make(INVIVO_E_HOST, "on purpose", NULL, NULL);
     return INVIVO_E_HOST;
