@@ -12,8 +12,8 @@ INVIVO_EXTERN_C_BEGIN
  * converters, processors, rules, scopes, overrides, targets, observers and pools. Instances follow as in any reload. The content must
  * satisfy the rules of now.
  *
- * The runtime keeps the last generations, as many as the option `history` says, and fewer if they need more than 2 MiB; the newest
- * one is always kept. It keeps of each what differs from the next one. A commit that changes no content, as of a target that is
+ * The runtime keeps the last generations, as many as the option `history` says, and fewer if they need more than 2 MiB; of these the
+ * newest is always kept, unless the option keeps none. It keeps of each what differs from the next one. A commit that changes no content, as of a target that is
  * attached, makes a generation with the same content, which takes no place. Consecutive commits of settings within 1 s are one
  * entry. A kept generation keeps its definitions: the `destroy` of a replaced one is called when the last kept generation with it is
  * dropped.
@@ -36,7 +36,8 @@ INVIVO_API invivo_status invivo_changes_rollback(invivo_changes changes, uint64_
  * (string: of the commit that made it; "" for the first), time_ns (uint64: when, since 1970 UTC), marks (list of strings). */
 INVIVO_API invivo_status invivo_runtime_history(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 
-/** Marks the current generation: it is kept, whatever the option `history` says, until the mark ends.
+/** Marks the current generation: it is kept until the mark ends, whatever the option `history` and the limit of 2 MiB say. It costs
+ * the memory of what has changed since.
  * A mark of the same name moves to it. `out` receives the generation; may be NULL. INVIVO_E_ARGUMENT if the name is empty. */
 INVIVO_API invivo_status invivo_mark(invivo_runtime runtime, const char *name, uint64_t *out, invivo_error **error) INVIVO_WAITS;
 /** Ends a mark. INVIVO_E_NOT_FOUND if there is none. */

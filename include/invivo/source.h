@@ -50,7 +50,11 @@ INVIVO_API invivo_status invivo_changes_watch(invivo_changes changes, const invi
                                               invivo_error **error) INVIVO_WAITS;
 /** Replaces the text of a document in memory, as one reload. Returns when the reload is done. */
 INVIVO_API invivo_status invivo_source_update(invivo_source source, const char *text, uint64_t length, invivo_error **error) INVIVO_WAITS;
-/** Checks a file for changes now. Returns when the resulting reload is done. */
+/** Checks a file for changes now. Returns when the resulting reload is done.
+ *
+ * If a reload is refused, the content of its files takes part in every later change set, because that may bring what was missing.
+ * If only this makes a set fail, the rest of the set is committed, and its report warns. A file for which an exclusive object was
+ * stopped is tried again only when its content changes, or by this function. */
 INVIVO_API invivo_status invivo_source_refresh(invivo_source source, invivo_error **error) INVIVO_WAITS;
 /** As invivo_source_refresh. Bytes that a rollback has refused are tried again (history.h). */
 INVIVO_API invivo_status invivo_source_retry(invivo_source source, invivo_error **error) INVIVO_WAITS;
