@@ -61,15 +61,17 @@ public struct ChangeSet: Sendable {
 
     /// Whether the set changes nothing except its documents.
     var changesOnlyDocuments: Bool {
-        keys.isEmpty && assemblies.isEmpty && configured.isEmpty && functions.isEmpty && overrides.isEmpty
-            && targets.isEmpty && rebuilds.isEmpty && restoredGeneration == nil
+        configured.isEmpty && changesOnlyDocumentsAndSettings
+    }
+
+    private var changesOnlyDocumentsAndSettings: Bool {
+        keys.isEmpty && assemblies.isEmpty && functions.isEmpty && overrides.isEmpty && targets.isEmpty
+            && rebuilds.isEmpty && restoredGeneration == nil
     }
 
     /// Whether the set changes nothing except settings.
     var changesOnlySettings: Bool {
-        var rest = self
-        rest.configured = []
-        return !configured.isEmpty && rest.changesOnlyDocuments && rest.documents.isEmpty
+        !configured.isEmpty && changesOnlyDocumentsAndSettings && documents.isEmpty
     }
 
     /// Whether the set is not combined with others, because its author does not know their changes.

@@ -68,15 +68,13 @@ final class GenerationStore: Sendable {
         let set = wiring.set
         for clearing in set.rebuilds.pools { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
-        let before = self.snapshot
-        let dropped = history.note(next.generation, cause: set.cause(besides: []), isSettings: set.changesOnlySettings)
-        {
-            before.replacedContent(by: wiring)
-        }
-        let snapshot = state.withLock { state in
+        let (snapshot, replaced) = state.withLock { state in
+            let replaced = state.replacedContent(by: wiring)
             state = state.applying(wiring, findings, former: former, next: next, names)
-            return state
+            return (state, replaced)
         }
+        let dropped = history.note(
+            next.generation, cause: set.cause(besides: []), isSettings: set.changesOnlySettings, replaced)
         container.registry.assemblies.activate(
             wiring.definitions.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
         for (document, state) in wiring.staged.documents { document.state = state }

@@ -59,18 +59,8 @@ final class History: Sendable {
     /// - Parameters:
     ///   - isSettings: whether it only changed settings.
     ///   - former: the content that it replaced.
-    func note(_ number: UInt64, cause: String, isSettings: Bool, _ former: () -> FormerContent) -> [FormerContent] {
-        while true {
-            // Without the lock: it may take long.
-            let isKept = state.locked { $0.isKept(most) }
-            let content = isKept ? former() : FormerContent()
-            let dropped = state.locked { state -> [FormerContent]? in
-                // A mark was made meanwhile.
-                guard isKept || !state.isKept(most) else { return nil }
-                return state.note(number, cause, isSettings: isSettings, content, isKept: isKept, most)
-            }
-            if let dropped { return dropped }
-        }
+    func note(_ number: UInt64, cause: String, isSettings: Bool, _ former: consuming FormerContent) -> [FormerContent] {
+        state.locked { $0.note(number, cause, isSettings: isSettings, former, most) }
     }
 
     /// Returns the content of a kept generation where the current one differs.
@@ -93,9 +83,11 @@ final class History: Sendable {
     /// Keeps the current generation under a name, which no longer stands for another one. Returns its number.
     func mark(_ name: String) -> UInt64 {
         let (number, dropped) = state.locked { state -> (UInt64, [FormerContent]) in
+            var dropped: [FormerContent] = []
             state.unmark(name)
             state.current.marks.append(name)
-            return (state.current.numbers.upperBound, state.trim(most))
+            state.trim(most, &dropped)
+            return (state.current.numbers.upperBound, dropped)
         }
         withExtendedLifetime(dropped) {}
         return number
@@ -103,7 +95,12 @@ final class History: Sendable {
 
     /// Ends a mark. Returns false if there is none.
     func unmark(_ name: String) -> Bool {
-        let (isEnded, dropped) = state.locked { state in (state.unmark(name), state.trim(most)) }
+        let (isEnded, dropped) = state.locked { state -> (Bool, [FormerContent]) in
+            var dropped: [FormerContent] = []
+            let isEnded = state.unmark(name)
+            state.trim(most, &dropped)
+            return (isEnded, dropped)
+        }
         withExtendedLifetime(dropped) {}
         return isEnded
     }
@@ -141,30 +138,30 @@ final class History: Sendable {
 }
 
 extension History.State {
-    /// Whether the content of the current generation is kept when another one replaces it.
-    fileprivate func isKept(_ most: Int) -> Bool { most > 0 || !current.marks.isEmpty || !entries.isEmpty }
-
-    /// Notes a commit, with the content that it replaced if that is kept. Returns what is dropped.
+    /// Notes a commit, with the content that it replaced. Returns what is dropped.
     fileprivate mutating func note(
-        _ number: UInt64, _ cause: String, isSettings: Bool, _ content: FormerContent, isKept: Bool, _ most: Int
+        _ number: UInt64, _ cause: String, isSettings: Bool, _ content: FormerContent, _ most: Int
     ) -> [FormerContent] {
         shorten()
         let now = monotonicNow()
-        if isKept && content.isEmpty {
+        if content.isEmpty {
             current.numbers = current.numbers.lowerBound...number
             return []
         }
         let isTogether =
             isSettings && settingsSince != 0 && now - settingsSince < History.settingsTogether && current.marks.isEmpty
             && !entries.isEmpty
+        var dropped: [FormerContent] = []
         if isTogether {
             join(content, into: entries.count - 1)
+            dropped = [content]
         } else {
-            if isKept { append(content) }
+            append(content)
             settingsSince = isSettings ? now : 0
         }
         current = KeptGeneration(numbers: number...number, cause: cause, time: iv_wall_ns())
-        return trim(most) + [content]
+        trim(most, &dropped)
+        return dropped
     }
 
     @discardableResult
@@ -198,6 +195,7 @@ extension History.State {
     /// Makes the many differences of texts that an entry with a mark has gathered one. By the thread that has the turn, before its
     /// commit changes a document.
     fileprivate mutating func shorten() {
+        guard unmarked != entries.count else { return }
         let long = entries.indices.filter { index in
             entries[index].content.documents.contains { $0.former.steps.count > History.mostSteps }
         }
@@ -226,8 +224,7 @@ extension History.State {
     }
 
     /// Drops the oldest entries without marks above the limits. What it drops stays part of an older entry, which needs it.
-    fileprivate mutating func trim(_ most: Int) -> [FormerContent] {
-        var dropped: [FormerContent] = []
+    fileprivate mutating func trim(_ most: Int, _ dropped: inout [FormerContent]) {
         while unmarked > most || bytes > History.mostBytes && unmarked > min(most, 1),
             let index = entries.firstIndex(where: { $0.generation.marks.isEmpty })
         {
@@ -237,7 +234,6 @@ extension History.State {
             if index > 0 { join(entry.content, into: index - 1) }
             dropped.append(entry.content)
         }
-        return dropped
     }
 
     fileprivate func unknown(_ number: UInt64) -> Failure {

@@ -187,7 +187,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "unfollow(new.document)", "watched"),
     ],
     "InvivoReload/History.swift": [
-        Mutant("never", "isKept && content.isEmpty", "history"),
+        Mutant("never", "content.isEmpty", "history"),
         Mutant("skip", "if index > 0 { join(entry.content, into: index - 1) }", "history"),
     ],
     "InvivoReload/Planner+Restored.swift": [
