@@ -5,7 +5,7 @@ internal import InvivoSpec
 
 /// The content that a document had, as what differs from the content that replaced it.
 struct FormerDocument: Sendable {
-    /// What is different in the former of two texts: everything but equal beginnings and ends.
+    /// The difference between two texts: the former one without its beginning and end, which are equal in both.
     struct Difference: Sendable {
         private let beginning: Int
         private let end: Int

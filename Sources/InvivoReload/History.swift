@@ -21,7 +21,7 @@ public struct KeptGeneration: Sendable {
 final class History: Sendable {
     fileprivate struct Entry {
         var generation: KeptGeneration
-        /// What differs from the next entry, or from the current generation.
+        /// The differences from the next entry, or from the current generation.
         var content: FormerContent
         var bytes: Int
     }
@@ -223,7 +223,7 @@ extension History.State {
         return content
     }
 
-    /// Drops the oldest entries without marks above the limits. What it drops stays part of an older entry, which needs it.
+    /// Drops the oldest entries without marks above the limits. An older entry takes over the differences of a dropped one.
     fileprivate mutating func trim(_ most: Int, _ dropped: inout [FormerContent]) {
         while unmarked > most || bytes > History.mostBytes && unmarked > min(most, 1),
             let index = entries.firstIndex(where: { $0.generation.marks.isEmpty })
