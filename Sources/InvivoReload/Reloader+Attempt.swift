@@ -48,15 +48,16 @@ extension Reloader {
         } catch { return error.all }
         defer { turns.end() }
         let prepared = prepareSettled(set)
-        guard let given = prepared.given, prepared.failure != nil else { return prepared.failure?.all ?? [] }
-        return prepareSettled(given, retrying: false).failure?.all ?? []
+        guard let given = prepared.given, let failure = prepared.failure else { return prepared.failure?.all ?? [] }
+        return prepareAlone(given, failure).failure?.all ?? []
     }
 
-    /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
+    /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan. Files whose
+    /// bytes were refused before take no part.
     func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) {
         do throws(Failure) { try turns.take() } catch { return (nil, error.all) }
         defer { turns.end() }
-        let prepared = prepare(set)
+        let prepared = prepare(set, retrying: false)
         guard case .planned(let plan) = prepared.outcome else { return (nil, prepared.failure?.all ?? []) }
         let reader = WiringFactsReader(container: container)
         var nodes: [WiringFacts.Node] = []

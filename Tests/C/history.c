@@ -398,6 +398,32 @@ static void a_mark_outlives_many_edits_of_a_document(void) {
     end();
 }
 
+/* Each of these documents has other bytes than the one before, 300 KB of them. */
+static void kept_generations_are_bounded_in_bytes(void) {
+    enum { LENGTH = 300000 };
+    char *written = malloc(LENGTH + 1);
+    begin();
+    for (int i = 0; i < 12; i++) {
+        memset(written, 'a' + i, LENGTH);
+        memcpy(written, "n: \"", 4), memcpy(written + LENGTH - 2, "\"\n", 3);
+        char *text = malloc(LENGTH + 64);
+        int length = snprintf(text, LENGTH + 64, "config: { %.*s }\n", LENGTH - 1, written);
+        invivo_changes changes = open_set();
+        OK(invivo_changes_document(changes, "d.yaml", text, (uint64_t)length, E));
+        commit(changes);
+        free(text);
+    }
+    free(written);
+    CHECK(!is_kept(2));
+    CHECK(is_kept(11));
+    CHECK_EQUAL(invivo_rollback(runtime, 2, NULL), INVIVO_E_NOT_FOUND);
+    OK(invivo_mark(runtime, "large", NULL, E));
+    for (int i = 0; i < 20; i++) define("k.a", i);
+    roll_back(12);
+    CHECK(is_kept(12));
+    end();
+}
+
 static void a_commit_without_other_content_takes_no_place(void) {
     begin();
     define("k.a", 1);
@@ -936,6 +962,7 @@ int main(void) {
     RUN_TEST(the_last_generations_are_kept);
     RUN_TEST(a_mark_keeps_a_generation);
     RUN_TEST(a_mark_outlives_many_edits_of_a_document);
+    RUN_TEST(kept_generations_are_bounded_in_bytes);
     RUN_TEST(a_commit_without_other_content_takes_no_place);
     RUN_TEST(settings_within_a_second_are_one_entry);
     RUN_TEST(a_definition_ends_with_the_last_kept_generation);

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import threading
 
 import pytest
 
 import invivo
+from invivo._native import pins
 
 
 class Part:
@@ -201,6 +203,27 @@ def test_a_generator_that_yields_in_a_pin_leaves_its_caller_in_it(runtime):
     assert runtime.config("app.number") == 1
     reader.close()
     assert runtime.config("app.number") == 2
+
+
+def test_pins_end_out_of_order(runtime):
+    def read():
+        with runtime.pinned():
+            yield
+
+    for outer in (False, True):
+        say(runtime, 1)
+        around = runtime.pinned() if outer else contextlib.nullcontext()
+        with around:
+            reader = read()
+            next(reader)
+            with runtime.pinned():
+                say(runtime, 2)
+                reader.close()
+                assert runtime.config("app.number") == 1
+            assert runtime.config("app.number") == (1 if outer else 2)
+        assert runtime.config("app.number") == 2
+        assert pins._pin.get() is None
+    assert not pins.open_pins
 
 
 def test_a_context_whose_pin_was_closed_reads_other_runtimes_while_it_is_in_the_block(runtime):

@@ -49,7 +49,7 @@ def _place(frame: FrameType) -> Any:
 class Pin:
     """A kept generation: ``with runtime.pinned():`` reads of the block answer from it. See `Runtime.pinned`."""
 
-    __slots__ = ("_around", "_bits", "_handle", "_library", "_place", "_runtime")
+    __slots__ = ("_around", "_bits", "_handle", "_library", "_outer", "_place", "_runtime")
 
     def __init__(self, library: Library, runtime: c.invivo_runtime, frame: FrameType) -> None:
         self._library, self._runtime = library, runtime
@@ -57,6 +57,7 @@ class Pin:
         self._handle: c.invivo_pin | None = None
         self._bits = 0
         self._around: list[Pin | None] = []  # of each block that is open, the pin around it
+        self._outer: Pin | None = None  # when it has ended, the pin around it
 
     def __enter__(self) -> Pin:
         around = _pin.get()
@@ -83,8 +84,10 @@ class Pin:
         open_pins.add(bits)
 
     def __exit__(self, *_: object) -> None:
-        around = self._around.pop()
-        if _pin.get() is self:  # otherwise the block ends in another context than it began in
+        around = self._outer = self._around.pop()
+        if _pin.get() is self:  # otherwise the block ends in another context than it began in, or out of order
+            while around is not None and not around._around:  # it ended out of order
+                around = around._outer
             _pin.set(around)
         if not self._around:
             open_pins.discard(self._bits)
