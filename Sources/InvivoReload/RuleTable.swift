@@ -6,48 +6,68 @@ internal import InvivoConfig
 struct RuleTable: Sendable {
     typealias Names = TreeSet<Name>
 
-    private var rules: TreeDictionary<Name, Rule> = [:]
-    /// Input -> the rules that have it.
-    private var byInput: TreeDictionary<Name, Names> = [:]
-    /// Key that an input may name, with a property behind it -> the rules that have such an input.
-    private var byKey: TreeDictionary<Name, Names> = [:]
+    private struct Tables: Sendable {
+        var rules: TreeDictionary<Name, Rule> = [:]
+        /// Input -> the rules that have it.
+        var byInput: TreeDictionary<Name, Names> = [:]
+        /// Key that an input may name, with a property behind it -> the rules that have such an input.
+        var byKey: TreeDictionary<Name, Names> = [:]
+    }
 
-    var isEmpty: Bool { rules.isEmpty }
-    var names: [String] { rules.keys.map(\.text) }
+    /// One reference, because the snapshots that have it are copied in each commit.
+    private final class Shared: Sendable {
+        let tables: Tables
+        init(_ tables: Tables) { self.tables = tables }
+    }
 
-    subscript(name: String) -> Rule? { rules[Name(name)] }
+    /// Nil without rules.
+    private var shared: Shared?
+
+    private var tables: Tables {
+        get { shared?.tables ?? Tables() }
+        set { shared = newValue.rules.isEmpty ? nil : Shared(newValue) }
+    }
+
+    var isEmpty: Bool { shared == nil }
+    var names: [String] { tables.rules.keys.map(\.text) }
+
+    subscript(name: String) -> Rule? { tables.rules[Name(name)] }
 
     /// The rules with one of these names, in the order of the names.
     func rules(named names: Names) -> [Rule] {
-        names.compactMap { rules[$0] }.sorted { $0.name < $1.name }
+        names.compactMap { tables.rules[$0] }.sorted { $0.name < $1.name }
     }
 
     /// The rules with an input that has the configuration path.
-    func rules(reading path: String) -> Names { byInput[Name(path)] ?? [] }
+    func rules(reading path: String) -> Names { tables.byInput[Name(path)] ?? [] }
 
     /// The rules with an input that may be a property of the key.
-    func rules(about key: String) -> Names { byKey[Name(key)] ?? [] }
+    func rules(about key: String) -> Names { tables.byKey[Name(key)] ?? [] }
 
     /// The keys that inputs may name.
-    var keys: some Sequence<Name> { byKey.keys }
-    var keyCount: Int { byKey.count }
+    var keys: some Sequence<Name> { tables.byKey.keys }
+    var keyCount: Int { tables.byKey.count }
 
     /// Adds a rule. It replaces the one with the same name.
     mutating func insert(_ rule: Rule) {
         remove(rule.name)
-        rules[Name(rule.name)] = rule
+        var next = tables
+        next.rules[Name(rule.name)] = rule
         for input in rule.inputs {
-            byInput[Name(Self.path(input)), default: []].insert(Name(rule.name))
-            for (key, _) in Self.properties(input) { byKey[Name(key), default: []].insert(Name(rule.name)) }
+            next.byInput[Name(Self.path(input)), default: []].insert(Name(rule.name))
+            for (key, _) in Self.properties(input) { next.byKey[Name(key), default: []].insert(Name(rule.name)) }
         }
+        tables = next
     }
 
     mutating func remove(_ name: String) {
-        guard let rule = rules.removeValue(forKey: Name(name)) else { return }
+        var next = tables
+        guard let rule = next.rules.removeValue(forKey: Name(name)) else { return }
         for input in rule.inputs {
-            Self.remove(name, of: Self.path(input), from: &byInput)
-            for (key, _) in Self.properties(input) { Self.remove(name, of: key, from: &byKey) }
+            Self.remove(name, of: Self.path(input), from: &next.byInput)
+            for (key, _) in Self.properties(input) { Self.remove(name, of: key, from: &next.byKey) }
         }
+        tables = next
     }
 
     private static func remove(_ name: String, of owner: String, from sets: inout TreeDictionary<Name, Names>) {
