@@ -113,6 +113,12 @@ extension invivo_type_options: SizedStruct {
         fieldRange(of: \invivo_type_options.take_runtime),
         fieldRange(of: \invivo_type_options.count_references),
         fieldRange(of: \invivo_type_options.lookup_name),
+        fieldRange(of: \invivo_type_options.setup),
+        fieldRange(of: \invivo_type_options.teardown),
+        fieldRange(of: \invivo_type_options.refresh),
+        fieldRange(of: \invivo_type_options.finalize),
+        fieldRange(of: \invivo_type_options.keeps_children),
+        fieldRange(of: \invivo_type_options.reserved_end),
     ]
 }
 

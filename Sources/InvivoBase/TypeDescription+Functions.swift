@@ -14,6 +14,10 @@ extension TypeDescription {
         public let start: Life?
         public let stop: Life?
         public let prepare: Life?
+        public let setup: Life?
+        public let teardown: Life?
+        public let refresh: Life?
+        public let finalize: Life?
         public let willInject: Life?
         public let didInject: Life?
         public let takeRuntime: TakeRuntime?
@@ -26,6 +30,13 @@ extension TypeDescription {
         public let child: Child?
         public let keyName: KeyName?
 
+        /// Whether objects are stopped or torn down before they end.
+        public var areEnded: Bool { stop != nil || setup != nil || teardown != nil }
+        /// Whether objects are prepared, started, set up, or ended.
+        public var haveLife: Bool { start != nil || prepare != nil || finalize != nil || areEnded }
+        /// Whether kept objects are called after a commit.
+        public var areToldOfCommits: Bool { refresh != nil || finalize != nil }
+
         /// Whether a hook runs when all objects that were created together are complete.
         public var hasCompletionHook: Bool { didInject != nil || takeRuntime != nil }
 
@@ -34,6 +45,8 @@ extension TypeDescription {
             (initialize, deinitialize) = (options.`init`, options.deinit)
             (make, release) = (options.make, options.release)
             (start, stop, prepare) = (options.start, options.stop, options.prepare)
+            (setup, teardown) = (options.setup, options.teardown)
+            (refresh, finalize) = (options.refresh, options.finalize)
             (willInject, didInject, takeRuntime) = (options.will_inject, options.did_inject, options.take_runtime)
             countReferences = options.count_references
             (weakMake, weakLoad, weakFree) = (options.weak_make, options.weak_load, options.weak_free)

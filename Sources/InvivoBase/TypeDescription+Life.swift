@@ -52,6 +52,28 @@ extension TypeDescription {
         try CallbackResult.run("the prepare function of \(name)") { prepare(instance, userData, $0) }
     }
 
+    /// Runs setup, after start, and again when something that belongs to the object changes.
+    public func setUp(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let setup = functions.setup else { return }
+        try CallbackResult.run("the setup function of \(name)") { setup(instance, userData, $0) }
+    }
+
+    public func tearDown(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let teardown = functions.teardown else { return }
+        try CallbackResult.run("the teardown function of \(name)") { teardown(instance, userData, $0) }
+    }
+
+    /// Runs refresh, after a commit that replaced something that the instance uses.
+    public func refresh(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let refresh = functions.refresh else { return }
+        try CallbackResult.run("the refresh function of \(name)") { refresh(instance, userData, $0) }
+    }
+
+    public func finalize(_ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let finalize = functions.finalize else { return }
+        try CallbackResult.run("the finalize function of \(name)") { finalize(instance, userData, $0) }
+    }
+
     public func stop(_ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let stop = functions.stop else { return }
         try CallbackResult.run("the stop function of \(name)") { stop(instance, userData, $0) }
@@ -80,7 +102,7 @@ extension TypeDescription {
     // MARK: references
 
     /// Whether a retired instance is not stopped while its language refers to it.
-    public var countsReferences: Bool { functions.countReferences != nil && functions.stop != nil }
+    public var countsReferences: Bool { functions.countReferences != nil && functions.areEnded }
 
     /// The number of references that its language has to an instance, without the runtime's. Never with a lock held.
     public func countReferences(_ instance: UnsafeMutableRawPointer) throws(Failure) -> UInt64 {

@@ -71,8 +71,8 @@ public enum TypeTables {
                 reader.problem(
                     path, "there is neither a size nor a make function nor a block, so no instance can be created")
             }
-            if options.start != nil || options.stop != nil || options.method_count > 0 {
-                reader.problem(path, "start, stop and methods need an instance: give a size or a make function")
+            if TypeDescription.Functions(options).haveLife || options.method_count > 0 {
+                reader.problem(path, "start, stop, setup and methods need an instance: give a size or a make function")
             }
         }
         if options.block_initial != nil, options.block_size == 0 {

@@ -76,12 +76,11 @@ public final class ObjectType: @unchecked Sendable {
         // If the domain is not one thread, only the domain can tell which code may touch a prototype. The general path
         // asks it.
         let isSimple =
-            (access?.isKnownByThread ?? true) && description.size > 0 && alignment == 16 && functions.start == nil
-            && functions.stop == nil && functions.prepare == nil
-            && functions.willInject == nil && !functions.hasCompletionHook
+            (access?.isKnownByThread ?? true) && description.size > 0 && alignment == 16
+            && !functions.haveLife && functions.willInject == nil && !functions.hasCompletionHook
         raw.pointee.is_simple = isSimple ? 1 : 0
         raw.pointee.is_plain = isSimple && needsNothing ? 1 : 0
-        raw.pointee.has_stop = functions.stop == nil ? 0 : 1
+        raw.pointee.has_stop = functions.areEnded ? 1 : 0
         raw.pointee.has_weak = description.hasWeakReferences ? 1 : 0
     }
 
@@ -91,11 +90,8 @@ public final class ObjectType: @unchecked Sendable {
     }
 
     public var name: String { description.name }
-    /// Whether its objects are prepared, started or stopped.
-    public var hasLife: Bool {
-        let functions = description.functions
-        return functions.start != nil || functions.stop != nil || functions.prepare != nil
-    }
+    /// Whether its objects are prepared, started, set up, stopped or torn down.
+    public var hasLife: Bool { description.functions.haveLife }
     /// Whether its objects acquire something when they are started and release it when they are stopped.
     public var canBeExclusive: Bool { description.functions.start != nil && description.functions.stop != nil }
     /// Whether it is nothing but a block, of which no instance is created.

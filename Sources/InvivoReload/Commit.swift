@@ -43,6 +43,7 @@ final class Commit {
     private let progress: Build.Commit
     private let outage: Outage
     private let state: Guarded<State>
+    private let setups: SetupSteps
 
     init(_ container: Container, timeout: UInt64, from former: Graph, to next: Graph) {
         self.container = container
@@ -51,11 +52,15 @@ final class Commit {
         progress = Build.Commit(replacing: former)
         build = Build(reloading: container, graph: next, commit: progress)
         outage = Outage(container, timeout: timeout)
+        setups = SetupSteps(container, build, timeout: timeout)
         state = Guarded(State(), by: container.monitor)
     }
 
     /// Ends the outage. Returns the time without exclusive objects, in nanoseconds.
     func endOutage() -> UInt64 { outage.end() }
+
+    /// Calls `refresh` and `finalize` of kept objects, once the next generation is visible. Returns the errors as warnings.
+    func callKept(_ plan: Plan) -> [(String, Location)] { setups.callKept(plan.steps.refreshed) }
 
     /// Runs the steps of a plan. A failure undoes all of them; `restores` receives the keys of objects that could not
     /// be restored.
@@ -78,6 +83,9 @@ final class Commit {
             try visitDomains(plan)
             // Objects that were built for kept objects alone.
             try build.startCommit()
+            try setups.run(plan.steps.setUp)
+            // The children of these objects.
+            try build.startCommit()
         } catch {
             throw rollBack(error, plan, restores)
         }
@@ -88,6 +96,7 @@ final class Commit {
             return state
         }
         let retyped = container.monitor.locked { progress.retyped }
+        setups.end()
         let warnings = retyped.sorted { $0.key < $1.key }.map { (id, types) in
             let key = container.keyName(id)
             return (
@@ -102,6 +111,7 @@ final class Commit {
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
         var failure = error
+        if !progress.abandonment.isBegun { failure.others += setups.undo() }
         failure.others += undoAll()
         // A domain still works on objects of this commit: no other thread touches them before it returns.
         let isAbandoned = progress.abandonment.isBegun
@@ -120,6 +130,7 @@ final class Commit {
             withExtendedLifetime(leases) {}
         }
         failure.others += outage.rollBack()
+        failure.others += setups.restore(isAbandoned: isAbandoned)
         return failure
     }
 
@@ -277,6 +288,9 @@ final class Commit {
             let bases = bases[object] ?? []
             guard let record = ObjectTable.record(object), needsTuning(record, layers) || !bases.isEmpty else {
                 continue
+            }
+            if ObjectType.of(record).description.functions.finalize != nil {
+                setups.noteTuned(lease)
             }
             let key = container.keyName(id)
             add(domain(of: record)) { [self] undo throws(Failure) in

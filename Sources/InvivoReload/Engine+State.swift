@@ -107,6 +107,8 @@ extension Engine {
         let observer = Observer(
             announcer, domain: domain, destroy: destroy, publishing: publishing, callback: callback)
         try announcer.add(observer)
+        // One that a setup adds belongs to its object.
+        container.belongingsOfSetup?.add { () throws(Failure) in try observer.close() }
         return observer
     }
 

@@ -22,6 +22,14 @@ protocol Observed {
     func recordedDependents(of id: UInt32) -> Set<UInt32>
     /// Returns the keys that `id` received while it was built, beyond its declared references.
     func recordedDependencies(of id: UInt32) -> Set<UInt32>
+    /// Returns the children of keys.
+    func children(of keys: some Sequence<UInt32>) -> [UInt64]
+    /// Returns the objects that are called because objects change that belong to others: see `Owners`.
+    func concerned(by changed: [UInt64], isReplaced: (UInt32) -> Bool) -> Owners.Concerned
+    /// Whether objects have children.
+    var hasOwners: Bool { get }
+    /// The objects whose setup failed when an earlier commit was undone.
+    var unfinished: Set<UInt64> { get }
     /// Returns the attached targets of a key in attachment order.
     func targets(_ id: UInt32) -> [Target]
     /// The keys that have targets.
@@ -82,6 +90,17 @@ struct LiveRuntime: Observed, Registrations {
     func objects(_ id: UInt32) -> [UInt64] { ask(id, []) { $0.objects().map(\.object) } }
     func trackedObjects(_ id: UInt32) -> [TrackedObject] { ask(id, []) { $0.trackedObjects() } }
     func builtKeys(_ scope: Scope) -> Set<UInt32> { container.monitor.locked { container.builds.built(scope) } }
+
+    func children(of keys: some Sequence<UInt32>) -> [UInt64] {
+        container.monitor.locked { container.owners.children(of: keys) }
+    }
+
+    func concerned(by changed: [UInt64], isReplaced: (UInt32) -> Bool) -> Owners.Concerned {
+        container.monitor.locked { container.owners.concerned(by: changed, isReplaced: isReplaced) }
+    }
+
+    var hasOwners: Bool { container.monitor.locked { !container.owners.isEmpty } }
+    var unfinished: Set<UInt64> { container.owners.unfinished }
 
     func recordedDependents(of id: UInt32) -> Set<UInt32> {
         container.monitor.locked { container.builds.dependents(on: id) }

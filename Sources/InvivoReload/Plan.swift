@@ -85,6 +85,10 @@ struct CommitSteps {
     var tuned: [Tuned] = []
     /// Live objects of which a base value changes: object, property, value.
     var based: [(object: UInt64, property: Int, value: Value)] = []
+    /// Kept objects that are torn down and set up again, the owners of changed objects among them.
+    var setUp: [UInt64] = []
+    /// Kept objects that are called after the commit, because something that they use or own changes.
+    var refreshed: [UInt64] = []
     /// Kept instances that were bound to something else by property or method.
     var rebound: Set<UInt32> = []
     /// Keys of which something new is created.
@@ -93,6 +97,7 @@ struct CommitSteps {
     /// Whether they call the host: constructors, setters.
     var runHostCode: Bool {
         !builds.isEmpty || !reinjected.isEmpty || !followed.isEmpty || !tuned.isEmpty || !based.isEmpty
+            || !setUp.isEmpty || !refreshed.isEmpty
     }
 }
 
@@ -110,7 +115,7 @@ struct StoreEffects {
     var aliased: [(id: UInt32, target: UInt32)] = []
 
     /// Whether something that has a stop is replaced.
-    var stop: Bool { replaced.contains { $0.type?.description.functions.stop != nil } }
+    var stop: Bool { replaced.contains { $0.type?.description.functions.areEnded == true } }
 }
 
 /// The effects of a plan while they are computed.

@@ -56,6 +56,7 @@ struct Planner {
         let findings = try planLayers(wiring, &effects, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
+        planSetup(&effects)
         try planSettings(config, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
         let checks = ruleChecks(wiring, effects)

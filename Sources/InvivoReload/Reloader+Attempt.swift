@@ -195,7 +195,7 @@ extension Reloader {
                     container.monitor.locked { container.builds.beginNoting() }
                     var plan = try planner().plan(staged, &prepared.warnings)
                     // Nothing changes: for example, the assemblies are active already.
-                    if plan.isNothing && restores.isEmpty { return }
+                    if plan.isNothing && restores.isEmpty && plan.steps.setUp.isEmpty { return }
                     plan.restored = restores.objects(
                         besides: plan.steps.tuned, of: container.currentGraph(), generations.snapshot)
                     prepared.outcome = .planned(plan)
@@ -289,6 +289,7 @@ extension Reloader {
         var layers = plan.findings
         layers.warned.formUnion(findings.warned)
         generations.publish(plan.wiring, plan.store, layers, next)
+        prepared.warnings += commit.callKept(plan)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
         if plan.wiring.staged.restored != nil {
             for document in self.documents.noteRestored(documents.map(\.document)) {

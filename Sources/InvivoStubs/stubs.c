@@ -1411,10 +1411,38 @@ static invivo_status not_ready_rule_remove(invivo_runtime runtime, const char *n
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_effect(invivo_runtime runtime, invivo_status (*undo)(void *user_data, invivo_error **error), void *user_data, invivo_error **error) {
+    (void)runtime;
+    (void)undo;
+    (void)user_data;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_child(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    (void)arguments;
+    (void)count;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_child_make(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    (void)runtime;
+    (void)type;
+    (void)arguments;
+    (void)count;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 204,
+    .function_count = 207,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1619,6 +1647,9 @@ static const struct invivo_table not_ready = {
     .changes_remove_rule = not_ready_changes_remove_rule,
     .rule_add = not_ready_rule_add,
     .rule_remove = not_ready_rule_remove,
+    .effect = not_ready_effect,
+    .child = not_ready_child,
+    .child_make = not_ready_child_make,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2456,6 +2487,18 @@ invivo_status invivo_rule_add(invivo_runtime runtime, const invivo_rule *rule, i
 
 invivo_status invivo_rule_remove(invivo_runtime runtime, const char *name, invivo_error **error) {
     return functions()->rule_remove(runtime, name, error);
+}
+
+invivo_status invivo_effect(invivo_runtime runtime, invivo_status (*undo)(void *user_data, invivo_error **error), void *user_data, invivo_error **error) {
+    return functions()->effect(runtime, undo, user_data, error);
+}
+
+invivo_status invivo_child(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    return functions()->child(runtime, key, arguments, count, out, error);
+}
+
+invivo_status invivo_child_make(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
+    return functions()->child_make(runtime, type, arguments, count, out, error);
 }
 
 #pragma GCC visibility pop

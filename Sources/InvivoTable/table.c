@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 204,
+    .function_count = 207,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -209,6 +209,9 @@ static const struct invivo_table instance = {
     .changes_remove_rule = invivo_changes_remove_rule,
     .rule_add = invivo_rule_add,
     .rule_remove = invivo_rule_remove,
+    .effect = invivo_effect,
+    .child = invivo_child,
+    .child_make = invivo_child_make,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

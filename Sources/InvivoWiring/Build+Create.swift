@@ -27,7 +27,12 @@ extension Build {
             Frame(
                 recipe, arguments, cell: cell, mark: mark.made, low: index, begun: cell == nil ? 0 : monotonicNow()))
         do throws(Failure) {
-            if let cell { frames[index].former = try FormerObjects(of: self).former(of: recipe, arguments, in: cell) }
+            if let cell {
+                frames[index].former = try FormerObjects(of: self).former(of: recipe, arguments, in: cell)
+            } else if index == 0, let (key, former) = formerChild, key != nil {
+                formerChild = nil
+                frames[index].former = FormerObjects(of: self).former(child: former, of: recipe)
+            }
             let made = try makeInFrame(recipe, arguments, index)
             let frame = frames.removeLast()
             finish(frame, at: index, made)

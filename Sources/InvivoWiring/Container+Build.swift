@@ -118,7 +118,11 @@ extension Container {
         let reader = try beginBuild()
         defer { Readers.endBuild(reader) }
         return try building(buildForWaiting()) { () throws(Failure) -> UInt64 in
-            let initializer = ObjectType.Initializer(values: arguments, given: GivenArguments.all(arguments.count))
+            var initializer = ObjectType.Initializer(values: arguments, given: GivenArguments.all(arguments.count))
+            if let build = innermostBuild, build.depth == 0, let (key, former) = build.formerChild, key == nil {
+                build.formerChild = nil
+                initializer.former = former
+            }
             guard let record = try type.create(initializer) else { return 0 }
             let object = try ObjectType.open(record, owner: tag)
             do throws(Failure) {

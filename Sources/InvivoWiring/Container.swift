@@ -31,6 +31,8 @@ public final class Container: @unchecked Sendable {
     public let retiredObjects: RetiredObjects
     public let pendingDisposals: PendingDisposals
     let ownRecipes: OwnRecipes
+    /// The objects that belong to others.
+    public let owners: Owners
 
     public init(
         core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log, fillsNeeds: Bool,
@@ -48,6 +50,7 @@ public final class Container: @unchecked Sendable {
         deferred = DeferredTable(monitor, keys)
         registry = Registry(monitor, keys, home, fillsNeeds: fillsNeeds)
         ownRecipes = OwnRecipes(monitor, registry)
+        owners = Owners(monitor)
         life = LifeServices(domains, name: name, limits: limits, log: log)
         domains.connect(to: self)
         retiredObjects.connect(to: self)
@@ -119,7 +122,7 @@ public final class Container: @unchecked Sendable {
     public func keyName(_ id: UInt32) -> String { monitor.locked { keys.name(id) } }
 
     /// The key of an object, or its type.
-    func name(of record: Record) -> String {
+    public func name(of record: Record) -> String {
         record.pointee.key == 0 ? ObjectType.of(record).name : keyName(record.pointee.key - 1)
     }
 

@@ -61,6 +61,16 @@ struct FormerObjects {
         return FormerObject(lease: lease, instance: record.pointee.instance)
     }
 
+    /// The former child of an owner that is set up again; nil if it has another type than the new one.
+    func former(child: FormerObject, of recipe: Recipe) -> FormerObject? {
+        guard let record = ObjectTable.record(child.lease.bits), let type = recipe.type else { return nil }
+        guard ObjectType.of(record) !== type else { return child }
+        if let commit = enclosingCommit {
+            container.monitor.locked { commit.retyped[recipe.id] = (ObjectType.of(record).name, type.name) }
+        }
+        return nil
+    }
+
     /// The commit that this build is part of, directly or in a hook.
     private var enclosingCommit: Build.Commit? {
         var around: Build? = build

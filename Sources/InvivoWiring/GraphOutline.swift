@@ -105,8 +105,7 @@ struct GraphOutline {
             asker == nil || body.parameters == nil
         else { return false }
         let functions = type.description.functions
-        return functions.prepare == nil && functions.start == nil && functions.stop == nil
-            && functions.willInject == nil && !functions.hasCompletionHook
+        return !functions.haveLife && functions.willInject == nil && !functions.hasCompletionHook
     }
 
     private static func constant(_ value: Value) -> Value { .map([("value", value)]) }

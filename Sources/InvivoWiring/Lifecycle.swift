@@ -61,11 +61,18 @@ public struct Lifecycle: Sendable {
             try run(Call(record, .start, build, limit)) { (description, instance, deadline) throws(Failure) in
                 try self.container.retiredObjects.countingStart(of: record) { () throws(Failure) in
                     try description.start(instance)
+                    do throws(Failure) { try self.setUpFirst(record, instance) } catch {
+                        var failure = error
+                        do throws(Failure) { try description.stop(instance) } catch { failure.others.append(error) }
+                        throw failure
+                    }
                 }
                 // The caller does not wait any longer, and nothing else would stop it again.
                 do throws(Failure) { try deadline() } catch {
-                    try description.stop(instance)
-                    throw error
+                    var failure = error
+                    failure.others += self.tearDown(record, instance, ObjectExtra.of(record))
+                    do throws(Failure) { try description.stop(instance) } catch { failure.others.append(error) }
+                    throw failure
                 }
             }
         } catch {
@@ -99,10 +106,19 @@ public struct Lifecycle: Sendable {
         var failure: Failure?
         do throws(Failure) {
             let call = Call(record, .stop, build, limit, inRun: inRun)
-            try run(call) { (description, instance, _) throws(Failure) in try description.stop(instance) }
+            try run(call) { (description, instance, _) throws(Failure) in
+                try self.end(record, instance, ObjectExtra.of(record))
+            }
         } catch { failure = error.named(name, location(of: record, build)) }
         set(.stopped, record)
         return failure ?? overrun(of: record, monotonicNow() - begun, limit)
+    }
+
+    /// Tears an object down and stops it. Returns all failures as one.
+    private func end(_ record: Record, _ instance: UnsafeMutableRawPointer, _ extra: ObjectExtra) throws(Failure) {
+        var failures = tearDown(record, instance, extra)
+        do throws(Failure) { try ObjectType.of(record).description.stop(instance) } catch { failures.append(error) }
+        if let failure = Failure.gathered(failures) { throw failure }
     }
 
     /// The limit for a stop: that of the object's definition, or of the runtime's options.
@@ -244,7 +260,7 @@ public struct Lifecycle: Sendable {
         }
         guard isStarted, let instance = record.pointee.instance else { return }
         let begun = monotonicNow()
-        do throws(Failure) { try ObjectType.of(record).description.stop(instance) } catch {
+        do throws(Failure) { try end(record, instance, extra) } catch {
             return services.stopFailures.note(error.named(container.name(of: record), location(of: record, nil)))
         }
         if let failure = overrun(of: record, monotonicNow() - begun, stopLimit(of: extra)) {
@@ -271,10 +287,10 @@ public struct Lifecycle: Sendable {
             ?? Location()
     }
 
-    private enum Step: String { case prepare, start, stop }
+    enum Step: String { case prepare, start, stop, setup, teardown, refresh, finalize }
 
     /// A call of a function of an object's type.
-    private struct Call {
+    struct Call {
         let record: Record
         let step: Step
         /// Resolves of the function see its graph and its objects.
@@ -292,7 +308,7 @@ public struct Lifecycle: Sendable {
     }
 
     /// Calls a function of an object's type where the object may be touched.
-    private func run(
+    func run(
         _ call: Call, _ body: @escaping (TypeDescription, UnsafeMutableRawPointer, Deadline) throws(Failure) -> Void
     ) throws(Failure) {
         let build = call.build
@@ -314,7 +330,7 @@ public struct Lifecycle: Sendable {
         guard let instance = record.pointee.instance else { return }
         let job = { (deadline: Deadline) throws(Failure) in try body(type.description, instance, deadline) }
         // A stop is not undone, and the caller reports one that ends late.
-        let isStop = call.step == .stop
+        let isStop = call.step != .prepare && call.step != .start && call.step != .setup
         let label = Job.Label(
             name: "the \(call.step.rawValue) of '\(container.name(of: record))'",
             whenLeft: isStop ? "the wait for it has ended" : "its effects are undone when it returns")

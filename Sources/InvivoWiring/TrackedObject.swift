@@ -70,6 +70,8 @@ public struct TrackedObject: Sendable {
     }
 
     let own: WeakObject
+    /// Its handle, which may be stale.
+    public var object: UInt64 { own.object }
     let arguments: [Argument]
     /// The scope instances in which it or its dependencies were resolved.
     let scopeInstances: [ScopeInstance]

@@ -176,6 +176,12 @@ int main(void) {
     OFFSET(invivo_type_options, take_runtime, sizeof(((invivo_type_options *)0)->take_runtime));
     OFFSET(invivo_type_options, count_references, sizeof(((invivo_type_options *)0)->count_references));
     OFFSET(invivo_type_options, lookup_name, sizeof(((invivo_type_options *)0)->lookup_name));
+    OFFSET(invivo_type_options, setup, sizeof(((invivo_type_options *)0)->setup));
+    OFFSET(invivo_type_options, teardown, sizeof(((invivo_type_options *)0)->teardown));
+    OFFSET(invivo_type_options, refresh, sizeof(((invivo_type_options *)0)->refresh));
+    OFFSET(invivo_type_options, finalize, sizeof(((invivo_type_options *)0)->finalize));
+    OFFSET(invivo_type_options, keeps_children, sizeof(((invivo_type_options *)0)->keeps_children));
+    OFFSET(invivo_type_options, reserved_end, sizeof(((invivo_type_options *)0)->reserved_end));
     SIZE(invivo_log_entry);
     OFFSET(invivo_log_entry, struct_size, sizeof(((invivo_log_entry *)0)->struct_size));
     OFFSET(invivo_log_entry, level, sizeof(((invivo_log_entry *)0)->level));
@@ -897,5 +903,8 @@ int main(void) {
     OFFSET(invivo_table, changes_remove_rule, sizeof(void (*)(void)));
     OFFSET(invivo_table, rule_add, sizeof(void (*)(void)));
     OFFSET(invivo_table, rule_remove, sizeof(void (*)(void)));
+    OFFSET(invivo_table, effect, sizeof(void (*)(void)));
+    OFFSET(invivo_table, child, sizeof(void (*)(void)));
+    OFFSET(invivo_table, child_make, sizeof(void (*)(void)));
     return 0;
 }

@@ -21,6 +21,10 @@ import Testing
         func recordedDependents(of id: UInt32) -> Set<UInt32> { [] }
         func recordedDependencies(of id: UInt32) -> Set<UInt32> { [] }
         func targets(_ id: UInt32) -> [Target] { [] }
+        func children(of keys: some Sequence<UInt32>) -> [UInt64] { [] }
+        func concerned(by changed: [UInt64], isReplaced: (UInt32) -> Bool) -> Owners.Concerned { Owners.Concerned() }
+        var hasOwners: Bool { false }
+        var unfinished: Set<UInt64> { [] }
         var targetKeys: [UInt32] { [] }
         func attachment(of object: UInt64) -> Target? { nil }
         func key(of object: UInt64) -> UInt32? { nil }

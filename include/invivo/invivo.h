@@ -9,6 +9,7 @@
 #include "runtime.h"
 #include "object.h"
 #include "wiring.h"
+#include "setup.h"
 #include "assembly.h"
 #include "pool.h"
 #include "scope.h"

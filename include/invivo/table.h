@@ -20,6 +20,7 @@
 #include "rule.h"
 #include "runtime.h"
 #include "scope.h"
+#include "setup.h"
 #include "source.h"
 #include "type.h"
 #include "value.h"
@@ -236,6 +237,9 @@ struct invivo_table {
     invivo_status (*changes_remove_rule)(invivo_changes changes, const char *name, invivo_error **error);
     invivo_status (*rule_add)(invivo_runtime runtime, const invivo_rule *rule, invivo_error **error);
     invivo_status (*rule_remove)(invivo_runtime runtime, const char *name, invivo_error **error);
+    invivo_status (*effect)(invivo_runtime runtime, invivo_status (*undo)(void *user_data, invivo_error **error), void *user_data, invivo_error **error);
+    invivo_status (*child)(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
+    invivo_status (*child_make)(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -223,6 +223,21 @@ typedef struct invivo_type_options {
     /** The type name under which lookups find definitions of this type as an exact match; NULL = `name`. Use it for a
      * type that replaces another one, and whose objects differ only in their creation and disposal. */
     const char *lookup_name;
+    /** Sets an object up, and tears it down again. Each may be NULL. setup.h describes both.
+     *
+     * `setup` runs after `start`, in the object's domain, and again in each reload that changes something that belongs to the
+     * object. It may register effects and create children, which belong to the object. `teardown` runs before each further
+     * `setup`, and before `stop`; then the effects are undone. If `setup` fails, the start or reload fails. */
+    invivo_status (*setup)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*teardown)(void *instance, void *user_data, invivo_error **error);
+    /** Called once per commit, after it, in the object's domain, if the object stays and something that it uses was
+     * replaced. An error is a warning of the report. May be NULL; see setup.h. */
+    invivo_status (*refresh)(void *instance, void *user_data, invivo_error **error);
+    /** For values that depend on other values. Called after `setup` and after `refresh`, and after a commit that set
+     * properties of the object. An error fails the start; after a commit it is a warning of the report. May be NULL. */
+    invivo_status (*finalize)(void *instance, void *user_data, invivo_error **error);
+    uint32_t keeps_children; /**< 1: the object is not set up again when its children change, see setup.h */
+    uint32_t reserved_end;   /**< 0 */
 } invivo_type_options;
 
 /** Registers a type.

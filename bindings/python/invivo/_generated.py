@@ -741,6 +741,12 @@ invivo_type_options._fields_ = [
     ("take_runtime", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, invivo_runtime, ctypes.POINTER(ctypes.c_void_p))),
     ("count_references", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p))),
     ("lookup_name", ctypes.c_char_p),
+    ("setup", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("teardown", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("refresh", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("finalize", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("keeps_children", ctypes.c_uint32),
+    ("reserved_end", ctypes.c_uint32),
 ]
 invivo_log_entry._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1370,6 +1376,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_changes_remove_rule": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_rule_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_rule), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_rule_remove": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_effect": (ctypes.c_int32, [invivo_runtime, ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_child": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_child_make": (ctypes.c_int32, [invivo_runtime, invivo_type, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1578,6 +1587,9 @@ TABLE: list[str] = [
     "invivo_changes_remove_rule",
     "invivo_rule_add",
     "invivo_rule_remove",
+    "invivo_effect",
+    "invivo_child",
+    "invivo_child_make",
 ]
 
 

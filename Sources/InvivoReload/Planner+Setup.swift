@@ -1,0 +1,46 @@
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoWiring
+
+extension Planner {
+    /// Plans the kept objects that are set up again, and those that are called after the commit.
+    ///
+    /// An owner of a changed child is set up again. A tracked object whose own definition changes is treated like a child. Objects into which
+    /// something new is injected, and attached objects of changed keys, are refreshed.
+    func planSetup(_ effects: inout Effects) {
+        let steps = effects.steps
+        var changed: [UInt64] = []
+        var refreshed: [UInt64] = []
+        var followed: Set<UInt32> = []
+        for (id, objects, keys) in steps.followed {
+            followed.insert(id)
+            guard let functions = effects.editor.recipe(id)?.type?.description.functions else { continue }
+            let hasOwners = observed.hasOwners
+            for object in objects.map(\.object) {
+                if keys == nil, functions.setup != nil || hasOwners {
+                    changed.append(object)
+                } else if functions.areToldOfCommits {
+                    refreshed.append(object)
+                }
+            }
+        }
+        if observed.hasOwners {
+            changed += observed.children(of: steps.rebuilt.filter { !followed.contains($0) })
+        }
+        for (id, _) in steps.reinjected where isTold(id) { refreshed += observed.objects(id) }
+        for id in steps.rebuilt {
+            refreshed += observed.targets(id).filter { $0.type.description.functions.areToldOfCommits }.map(\.object)
+        }
+        let isReplaced = { (id: UInt32) in steps.rebuilt.contains(id) && graph.recipe(id)?.scope.isShared == true }
+        var concerned =
+            changed.isEmpty ? Owners.Concerned() : observed.concerned(by: changed, isReplaced: isReplaced)
+        concerned.setUp += observed.unfinished.filter { !concerned.setUp.contains($0) }
+        effects.steps.setUp = concerned.setUp
+        var seen = Set(concerned.setUp)
+        effects.steps.refreshed = (refreshed + concerned.refreshed).filter { seen.insert($0).inserted }
+    }
+
+    private func isTold(_ id: UInt32) -> Bool {
+        graph.recipe(id)?.type?.description.functions.areToldOfCommits == true
+    }
+}

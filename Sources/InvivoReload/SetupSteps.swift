@@ -1,0 +1,120 @@
+internal import CPlatform
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoWiring
+
+/// The objects that a commit sets up again, and those that it calls afterwards. Used by the thread of the commit.
+final class SetupSteps {
+    private let container: Container
+    private let build: Build
+    private let timeout: UInt64
+    /// The objects that were torn down, in this order, and whether their new setup has succeeded.
+    private var tornDown: [(lease: ObjectLease, isSetUp: Bool)] = []
+    /// The objects that `finalize` is called for, beside those that are refreshed.
+    private var called: [ObjectLease] = []
+
+    init(_ container: Container, _ build: Build, timeout: UInt64) {
+        self.container = container
+        self.build = build
+        self.timeout = timeout
+    }
+
+    /// Notes an object whose properties the commit sets.
+    func noteTuned(_ lease: ObjectLease) { called.append(lease) }
+
+    /// Tears objects down and sets them up again, each in its domain. The last step of a commit that can fail.
+    func run(_ objects: [UInt64]) throws(Failure) {
+        for object in objects {
+            guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object),
+                container.lifecycle.isStarted(record)
+            else {
+                container.owners.setUnfinished(object, false)
+                continue
+            }
+            tornDown.append((lease, false))
+            do throws(Failure) { try container.lifecycle.setUpAgain(record, build, timeout: timeout) } catch {
+                var failure = error
+                if failure.path.isEmpty { failure.path = container.name(of: record) }
+                if failure.location.file.isEmpty, record.pointee.key > 0 {
+                    failure.location = build.graph.recipe(record.pointee.key - 1)?.definition.location ?? Location()
+                }
+                throw failure
+            }
+            tornDown[tornDown.count - 1].isSetUp = true
+        }
+    }
+
+    /// After success: the children of the former setups end.
+    func end() {
+        for (lease, _) in tornDown {
+            container.owners.setUnfinished(lease.bits, false)
+            if let record = ObjectTable.record(lease.bits) { container.lifecycle.dropFormerChildren(of: record) }
+        }
+        called = tornDown.map(\.lease) + called
+        tornDown = []
+    }
+
+    /// After a failure: tears down what was set up, the last first.
+    func undo() -> [Failure] {
+        tornDown.reversed().compactMap { (lease, isSetUp) in
+            guard isSetUp, let record = ObjectTable.record(lease.bits) else { return nil }
+            return container.lifecycle.undoSetup(record, timeout: timeout)
+        }
+    }
+
+    /// After a failure, when everything else is undone: sets the objects up in the former generation. Later commits try again with those
+    /// that fail.
+    func restore(isAbandoned: Bool) -> [Failure] {
+        var failures: [Failure] = []
+        for (lease, _) in tornDown {
+            guard let record = ObjectTable.record(lease.bits) else { continue }
+            var failure: Failure?
+            if isAbandoned {
+                failure = Failure(.timeout, "its domain has not answered")
+            } else {
+                do throws(Failure) { try container.lifecycle.setUpAgain(record, nil, timeout: timeout) } catch {
+                    failure = error
+                }
+            }
+            container.owners.setUnfinished(lease.bits, failure != nil)
+            container.lifecycle.dropFormerChildren(of: record)
+            guard var told = failure else { continue }
+            if told.path.isEmpty { told.path = container.name(of: record) }
+            told.message =
+                "it could not be set up again in the former generation; each later commit tries again: \(told.message)"
+            failures.append(told)
+        }
+        tornDown = []
+        return failures
+    }
+
+    /// Calls `refresh` and `finalize` of kept objects. Returns the errors as warnings.
+    func callKept(_ refreshed: [UInt64]) -> [(String, Location)] {
+        let lifecycle = container.lifecycle
+        var warnings: [(String, Location)] = []
+        func call(_ what: String, _ object: UInt64, _ body: (Record) throws(Failure) -> Void) {
+            guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object)
+            else { return }
+            do throws(Failure) { try body(record) } catch {
+                warnings.append(
+                    ("\(container.name(of: record)): \(what) failed after the commit: \(error.message)", error.location))
+            }
+            withExtendedLifetime(lease) {}
+        }
+        for object in refreshed {
+            call("refresh", object) { (record) throws(Failure) in
+                guard ObjectType.of(record).description.functions.refresh != nil else { return }
+                try lifecycle.refresh(record, timeout: timeout)
+            }
+        }
+        var seen: Set<UInt64> = []
+        for object in called.map(\.bits) + refreshed where seen.insert(object).inserted {
+            call("finalize", object) { (record) throws(Failure) in
+                guard ObjectType.of(record).description.functions.finalize != nil else { return }
+                try lifecycle.finalize(record, timeout: timeout)
+            }
+        }
+        called = []
+        return warnings
+    }
+}

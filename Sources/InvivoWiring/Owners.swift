@@ -1,0 +1,130 @@
+internal import InvivoBase
+internal import InvivoGraph
+
+/// The objects of a runtime that belong to others: the children that setups have created.
+///
+/// The functions without `locked` in their description are called with the monitor of the runtime held.
+public final class Owners: Sendable {
+    /// What an object that is an owner or a child does when children change.
+    private struct Kind {
+        /// Its key, if it has one.
+        let key: UInt32?
+        let isSetUp: Bool
+        let keepsChildren: Bool
+        let isRefreshed: Bool
+        /// The number of its children, with itself as a child.
+        var uses = 0
+    }
+
+    private struct State {
+        var owners: [UInt64: UInt64] = [:]
+        var childrenOfKey: [UInt32: [UInt64]] = [:]
+        var kinds: [UInt64: Kind] = [:]
+        var unfinished: Set<UInt64> = []
+    }
+
+    private let state: Guarded<State>
+
+    init(_ monitor: Monitor) { state = Guarded(State(), by: monitor) }
+
+    /// The objects that are called because children have changed, the owners before the objects below them.
+    public struct Concerned {
+        public var setUp: [UInt64] = []
+        public var refreshed: [UInt64] = []
+
+        public init() {}
+    }
+
+    public var isEmpty: Bool { state.held { $0.owners.isEmpty } }
+
+    func add(_ child: UInt64, key: UInt32?, to owner: UInt64) {
+        state.held { state in
+            state.owners[child] = owner
+            if let key { state.childrenOfKey[key, default: []].append(child) }
+            for object in [child, owner] {
+                if state.kinds[object] == nil { state.kinds[object] = Self.kind(of: object) }
+                state.kinds[object]?.uses += 1
+            }
+        }
+    }
+
+    func remove(_ child: UInt64, key: UInt32?) {
+        state.held { state in
+            guard let owner = state.owners.removeValue(forKey: child) else { return }
+            if let key {
+                state.childrenOfKey[key]?.removeAll { $0 == child }
+                if state.childrenOfKey[key]?.isEmpty == true { state.childrenOfKey[key] = nil }
+            }
+            for object in [child, owner] {
+                state.kinds[object]?.uses -= 1
+                if state.kinds[object]?.uses == 0 { state.kinds[object] = nil }
+            }
+        }
+    }
+
+    private static func kind(of object: UInt64) -> Kind? {
+        guard let record = ObjectTable.record(object) else { return nil }
+        let type = ObjectType.of(record).description
+        return Kind(
+            key: record.pointee.key > 0 ? record.pointee.key - 1 : nil, isSetUp: type.functions.setup != nil,
+            keepsChildren: type.keepsChildren, isRefreshed: type.functions.areToldOfCommits)
+    }
+
+    /// The children of changed keys.
+    public func children(of keys: some Sequence<UInt32>) -> [UInt64] {
+        state.held { state in
+            guard !state.childrenOfKey.isEmpty else { return [] }
+            return keys.flatMap { state.childrenOfKey[$0] ?? [] }
+        }
+    }
+
+    /// Finds the owners of changed objects: for each of them the nearest one that is set up again, or the object itself.
+    ///
+    /// @param isReplaced whether the object of a key is replaced by a new one, which is set up as such
+    public func concerned(by changed: [UInt64], isReplaced: (UInt32) -> Bool) -> Concerned {
+        state.held { state in
+            var found = Concerned()
+            for object in changed {
+                var next = state.owners[object]
+                var target: UInt64? = state.kinds[object]?.isSetUp == false ? nil : object
+                while let owner = next {
+                    guard let kind = state.kinds[owner] else { break }
+                    if let key = kind.key, isReplaced(key) {
+                        target = nil
+                        break
+                    }
+                    if kind.isSetUp && !kind.keepsChildren {
+                        target = owner
+                        break
+                    }
+                    if kind.isRefreshed { found.refreshed.append(owner) }
+                    next = state.owners[owner]
+                }
+                if let target, !found.setUp.contains(target) { found.setUp.append(target) }
+            }
+            // The objects below an owner end when it is set up again.
+            let owners = Set(found.setUp)
+            func isBelow(_ object: UInt64) -> Bool {
+                var next = state.owners[object]
+                while let owner = next {
+                    if owners.contains(owner) { return true }
+                    next = state.owners[owner]
+                }
+                return false
+            }
+            found.setUp.removeAll(where: isBelow)
+            found.refreshed.removeAll { owners.contains($0) || isBelow($0) }
+            return found
+        }
+    }
+
+    /// The objects whose setup failed when a failed commit was undone. Each later commit tries again. Locked.
+    public var unfinished: Set<UInt64> { state.locked { $0.unfinished } }
+
+    /// Locked.
+    public func setUnfinished(_ object: UInt64, _ isUnfinished: Bool) {
+        state.locked { state in
+            if isUnfinished { state.unfinished.insert(object) } else { state.unfinished.remove(object) }
+        }
+    }
+}
