@@ -25,7 +25,7 @@ protocol Observed {
     /// Returns the children of keys.
     func children(of keys: some Sequence<UInt32>) -> [UInt64]
     /// Returns the objects that are called because objects change that belong to others: see `Owners`.
-    func concerned(by changed: [UInt64], isReplaced: (UInt32) -> Bool) -> Owners.Concerned
+    func concerned(by changed: [UInt64], rebuilt: IDSet) -> Owners.Concerned
     /// Whether objects have children.
     var hasOwners: Bool { get }
     /// The objects whose setup failed when an earlier commit was undone.
@@ -95,8 +95,13 @@ struct LiveRuntime: Observed, Registrations {
         container.monitor.locked { container.owners.children(of: keys) }
     }
 
-    func concerned(by changed: [UInt64], isReplaced: (UInt32) -> Bool) -> Owners.Concerned {
-        container.monitor.locked { container.owners.concerned(by: changed, isReplaced: isReplaced) }
+    func concerned(by changed: [UInt64], rebuilt: IDSet) -> Owners.Concerned {
+        container.monitor.locked {
+            container.owners.concerned(by: changed) { (object, id) in
+                guard graph.recipe(id)?.scope.isShared == true else { return false }
+                return rebuilt.contains(id) || graph.cell(id)?.isInstance(object) != true
+            }
+        }
     }
 
     var hasOwners: Bool { container.monitor.locked { !container.owners.isEmpty } }

@@ -31,9 +31,8 @@ extension Planner {
         for id in steps.rebuilt {
             refreshed += observed.targets(id).filter { $0.type.description.functions.areToldOfCommits }.map(\.object)
         }
-        let isReplaced = { (id: UInt32) in steps.rebuilt.contains(id) && graph.recipe(id)?.scope.isShared == true }
         var concerned =
-            changed.isEmpty ? Owners.Concerned() : observed.concerned(by: changed, isReplaced: isReplaced)
+            changed.isEmpty ? Owners.Concerned() : observed.concerned(by: changed, rebuilt: steps.rebuilt)
         concerned.setUp += observed.unfinished.filter { !concerned.setUp.contains($0) }
         effects.steps.setUp = concerned.setUp
         var seen = Set(concerned.setUp)

@@ -253,6 +253,11 @@ public final class Cell: GraphSlot, Awaited, @unchecked Sendable {
         return found
     }
 
+    /// Under the monitor: whether it shows an object, or a decorator's replacement of it.
+    public func isInstance(_ object: UInt64) -> Bool {
+        ownObject == object || undecorated == object || variants.contains { $0.isInstance(object) }
+    }
+
     /// Under the monitor: the objects of a tracked definition.
     var tracking: TrackedObjects { rest.tracked }
 

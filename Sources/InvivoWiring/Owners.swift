@@ -80,26 +80,29 @@ public final class Owners: Sendable {
 
     /// Finds the owners of changed objects: for each of them the nearest one that is set up again, or the object itself.
     ///
-    /// @param isReplaced whether the object of a key is replaced by a new one, which is set up as such
-    public func concerned(by changed: [UInt64], isReplaced: (UInt32) -> Bool) -> Concerned {
+    ///
+    /// `isReplaced` is whether an object of a key is replaced by a new one, or was before: it is not set up again.
+    public func concerned(by changed: [UInt64], isReplaced: (_ object: UInt64, _ key: UInt32) -> Bool) -> Concerned {
         state.held { state in
             var found = Concerned()
             for object in changed {
                 var next = state.owners[object]
+                var passed: [UInt64] = []
                 var target: UInt64? = state.kinds[object]?.isSetUp == false ? nil : object
                 while let owner = next {
                     guard let kind = state.kinds[owner] else { break }
-                    if let key = kind.key, isReplaced(key) {
-                        target = nil
+                    if let key = kind.key, isReplaced(owner, key) {
+                        (target, passed) = (nil, [])
                         break
                     }
                     if kind.isSetUp && !kind.keepsChildren {
                         target = owner
                         break
                     }
-                    if kind.isRefreshed { found.refreshed.append(owner) }
+                    if kind.isRefreshed { passed.append(owner) }
                     next = state.owners[owner]
                 }
+                found.refreshed += passed
                 if let target, !found.setUp.contains(target) { found.setUp.append(target) }
             }
             // The objects below an owner end when it is set up again.

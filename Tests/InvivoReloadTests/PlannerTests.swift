@@ -22,7 +22,7 @@ import Testing
         func recordedDependencies(of id: UInt32) -> Set<UInt32> { [] }
         func targets(_ id: UInt32) -> [Target] { [] }
         func children(of keys: some Sequence<UInt32>) -> [UInt64] { [] }
-        func concerned(by changed: [UInt64], isReplaced: (UInt32) -> Bool) -> Owners.Concerned { Owners.Concerned() }
+        func concerned(by changed: [UInt64], rebuilt: IDSet) -> Owners.Concerned { Owners.Concerned() }
         var hasOwners: Bool { false }
         var unfinished: Set<UInt64> { [] }
         var targetKeys: [UInt32] { [] }

@@ -1,0 +1,623 @@
+/* Setup and teardown: effects and children that belong to objects. docs/rules/reload.md, Setup. */
+/* sanitize: yes */
+#include "check.h"
+
+/* A component whose setup is a small program: one letter for each step. */
+typedef struct node {
+    char name[24];
+    int64_t number;      /* injected by the definition */
+    int64_t handed_over; /* copied from the former object, plus one */
+    char program[24];
+    invivo_object theme; /* borrowed */
+    invivo_object children[4];
+    int child_count;
+} node;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char trace[8192];
+static const char *fail_at; /* the event that fails: "setup:root" */
+static int fail_times;      /* how often */
+static int live, effects, observed, destroyed;
+static invivo_runtime runtime;
+static invivo_type node_type, quiet_type, keeper_type, theme_type;
+
+static invivo_status say(const char *what, const char *name, invivo_error **error) {
+    char event[64];
+    snprintf(event, sizeof event, "%s:%s", what, name);
+    pthread_mutex_lock(&lock);
+    if (strlen(trace) + strlen(event) + 2 < sizeof trace) strcat(strcat(trace, event), " ");
+    bool fails = fail_times > 0 && strcmp(fail_at, event) == 0;
+    if (fails) fail_times--;
+    pthread_mutex_unlock(&lock);
+    if (!fails) return INVIVO_OK;
+    if (error) *error = invivo_error_make(INVIVO_E_HOST, event, NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static void fails(const char *event, int times) { fail_at = event, fail_times = times; }
+static void expect_trace_(int line, const char *expected) {
+    pthread_mutex_lock(&lock);
+    if (strcmp(trace, expected) != 0) check_failed(__FILE__, line, "trace is '%s', not '%s'", trace, expected);
+    trace[0] = 0;
+    pthread_mutex_unlock(&lock);
+}
+#define expect_trace(expected) expect_trace_(__LINE__, expected)
+
+static invivo_status node_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                               invivo_error **error) {
+    node *self = instance;
+    const char *key = build->key.bits ? invivo_key_name(build->key) : "made";
+    (void)user_data;
+    snprintf(self->name, sizeof self->name, "%s", strchr(key, '.') ? strchr(key, '.') + 1 : key);
+    if (count > 0 && arguments[0].kind == INVIVO_KIND_STRING) {
+        snprintf(self->name, sizeof self->name, "%.*s", (int)arguments[0].as.string.length, arguments[0].as.string.data);
+    }
+    const node *former = build->former_instance;
+    if (former) self->handed_over = former->handed_over + 1;
+    __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
+    invivo_status status = say("init", self->name, error);
+    if (status) __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
+    return status;
+}
+static void node_deinit(void *instance, void *user_data) {
+    (void)user_data;
+    say("end", ((node *)instance)->name, NULL);
+    __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
+}
+static char effect_names[64][2];
+static invivo_status undo_effect(void *user_data, invivo_error **error) {
+    __atomic_sub_fetch(&effects, 1, __ATOMIC_SEQ_CST);
+    return say("undo", user_data, error);
+}
+static void note_reload(void *user_data, const invivo_report *report) {
+    (void)user_data, (void)report;
+    __atomic_add_fetch(&observed, 1, __ATOMIC_SEQ_CST);
+}
+static void note_destroyed(void *user_data) {
+    (void)user_data;
+    __atomic_add_fetch(&destroyed, 1, __ATOMIC_SEQ_CST);
+}
+static invivo_status add_effect(char name, invivo_error **error) {
+    effect_names[name & 63][0] = name;
+    __atomic_add_fetch(&effects, 1, __ATOMIC_SEQ_CST);
+    return invivo_effect(runtime, undo_effect, effect_names[name & 63], error);
+}
+static invivo_status add_child(node *self, const char *key, const char *argument, invivo_error **error) {
+    invivo_key id;
+    invivo_value value = argument ? invivo_string(argument) : invivo_null();
+    invivo_status status = invivo_key_find(runtime, key, &id, error);
+    if (!status) status = invivo_child(runtime, id, &value, argument ? 1 : 0, &self->children[self->child_count], error);
+    if (!status) self->child_count++;
+    return status;
+}
+/* Steps: a..c an effect; l a leaf "x"; m a leaf "y"; k a child "ui.keeper"; t a node without a definition; o an observer; s a
+ * submitted change set; w one that waits. */
+static invivo_status node_setup(void *instance, void *user_data, invivo_error **error) {
+    node *self = instance;
+    invivo_status status = INVIVO_OK;
+    (void)user_data;
+    self->child_count = 0;
+    for (const char *step = self->program; *step && !status; step++) {
+        switch (*step) {
+        case 'a': case 'b': case 'c': status = add_effect(*step, error); break;
+        case 'l': status = add_child(self, "ui.leaf", "x", error); break;
+        case 'm': status = add_child(self, "ui.leaf", "y", error); break;
+        case 'k': status = add_child(self, "ui.keeper", NULL, error); break;
+        case 'g': status = add_child(self, "ui.group", NULL, error); break;
+        case '1': status = add_child(self, "ui.theme", NULL, error); break;
+        case 't':
+            status = invivo_child_make(runtime, node_type, NULL, 0, &self->children[self->child_count], error);
+            if (!status) self->child_count++;
+            break;
+        case 'o': {
+            invivo_observer_options options = {.struct_size = sizeof options, .reloaded = note_reload, .destroy = note_destroyed};
+            invivo_observer observer;
+            status = invivo_observe(runtime, &options, &observer, error);
+            break;
+        }
+        }
+    }
+    if (status) return status;
+    return say("setup", self->name, error);
+}
+static invivo_status node_teardown(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    return say("teardown", ((node *)instance)->name, error);
+}
+static invivo_status node_refresh(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    return say("refresh", ((node *)instance)->name, error);
+}
+static invivo_status node_finalize(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    return say("finalize", ((node *)instance)->name, error);
+}
+static invivo_status node_start(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    return say("start", ((node *)instance)->name, error);
+}
+static invivo_status node_stop(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    return say("stop", ((node *)instance)->name, error);
+}
+static invivo_status set_theme(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data;
+    ((node *)instance)->theme = value->kind == INVIVO_KIND_OBJECT ? value->as.object : (invivo_object){0};
+    return say("theme", ((node *)instance)->name, error);
+}
+static invivo_status get_theme(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    invivo_value value = invivo_object_value(((node *)instance)->theme);
+    (void)user_data;
+    return value.as.object.bits ? invivo_value_copy(out, &value, error) : INVIVO_OK;
+}
+
+static const invivo_property node_properties[] = {
+    INVIVO_FIELD(node, number),
+    INVIVO_FIELD(node, program),
+    {.struct_size = sizeof(invivo_property), .name = "theme", .kind = INVIVO_KIND_OBJECT, .get = get_theme, .set = set_theme},
+};
+static const invivo_parameter node_parameters[] = {{.name = "name", .kind = INVIVO_KIND_STRING, .flags = INVIVO_PARAMETER_OPTIONAL}};
+
+static invivo_type_options node_options(const char *name) {
+    return (invivo_type_options){.struct_size = sizeof(invivo_type_options), .name = name, .size = sizeof(node), .alignment = 8,
+                                 .init = node_init, .deinit = node_deinit, .parameters = node_parameters, .parameter_count = 1,
+                                 .properties = node_properties, .property_count = 3, .setup = node_setup, .teardown = node_teardown,
+                                 .refresh = node_refresh};
+}
+static void begin(void) {
+    invivo_runtime_options options = without_history();
+    OK(invivo_runtime_open(&runtime, &options, E));
+    trace[0] = 0;
+    fail_times = 0;
+    effects = observed = destroyed = 0;
+    invivo_type_options type = node_options("Node");
+    OK(invivo_type_register(runtime, &type, &node_type, E));
+    type = node_options("Keeper");
+    type.keeps_children = 1;
+    OK(invivo_type_register(runtime, &type, &keeper_type, E));
+    type = node_options("Quiet");
+    type.setup = type.teardown = type.refresh = NULL;
+    OK(invivo_type_register(runtime, &type, &quiet_type, E));
+    theme_type = quiet_type;
+}
+static void end(void) {
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(live, 0);
+    CHECK_EQUAL(effects, 0);
+    trace[0] = 0;
+}
+
+/* A change of one definition. */
+typedef struct wanted {
+    const char *key;
+    invivo_type type;
+    uint32_t scope;
+    int64_t number;
+    const char *program;
+    const char *theme; /* a key injected as a property */
+    uint32_t flags;
+    bool is_named; /* has the runtime argument `name` */
+} wanted;
+static invivo_status define_all(const wanted *all, size_t count) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    for (size_t i = 0; i < count; i++) {
+        invivo_injection properties[3];
+        uint64_t used = 0;
+        invivo_injection name = {.how = INVIVO_INJECT_ARGUMENT, .index = 0};
+        memset(properties, 0, sizeof properties);
+        properties[used].name = "number";
+        properties[used++].value = invivo_int64(all[i].number);
+        if (all[i].program) properties[used].name = "program", properties[used++].value = invivo_string(all[i].program);
+        if (all[i].theme) {
+            properties[used].name = "theme", properties[used].how = INVIVO_INJECT_REFERENCE, properties[used++].reference = all[i].theme;
+        }
+        invivo_definition definition = {.struct_size = sizeof definition, .key = all[i].key, .type = all[i].type, .scope = all[i].scope,
+                                        .flags = all[i].flags, .properties = properties, .property_count = used};
+        if (all[i].is_named) {
+            definition.parameters = node_parameters, definition.parameter_count = 1;
+            definition.initializer = &name, definition.initializer_count = 1;
+        }
+        OK(invivo_changes_define(changes, &definition, NULL, E));
+    }
+    check_error = NULL;
+    return invivo_changes_commit(changes, E);
+}
+#define define(...) define_all((const wanted[]){__VA_ARGS__}, sizeof((const wanted[]){__VA_ARGS__}) / sizeof(wanted))
+#define LEAF(value) {.key = "ui.leaf", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .number = value, .is_named = true}
+#define ROOT(steps) {.key = "ui.root", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = steps}
+
+static node *resolved(const char *key, invivo_object *object) {
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, key, object, E));
+    OK(invivo_object_instance(*object, (invivo_type){0}, &instance, E));
+    return instance;
+}
+static node *child(const node *owner, int index) {
+    void *instance = NULL;
+    OK(invivo_object_instance(owner->children[index], (invivo_type){0}, &instance, E));
+    return instance;
+}
+
+/* Vaccine's story: the root builds its tree in setup. After ten reloads there is one of everything, with the former state. */
+static void ten_reloads_leave_one_of_everything(void) {
+    invivo_object object;
+    begin();
+    OK(define(LEAF(0), ROOT("alobm")));
+    node *root = resolved("ui.root", &object);
+    CHECK_EQUAL(root->child_count, 2);
+    trace[0] = 0;
+    for (int i = 1; i <= 10; i++) {
+        OK(define(LEAF(i)));
+        CHECK_EQUAL(root->child_count, 2);
+        CHECK_EQUAL(child(root, 0)->number, i);
+        CHECK_EQUAL(child(root, 1)->number, i);
+        CHECK_TEXT(child(root, 0)->name, "x");
+        CHECK_EQUAL(child(root, 0)->handed_over, i);
+        CHECK_EQUAL(child(root, 1)->handed_over, i);
+        CHECK_EQUAL(live, 3);
+        CHECK_EQUAL(effects, 2);
+        CHECK_EQUAL(destroyed, i);
+        /* The observer of this setup hears of this commit, too. */
+        CHECK_EQUAL(observed, i);
+        expect_trace("teardown:root undo:b undo:a init:x setup:x init:y setup:y setup:root teardown:y end:y teardown:x end:x ");
+    }
+    OK(invivo_object_release(object));
+    end();
+    CHECK_EQUAL(destroyed, 11);
+}
+
+static void an_object_is_set_up_after_its_start_and_torn_down_before_its_stop(void) {
+    invivo_object object;
+    begin();
+    invivo_type type;
+    invivo_type_options options = node_options("Started");
+    options.start = node_start, options.stop = node_stop, options.finalize = node_finalize;
+    OK(invivo_type_register(runtime, &options, &type, E));
+    OK(define(LEAF(0), {.key = "ui.root", .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = "albt"}));
+    resolved("ui.root", &object);
+    expect_trace("init:root start:root init:x setup:x init:made setup:made setup:root finalize:root ");
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+    expect_trace("teardown:root teardown:made end:made undo:b teardown:x end:x undo:a stop:root end:root ");
+    CHECK_EQUAL(live, 0);
+}
+
+static void a_prototype_is_torn_down_with_its_last_lease(void) {
+    invivo_object object;
+    begin();
+    OK(define(LEAF(0), {.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "al"}));
+    for (int i = 0; i < 3; i++) {
+        resolved("ui.panel", &object);
+        trace[0] = 0;
+        OK(invivo_object_release(object));
+        expect_trace("teardown:panel teardown:x end:x undo:a end:panel ");
+    }
+    end();
+}
+
+static void a_failed_setup_undoes_what_it_registered(void) {
+    invivo_object object;
+    begin();
+    OK(define(LEAF(0), ROOT("alb")));
+    fails("setup:root", 1);
+    expects_error(invivo_resolve_name(runtime, "ui.root", &object, E), INVIVO_E_HOST, "ui.root: setup:root");
+    expect_trace("init:root init:x setup:x setup:root undo:b teardown:x end:x undo:a end:root ");
+    CHECK_EQUAL(live, 0);
+    CHECK_EQUAL(effects, 0);
+    resolved("ui.root", &object);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static uint64_t generation(void) {
+    uint64_t found = 0;
+    OK(invivo_runtime_generation(runtime, &found, E));
+    return found;
+}
+
+static void a_reload_that_cannot_set_up_restores_the_former_setup(void) {
+    invivo_object object, theme;
+    begin();
+    OK(define(LEAF(1), ROOT("alb"), {.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    node *root = resolved("ui.root", &object);
+    resolved("ui.theme", &theme);
+    uint64_t before = generation();
+    trace[0] = 0;
+    fails("setup:x", 1);
+    expects_error(define(LEAF(2)), INVIVO_E_HOST, "ui.leaf: setup:x");
+    CHECK_EQUAL(generation(), before);
+    /* The former children stay until the former generation has new ones. */
+    expect_trace("teardown:root undo:b undo:a init:x setup:x end:x undo:a init:x setup:x setup:root teardown:x end:x ");
+    CHECK_EQUAL(child(root, 0)->number, 1);
+    CHECK_EQUAL(child(root, 0)->handed_over, 1);
+    CHECK_EQUAL(effects, 2);
+    /* The teardown fails as the setup does. */
+    fails("teardown:root", 1);
+    expects_error(define(LEAF(2)), INVIVO_E_HOST, "ui.root: teardown:root");
+    expect_trace("teardown:root undo:b undo:a init:x setup:x setup:root teardown:x end:x ");
+    CHECK_EQUAL(child(root, 0)->number, 1);
+    CHECK_EQUAL(child(root, 0)->handed_over, 2);
+    OK(define(LEAF(3)));
+    CHECK_EQUAL(child(root, 0)->number, 3);
+    CHECK_EQUAL(live, 3);
+    OK(invivo_object_release(object));
+    OK(invivo_object_release(theme));
+    end();
+}
+
+static void an_undo_that_fails_fails_the_setup_and_the_others_run(void) {
+    invivo_object object;
+    begin();
+    OK(define(LEAF(1), ROOT("abcl")));
+    node *root = resolved("ui.root", &object);
+    trace[0] = 0;
+    fails("undo:b", 1);
+    expects_error(define(LEAF(2)), INVIVO_E_HOST, "ui.root: an effect could not be undone: undo:b");
+    expect_trace("teardown:root undo:c undo:b undo:a init:x setup:x setup:root teardown:x end:x ");
+    CHECK_EQUAL(child(root, 0)->number, 1);
+    CHECK_EQUAL(effects, 3);
+    /* At the end of the object it is only reported. */
+    OK(invivo_object_release(object));
+    fails("undo:b", 1);
+    expects_error(invivo_runtime_close(runtime, E), INVIVO_E_STOP,
+                  "the runtime is closed, and 1 object failed while being stopped\nui.root: an effect could not be undone: undo:b");
+    CHECK_EQUAL(effects, 0);
+    CHECK_EQUAL(live, 0);
+}
+
+static void a_setup_that_cannot_be_restored_is_tried_again(void) {
+    invivo_object object;
+    begin();
+    OK(define(LEAF(1), ROOT("al")));
+    node *root = resolved("ui.root", &object);
+    trace[0] = 0;
+    fails("setup:root", 2);
+    expects_error(define(LEAF(2)), INVIVO_E_HOST,
+                  "ui.root: setup:root\n"
+                  "ui.root: it could not be set up again in the former generation; each later commit tries again: setup:root");
+    CHECK_EQUAL(effects, 0);
+    CHECK_EQUAL(live, 1);
+    fails("setup:root", 2);
+    trace[0] = 0;
+    /* Any change tries again; here it fails the change. */
+    expects_error(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}), INVIVO_E_HOST,
+                  "ui.root: setup:root\n"
+                  "ui.root: it could not be set up again in the former generation; each later commit tries again: setup:root");
+    OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    CHECK_EQUAL(effects, 1);
+    CHECK_EQUAL(child(root, 0)->number, 1);
+    trace[0] = 0;
+    OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
+    expect_trace("");
+    OK(invivo_object_release(object));
+    end();
+}
+
+static invivo_status refuse_effect(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                   void *user_data, invivo_error **error) {
+    (void)instance, (void)build, (void)arguments, (void)count, (void)user_data;
+    return add_effect('i', error);
+}
+static void *effect_elsewhere(void *unused) {
+    (void)unused;
+    expects_error(add_effect('e', E), INVIVO_E_ARGUMENT,
+                  "invivo_effect was called outside of a setup: call it in the `setup` of the object to which the result belongs, on its thread");
+    return NULL;
+}
+static invivo_status setup_with_thread(void *instance, void *user_data, invivo_error **error) {
+    pthread_t thread;
+    (void)instance, (void)user_data, (void)error;
+    CHECK(pthread_create(&thread, NULL, effect_elsewhere, NULL) == 0);
+    pthread_join(thread, NULL);
+    return INVIVO_OK;
+}
+static void an_effect_outside_of_a_setup_is_undone_at_once(void) {
+    invivo_object object;
+    invivo_key leaf;
+    invivo_type inner, outer;
+    begin();
+    expects_error(add_effect('o', E), INVIVO_E_ARGUMENT,
+                  "invivo_effect was called outside of a setup: call it in the `setup` of the object to which the result belongs, on its thread");
+    expect_trace("undo:o ");
+    expects_error(invivo_effect(runtime, NULL, NULL, E), INVIVO_E_ARGUMENT, "undo is NULL");
+    OK(define(LEAF(0)));
+    OK(invivo_key_find(runtime, "ui.leaf", &leaf, E));
+    expects_error(invivo_child(runtime, leaf, NULL, 0, &object, E), INVIVO_E_ARGUMENT,
+                  "invivo_child was called outside of a setup: call it in the `setup` of the object to which the result belongs, on its thread");
+    expects_error(invivo_child_make(runtime, node_type, NULL, 0, &object, E), INVIVO_E_ARGUMENT,
+                  "invivo_child_make was called outside of a setup: call it in the `setup` of the object to which the result belongs, on its thread");
+    /* The initializer of a child is not the setup. */
+    invivo_type_options type = node_options("Inner");
+    type.init = refuse_effect, type.parameter_count = 0, type.setup = type.teardown = NULL, type.deinit = NULL;
+    OK(invivo_type_register(runtime, &type, &inner, E));
+    OK(define({.key = "ui.keeper", .type = inner, .scope = INVIVO_SCOPE_PROTOTYPE}, ROOT("k")));
+    trace[0] = 0;
+    expects_error(invivo_resolve_name(runtime, "ui.root", &object, E), INVIVO_E_ARGUMENT,
+                  "ui.keeper: invivo_effect was called outside of a setup: call it in the `setup` of the object to which the result belongs, on its thread");
+    type = node_options("Outer");
+    type.setup = setup_with_thread;
+    OK(invivo_type_register(runtime, &type, &outer, E));
+    OK(invivo_object_make(runtime, outer, NULL, 0, &object, E));
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void a_child_belongs_to_one_owner(void) {
+    invivo_object object;
+    begin();
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}, ROOT("a1")));
+    expects_error(invivo_resolve_name(runtime, "ui.root", &object, E), INVIVO_E_ARGUMENT,
+                  "ui.theme: a child belongs to one owner, and 'ui.theme' has the scope lazy singleton: define a prototype, or resolve it");
+    CHECK_EQUAL(effects, 0);
+    end();
+}
+
+#define GROUP(kind, steps) {.key = "ui.group", .type = kind, .scope = INVIVO_SCOPE_PROTOTYPE, .program = steps}
+
+static void the_nearest_owner_is_set_up_once(void) {
+    invivo_object object;
+    begin();
+    OK(define(LEAF(0), GROUP(node_type, "lm"), ROOT("agl")));
+    node *root = resolved("ui.root", &object);
+    node *group = child(root, 0);
+    trace[0] = 0;
+    /* The group owns two of the leaves, and the root one: the root's setup makes the group anew. */
+    OK(define(LEAF(1)));
+    expect_trace("teardown:root undo:a init:group init:x setup:x init:y setup:y setup:group init:x setup:x setup:root "
+                 "teardown:x end:x teardown:group teardown:y end:y teardown:x end:x end:group ");
+    OK(define(ROOT("ag")));
+    OK(invivo_object_release(object));
+    root = resolved("ui.root", &object);
+    group = child(root, 0);
+    trace[0] = 0;
+    OK(define(LEAF(2)));
+    expect_trace("teardown:group init:x setup:x init:y setup:y setup:group teardown:y end:y teardown:x end:x ");
+    CHECK(child(root, 0) == group);
+    CHECK_EQUAL(child(group, 1)->handed_over, 1);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void an_owner_that_keeps_its_children_is_passed_over(void) {
+    invivo_object object, group_object;
+    begin();
+    OK(define(LEAF(0), GROUP(keeper_type, "l"), ROOT("ag")));
+    node *root = resolved("ui.root", &object);
+    trace[0] = 0;
+    OK(define(LEAF(1)));
+    expect_trace("teardown:root undo:a init:group init:x setup:x setup:group setup:root teardown:group teardown:x end:x end:group ");
+    (void)root;
+    /* Without another owner, the leaf itself is set up again, and its owner is refreshed. */
+    node *group = resolved("ui.group", &group_object);
+    node *leaf = child(group, 0);
+    OK(define(ROOT("a")));
+    trace[0] = 0;
+    /* The former root, which is still leased, does not follow any more. */
+    OK(define(LEAF(2)));
+    expect_trace("teardown:x setup:x refresh:group ");
+    CHECK(child(group, 0) == leaf);
+    OK(invivo_object_release(group_object));
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void an_object_that_is_injected_again_is_refreshed(void) {
+    invivo_object object;
+    begin();
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON},
+              {.key = "ui.root", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = "a", .theme = "ui.theme"},
+              {.key = "ui.other", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = "b"}));
+    invivo_object other;
+    resolved("ui.root", &object);
+    resolved("ui.other", &other);
+    trace[0] = 0;
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
+    expect_trace("init:theme theme:root refresh:root end:theme ");
+    /* An error after the commit is a warning. */
+    listener heard;
+    listener_open(&heard, runtime);
+    fails("refresh:root", 1);
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 3}));
+    listener_wait(&heard, 1);
+    CHECK_TEXT(listener_last(&heard)->warnings, "ui.root: refresh failed after the commit: refresh:root\n");
+    OK(invivo_object_release(object));
+    OK(invivo_object_release(other));
+    end();
+    listener_end(&heard);
+}
+
+static void a_tracked_object_is_set_up_when_its_definition_changes(void) {
+    invivo_object object;
+    begin();
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON},
+              {.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "a", .theme = "ui.theme",
+               .flags = INVIVO_DEFINITION_TRACKED}));
+    resolved("ui.panel", &object);
+    trace[0] = 0;
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
+    expect_trace("init:theme theme:panel refresh:panel end:theme ");
+    OK(define({.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "b", .theme = "ui.theme", .number = 7,
+               .flags = INVIVO_DEFINITION_TRACKED}));
+    expect_trace("theme:panel teardown:panel undo:a setup:panel ");
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* The former injections are back before the former setup runs. */
+static void a_failed_setup_comes_after_the_injections_and_before_their_undo(void) {
+    invivo_object object;
+    begin();
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON},
+              {.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "a", .theme = "ui.theme",
+               .flags = INVIVO_DEFINITION_TRACKED}));
+    resolved("ui.panel", &object);
+    trace[0] = 0;
+    fails("setup:panel", 1);
+    expects_error(define({.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "bc", .theme = "ui.theme",
+                          .number = 7, .flags = INVIVO_DEFINITION_TRACKED}),
+                  INVIVO_E_HOST, "ui.panel: setup:panel");
+    expect_trace("theme:panel teardown:panel undo:a setup:panel undo:a theme:panel setup:panel ");
+    CHECK_EQUAL(effects, 1);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void stop_and_start_by_hand_tear_down_and_set_up(void) {
+    invivo_object object;
+    invivo_key root;
+    begin();
+    OK(define(LEAF(0), ROOT("al")));
+    resolved("ui.root", &object);
+    OK(invivo_key_find(runtime, "ui.root", &root, E));
+    trace[0] = 0;
+    OK(invivo_stop(runtime, root, E));
+    expect_trace("teardown:root teardown:x end:x undo:a ");
+    OK(define(LEAF(1)));
+    expect_trace("");
+    OK(invivo_start(runtime, root, E));
+    expect_trace("init:x setup:x setup:root ");
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void values_of_documents_are_finalized(void) {
+    invivo_object object;
+    begin();
+    invivo_type type;
+    invivo_type_options options = node_options("Final");
+    options.finalize = node_finalize;
+    OK(invivo_type_register(runtime, &options, &type, E));
+    OK(define({.key = "ui.final", .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    resolved("ui.final", &object);
+    expect_trace("init:final setup:final finalize:final ");
+    const char *document = "traits: {ui.final: [Set: {number: 4}]}\n";
+    invivo_source_options text = {.struct_size = sizeof text, .name = "tuning.yaml", .text = document, .length = strlen(document)};
+    invivo_source source;
+    OK(invivo_source_open(runtime, &text, &source, E));
+    expect_trace("finalize:final ");
+    OK(invivo_source_close(source, E));
+    expect_trace("finalize:final ");
+    OK(invivo_object_release(object));
+    end();
+}
+
+int main(void) {
+    check_begin();
+    RUN_TEST(ten_reloads_leave_one_of_everything);
+    RUN_TEST(an_object_is_set_up_after_its_start_and_torn_down_before_its_stop);
+    RUN_TEST(a_prototype_is_torn_down_with_its_last_lease);
+    RUN_TEST(a_failed_setup_undoes_what_it_registered);
+    RUN_TEST(a_reload_that_cannot_set_up_restores_the_former_setup);
+    RUN_TEST(an_undo_that_fails_fails_the_setup_and_the_others_run);
+    RUN_TEST(a_setup_that_cannot_be_restored_is_tried_again);
+    RUN_TEST(an_effect_outside_of_a_setup_is_undone_at_once);
+    RUN_TEST(a_child_belongs_to_one_owner);
+    RUN_TEST(the_nearest_owner_is_set_up_once);
+    RUN_TEST(an_owner_that_keeps_its_children_is_passed_over);
+    RUN_TEST(an_object_that_is_injected_again_is_refreshed);
+    RUN_TEST(a_tracked_object_is_set_up_when_its_definition_changes);
+    RUN_TEST(a_failed_setup_comes_after_the_injections_and_before_their_undo);
+    RUN_TEST(stop_and_start_by_hand_tear_down_and_set_up);
+    RUN_TEST(values_of_documents_are_finalized);
+    return check_end();
+}
