@@ -21,6 +21,7 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     var prepare: (@Sendable (AnyObject) throws -> Void)?
     var start: (@Sendable (AnyObject) throws -> Void)?
     var stop: (@Sendable (AnyObject) throws -> Void)?
+    var setupHooks = SetupHooks()
     var willInject: (@Sendable (AnyObject) throws -> Void)?
     var didInject: (@Sendable (AnyObject) throws -> Void)?
     var takeResolver: (@Sendable (AnyObject, Resolver) throws -> Void)?
@@ -81,6 +82,34 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     public mutating func stop(_ body: @escaping @Sendable (Instance) throws -> Void) {
         stop = { try body(unsafeDowncast($0, to: Instance.self)) }
     }
+
+    /// Adds a function that sets an instance up, after its start, and again when something that belongs to it changes.
+    ///
+    /// Everything that it registers with `Setup`, and the observers that it adds to the runtime, belongs to the instance. It is undone in
+    /// reverse order before the function runs again, and when the instance ends.
+    public mutating func setup(_ body: @escaping @Sendable (Instance, Setup) throws -> Void) {
+        setupHooks.setup = { try body(unsafeDowncast($0, to: Instance.self), $1) }
+    }
+
+    /// Adds a function that runs before an instance is set up again, and before it is stopped. Then its effects are undone.
+    public mutating func teardown(_ body: @escaping @Sendable (Instance) throws -> Void) {
+        setupHooks.teardown = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Adds a function that runs after a commit in which an instance stays, and something that it uses was replaced. An error is a
+    /// warning of the report.
+    public mutating func refresh(_ body: @escaping @Sendable (Instance) throws -> Void) {
+        setupHooks.refresh = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Adds a function for values that depend on other values. It runs after `setup` and `refresh`, and after a commit that set
+    /// properties of the instance.
+    public mutating func finalize(_ body: @escaping @Sendable (Instance) throws -> Void) {
+        setupHooks.finalize = { try body(unsafeDowncast($0, to: Instance.self)) }
+    }
+
+    /// Instances are not set up again when their children change. They are refreshed instead.
+    public mutating func keepsChildren() { setupHooks.keepsChildren = true }
 
     /// Runs before anything is injected into an instance, by a definition or `Runtime.inject`.
     public mutating func willInject(_ body: @escaping @Sendable (Instance) throws -> Void) {

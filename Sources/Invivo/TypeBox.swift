@@ -13,6 +13,7 @@ final class TypeBox: Sendable {
     private let prepare: (@Sendable (AnyObject) throws -> Void)?
     private let start: (@Sendable (AnyObject) throws -> Void)?
     private let stop: (@Sendable (AnyObject) throws -> Void)?
+    let setupHooks: SetupHooks
     private let willInject: (@Sendable (AnyObject) throws -> Void)?
     private let didInject: (@Sendable (AnyObject) throws -> Void)?
     private let takeResolver: (@Sendable (AnyObject, Resolver) throws -> Void)?
@@ -31,6 +32,7 @@ final class TypeBox: Sendable {
         prepare = type.prepare
         start = type.start
         stop = type.stop
+        setupHooks = type.setupHooks
         willInject = type.willInject
         didInject = type.didInject
         takeResolver = type.takeResolver
@@ -97,7 +99,8 @@ final class TypeBox: Sendable {
                 return answering(box.core.table, error) { try box.stop?(object) }
             }
         }
-        if stop != nil {
+        setupHooks.describe(in: &options)
+        if stop != nil || setupHooks.isEnded {
             options.count_references = { instance, _, found, _ in
                 // One of them is the runtime's.
                 if let instance { found?.pointee = UInt64(swift_retainCount(instance)) &- 1 }

@@ -454,6 +454,11 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.tree_is_foreign),
         fieldRange(of: \invivo_callbacks.read),
         fieldRange(of: \invivo_callbacks.check),
+        fieldRange(of: \invivo_callbacks.setup),
+        fieldRange(of: \invivo_callbacks.teardown),
+        fieldRange(of: \invivo_callbacks.refresh),
+        fieldRange(of: \invivo_callbacks.finalize),
+        fieldRange(of: \invivo_callbacks.undo),
     ]
 }
 

@@ -150,6 +150,11 @@ ANSWERING(take_runtime, (void *instance, void *user_data, invivo_runtime runtime
           (instance, user_data, runtime, error))
 ANSWERING(count_references, (void *instance, void *user_data, uint64_t *out, invivo_error **error),
           (instance, user_data, out, error))
+ANSWERING(setup, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING_OR(INVIVO_OK, TRIES, teardown, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING(refresh, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING(finalize, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
+ANSWERING_OR(INVIVO_OK, TRIES, undo, (void *user_data, invivo_error **error), (user_data, error))
 ANSWERING(prepare, (void *instance, void *user_data, invivo_error **error), (instance, user_data, error))
 LEADING(weak_make, (void *instance, void *user_data), (instance, user_data))
 LEADING(weak_load, (void *weak, void *user_data), (weak, user_data))
@@ -249,6 +254,11 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(will_inject);
         GUARD(did_inject);
         GUARD(prepare);
+        GUARD(setup);
+        GUARD(teardown);
+        GUARD(refresh);
+        GUARD(finalize);
+        GUARD(undo);
         GUARD(weak_make);
         GUARD(weak_load);
         GUARD(weak_free);

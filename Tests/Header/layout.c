@@ -491,6 +491,11 @@ int main(void) {
     OFFSET(invivo_callbacks, tree_is_foreign, sizeof(((invivo_callbacks *)0)->tree_is_foreign));
     OFFSET(invivo_callbacks, read, sizeof(((invivo_callbacks *)0)->read));
     OFFSET(invivo_callbacks, check, sizeof(((invivo_callbacks *)0)->check));
+    OFFSET(invivo_callbacks, setup, sizeof(((invivo_callbacks *)0)->setup));
+    OFFSET(invivo_callbacks, teardown, sizeof(((invivo_callbacks *)0)->teardown));
+    OFFSET(invivo_callbacks, refresh, sizeof(((invivo_callbacks *)0)->refresh));
+    OFFSET(invivo_callbacks, finalize, sizeof(((invivo_callbacks *)0)->finalize));
+    OFFSET(invivo_callbacks, undo, sizeof(((invivo_callbacks *)0)->undo));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));

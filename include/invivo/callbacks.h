@@ -92,6 +92,12 @@ typedef struct invivo_callbacks {
     invivo_status (*read)(void *user_data, const invivo_value *value, invivo_value *out, invivo_error **error);
     /* rules */
     invivo_status (*check)(const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error);
+    /* types, and effects of setups */
+    invivo_status (*setup)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*teardown)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*refresh)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*finalize)(void *instance, void *user_data, invivo_error **error);
+    invivo_status (*undo)(void *user_data, invivo_error **error);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

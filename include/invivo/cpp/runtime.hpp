@@ -200,6 +200,36 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_stop(raw_, raw, e); });
     }
 
+    // ---- what belongs to an object
+
+    /// In the setup of an object: registers a function that undoes an effect of it. It is called exactly once, before the object is
+    /// set up again or ends. Outside of a setup it is called at once, and invivo::error is thrown. See setup.h.
+    template <typename F> INVIVO_LOCAL void effect(F undo) const {
+        auto kept = std::make_unique<F>(std::move(undo));
+        F *data = kept.release();
+        detail::checked([&](invivo_error **e) { return invivo_effect(raw_, undo_<F>, data, e); });
+    }
+    /// In the setup of an object: creates an object of a prototype that belongs to it. While it is created, `build::former` is the
+    /// child that it replaces.
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> child(key<T> key, const Arguments &...arguments) const {
+        detail::borrowed<Arguments...> given(arguments...);
+        invivo_object made{};
+        detail::checked([&](invivo_error **e) { return invivo_child(raw_, key.raw, given.data(), given.size(), &made, e); });
+        return ref<T>(object::retained(made));
+    }
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> child(c_text name, const Arguments &...arguments) const {
+        return child(find_key<T>(name), arguments...);
+    }
+    /// In the setup of an object: creates an object of a type without a definition that belongs to it.
+    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> make_child(const Arguments &...arguments) const {
+        detail::borrowed<Arguments...> given(arguments...);
+        invivo_type type{};
+        invivo_object made{};
+        detail::checked([&](invivo_error **e) { return invivo_type_find(raw_, detail::name_of<T>().c_str(), &type, e); });
+        detail::checked([&](invivo_error **e) { return invivo_child_make(raw_, type, given.data(), given.size(), &made, e); });
+        return ref<T>(object::retained(made));
+    }
+
     // ---- pools
 
     template <typename T> INVIVO_LOCAL invivo::pool<T> pool(const std::string &name = {}) const { return invivo::pool<T>::open(raw_, name); }
@@ -387,6 +417,11 @@ public:
     }
 
 private:
+    template <typename F> static invivo_status undo_(void *data, invivo_error **failed) noexcept {
+        std::unique_ptr<F> undo(static_cast<F *>(data));
+        return detail::guarded(failed, [&] { (*undo)(); });
+    }
+
     template <typename F> INVIVO_LOCAL observer observe(invivo_observer_options &options, F told) const {
         auto kept = std::make_unique<std::pair<invivo_runtime, F>>(raw_, std::move(told));
         options.struct_size = sizeof(options);

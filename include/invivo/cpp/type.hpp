@@ -272,6 +272,15 @@ public:
     template <auto Method> INVIVO_LOCAL type &prepare() { return options_.prepare = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> INVIVO_LOCAL type &start() { return options_.start = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> INVIVO_LOCAL type &stop() { return options_.stop = detail::thunks<T>::template hook<Method>, *this; }
+    /// Sets the method that sets an object up, and the one that tears it down again; see setup.h and runtime::effect.
+    template <auto Method> INVIVO_LOCAL type &setup() { return options_.setup = detail::thunks<T>::template hook<Method>, *this; }
+    template <auto Method> INVIVO_LOCAL type &teardown() { return options_.teardown = detail::thunks<T>::template hook<Method>, *this; }
+    /// Sets the method that is called after a commit that replaced something that the object uses.
+    template <auto Method> INVIVO_LOCAL type &refresh() { return options_.refresh = detail::thunks<T>::template hook<Method>, *this; }
+    /// Sets the method for values that depend on other values. It runs after `setup` and `refresh`, and after commits that set properties.
+    template <auto Method> INVIVO_LOCAL type &finalize() { return options_.finalize = detail::thunks<T>::template hook<Method>, *this; }
+    /// Its objects are not set up again when their children change.
+    type &keeps_children() noexcept { return options_.keeps_children = 1, *this; }
     template <auto Method> INVIVO_LOCAL type &will_inject() { return options_.will_inject = detail::thunks<T>::template hook<Method>, *this; }
     template <auto Method> INVIVO_LOCAL type &did_inject() { return options_.did_inject = detail::thunks<T>::template hook<Method>, *this; }
     /// Sets a method that receives the runtime, when all objects of the build are complete.

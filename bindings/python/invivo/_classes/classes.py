@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, ClassVar
 
 from .. import _generated as c
-from .._declarations.marks import MARK, SHARED, TUNABLES, Injected, Tunable, component_name
+from .._declarations.marks import KEEPS_CHILDREN, MARK, SHARED, TUNABLES, Injected, Tunable, component_name
 from .._values import kinds
 from .._values.kinds import INTEGERS
 from ..errors import ArgumentError
@@ -70,6 +70,11 @@ class Description:
     key_name: str | None = None
     prepare: str | None = None
     take_runtime: str | None = None
+    setup: str | None = None
+    teardown: str | None = None
+    refresh: str | None = None
+    finalize: str | None = None
+    keeps_children: bool = False
     shared: bool = False
 
     @property
@@ -187,6 +192,10 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
                 "did_inject",
                 "children",
                 "key_name",
+                "setup",
+                "teardown",
+                "refresh",
+                "finalize",
             ):
                 check_hook(member)
                 marked[mark] = attribute
@@ -202,6 +211,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         properties=tuple(properties.values()),
         methods=tuple(methods),
         shared=getattr(cls, SHARED, False) is True,
+        keeps_children=getattr(cls, KEEPS_CHILDREN, False) is True,
         **marked,
     )
 

@@ -44,6 +44,7 @@ TUNABLES = "__invivo_tunables__"
 MARK = "__invivo__"
 COMPONENT = "__invivo_component__"
 SHARED = "__invivo_shared__"
+KEEPS_CHILDREN = "__invivo_keeps_children__"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,6 +217,46 @@ def on_stop(function: F) -> F:
     """Marks a method that stops the object before it is disposed of, and before its dependencies are stopped."""
     setattr(function, MARK, "stop")
     return function
+
+
+def on_setup(function: F) -> F:
+    """Marks a method that sets the object up, after its start, and again when something that belongs to it changes.
+
+    Everything that it registers belongs to the object: undo functions (`effect`), children (`child`, `make_child`) and
+    observers. It is undone in reverse order before the method runs again, and when the object ends.
+    """
+    setattr(function, MARK, "setup")
+    return function
+
+
+def on_teardown(function: F) -> F:
+    """Marks a method that runs before the object is set up again, and before it is stopped; then its effects are undone."""
+    setattr(function, MARK, "teardown")
+    return function
+
+
+def on_refresh(function: F) -> F:
+    """Marks a method that runs after a commit in which the object stays, and something that it uses was replaced.
+
+    An exception is a warning of the report.
+    """
+    setattr(function, MARK, "refresh")
+    return function
+
+
+def on_finalize(function: F) -> F:
+    """Marks a method for values that depend on other values.
+
+    It runs after `on_setup` and `on_refresh`, and after a commit that set properties of the object.
+    """
+    setattr(function, MARK, "finalize")
+    return function
+
+
+def keeps_children(cls: C) -> C:
+    """Marks a class whose objects are not set up again when their children change. They are refreshed instead."""
+    setattr(cls, KEEPS_CHILDREN, True)
+    return cls
 
 
 @typing.overload

@@ -167,6 +167,17 @@ def _hook(name: str) -> Any:
 
 
 will_inject, did_inject, prepare = _hook("will_inject"), _hook("did_inject"), _hook("prepare")
+SETUP_HOOKS = {name: _hook(name) for name in ("setup", "refresh", "finalize")}
+
+
+@callbacks.returns_status(c.invivo_type_options, "teardown", user_data=1)
+def teardown(item: TypeItem, instance: int, _: int, error: Any) -> None:
+    assert item.record.description.teardown is not None
+    with item.core.entered_to_end():
+        getattr(instance_at(instance), item.record.description.teardown)()
+
+
+SETUP_HOOKS["teardown"] = teardown
 
 
 @callbacks.returns_status(c.invivo_type_options, "take_runtime", user_data=1)

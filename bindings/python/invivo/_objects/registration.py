@@ -117,8 +117,9 @@ class _Tables:
             options.prepare = instances.prepare.of(library)
         if described.start is not None or self._record.is_managed:
             options.start = instances.start.of(library)
-        if self._record.stops:
+        if self._record.is_managed or described.stop is not None:
             options.stop = instances.stop.of(library)
+        if self._record.stops:
             options.count_references = instances.count_references.of(library)
         if described.will_inject is not None:
             options.will_inject = instances.will_inject.of(library)
@@ -126,6 +127,10 @@ class _Tables:
             options.did_inject = instances.did_inject.of(library)
         if described.take_runtime is not None:
             options.take_runtime = instances.take_runtime.of(library)
+        for name, hook in instances.SETUP_HOOKS.items():
+            if getattr(described, name) is not None:
+                setattr(options, name, hook.of(library))
+        options.keeps_children = described.keeps_children
         if described.children is not None:
             options.child = instances.child.of(library)
         if described.key_name is not None:

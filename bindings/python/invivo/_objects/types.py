@@ -27,8 +27,9 @@ class TypeRecord:
 
     @property
     def stops(self) -> bool:
-        """Whether its objects must be stopped."""
-        return self.is_managed or self.description.stop is not None
+        """Whether its objects must be stopped or torn down."""
+        ends = self.description.stop, self.description.setup, self.description.teardown
+        return self.is_managed or ends != (None, None, None)
 
 
 Register = Callable[[type, "Description | None", bool], TypeRecord]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import builtins
 import ctypes
 import datetime
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeVar, overload
 
+from .. import _generated as c
 from .._assemblies.assembly import AssemblyDescription
 from .._assemblies.definitions import Definition, definition
 from .._assemblies.members import Member, describe_alone
@@ -19,6 +20,7 @@ from .._services.graph import _ASSEMBLY_STATES, Generation, Retired, SourceState
 from .._services.pools import Pool
 from .._services.rules import rule
 from .._services.scopes import end_scope, register_scope
+from .._services.setup import effect as register_effect
 from .._state.binding import roll_back
 from .._values import conversion
 from ..errors import ArgumentError
@@ -26,6 +28,7 @@ from .changes import Changes, generation_number
 from .overrides import Override
 from .resolving import Resolving
 
+T = TypeVar("T")
 AnyRule = TypeVar("AnyRule", bound=Callable[..., Any])
 AnyAssembly = TypeVar("AnyAssembly", bound=AssemblyDescription)
 
@@ -226,6 +229,44 @@ class Changing(Resolving):
         """Stops a shared instance, which is kept. One that is not started stays as it is."""
         core = self._open()
         core.library.call("stop", core.handle, core.keys.handle(self._name(key))[0])
+
+    # ---- what belongs to an object -----------------------------------------------------------------------
+
+    def effect(self, undo: Callable[[], Any]) -> None:
+        """In a method marked `on_setup`: registers a function that undoes an effect of it.
+
+        It is called exactly once: before the object is set up again, or when it ends. Elsewhere it is called at once,
+        and `ArgumentError` is raised.
+        """
+        register_effect(self._open(), undo)
+
+    @overload
+    def child(self, key: builtins.type[T], *arguments: Any, **named: Any) -> T: ...
+    @overload
+    def child(self, key: str, *arguments: Any, **named: Any) -> Any: ...
+    def child(self, key: Any, *arguments: Any, **named: Any) -> Any:
+        """In a method marked `on_setup`: creates an object of a prototype that belongs to the object.
+
+        It ends when the object does, or is set up again; a new child of the same key and arguments can copy from it
+        then (`former`).
+        """
+        name = self._name(key)
+        core = self._open()
+        return self._own("child", core.keys.handle(name)[0], name, core.keys.bind(name, arguments, named))
+
+    def make_child(self, cls: builtins.type[T], *arguments: Any) -> T:
+        """Does the same for an object of a class without a definition."""
+        core = self._open()
+        made: T = self._own("child_make", core.types.of(cls).handle, cls.__name__, arguments)
+        return made
+
+    def _own(self, function: str, handle: Any, name: str, arguments: Iterable[Any]) -> Any:
+        core = self._open()
+        found = c.invivo_object()
+        with conversion.Packer(core) as packer:
+            array, count = core.keys.pack(packer, name, arguments)
+            core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
+        return core.receive(found.bits) if found.bits else None
 
     @property
     def states(self) -> list[State]:

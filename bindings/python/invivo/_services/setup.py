@@ -1,0 +1,31 @@
+"""What belongs to an object: the undo functions of its effects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _generated as c
+from .._classes.callables import check_callback
+from .._native import callbacks
+from .._objects.objects import Objects
+
+
+class _Item:
+    def __init__(self, core: Objects, undo: Callable[[], Any]) -> None:
+        self.core, self.undo = core, undo
+
+
+def effect(core: Objects, undo: Callable[[], Any]) -> None:
+    """Registers an undo function with the object whose setup runs on the calling thread."""
+    check_callback(undo, (), "an undo function")
+    number = callbacks.enroll(_Item(core, undo))
+    # The library calls it exactly once, also if it refuses it.
+    core.library.call("effect", core.handle, _undo.of(core.library), number)
+
+
+@callbacks.returns_status(c.invivo_callbacks, "undo", user_data=0)
+def _undo(item: _Item, number: int, error: Any) -> None:
+    callbacks.dismiss(number)
+    with item.core.entered_to_end():
+        item.undo()
