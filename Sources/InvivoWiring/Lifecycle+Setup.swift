@@ -42,10 +42,12 @@ extension Lifecycle {
         let belongings = belongings(of: record)
         try run(Call(record, .setup, build, timeout)) { (_, instance, deadline) throws(Failure) in
             let extra = ObjectExtra.of(record)
-            if let failure = Failure.gathered(belongings.tearDown(record, instance, extra, keepingChildren: true)) {
-                throw failure
+            try self.container.retiredObjects.countingSetup(of: record) { () throws(Failure) in
+                if let failure = Failure.gathered(belongings.tearDown(record, instance, extra, keepingChildren: true)) {
+                    throw failure
+                }
+                try belongings.setUp(record, instance)
             }
-            try belongings.setUp(record, instance)
             // The caller does not wait any longer: nothing else would undo it.
             do throws(Failure) { try deadline() } catch {
                 var failure = error

@@ -79,4 +79,20 @@ extension RetiredObjects {
             if let before, let after, after > before { extra.retirement.firstReferences? += after - before }
         }
     }
+
+    /// Sets an object up again. The functions that its setup registers may refer to it, and end with it.
+    func countingSetup(of record: Record, _ setup: () throws(Failure) -> Void) throws(Failure) {
+        let description = ObjectType.of(record).description
+        let extra = ObjectExtra.of(record)
+        guard description.countsReferences, let instance = record.pointee.instance,
+            monitor.locked({ extra.retirement.firstReferences != nil })
+        else { return try setup() }
+        let before = detached { try? description.countReferences(instance) }
+        try setup()
+        let after = detached { try? description.countReferences(instance) }
+        monitor.locked {
+            guard let before, let after, let first = extra.retirement.firstReferences else { return }
+            extra.retirement.firstReferences = after >= before ? first + (after - before) : first - min(first, before - after)
+        }
+    }
 }

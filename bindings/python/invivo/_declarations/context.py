@@ -24,8 +24,8 @@ class Filler(Protocol):
 class Receiver(Protocol):
     """The objects of a runtime."""
 
-    def receive(self, bits: int) -> Any:
-        """Returns the object of a borrowed handle."""
+    def borrow(self, bits: int) -> Any:
+        """Returns the object of a borrowed handle. References of Python do not keep it from ending."""
         ...
 
 
@@ -150,7 +150,7 @@ def former() -> Any:
     if entered is None or entered[2] is None:
         return None
     receiver, bits = entered[2]
-    return receiver.receive(bits) if bits else None
+    return receiver.borrow(bits) if bits else None
 
 
 def fill(thing: Any, name: str) -> Any:

@@ -9,7 +9,7 @@ from .. import _generated as c
 from .._classes.callables import call
 from .._classes.classes import Method, Property
 from .._classes.universal import ANY_CALL, call_any
-from .._native import callbacks, strings
+from .._native import belongings, callbacks, strings
 from .._values import conversion
 from ..errors import StaleError, WrongTypeError
 from .entries import entry_of
@@ -167,7 +167,14 @@ def _hook(name: str) -> Any:
 
 
 will_inject, did_inject, prepare = _hook("will_inject"), _hook("did_inject"), _hook("prepare")
-SETUP_HOOKS = {name: _hook(name) for name in ("setup", "refresh", "finalize")}
+SETUP_HOOKS = {name: _hook(name) for name in ("refresh", "finalize")}
+
+
+@callbacks.returns_status(c.invivo_type_options, "setup", user_data=1)
+def setup(item: TypeItem, instance: int, _: int, error: Any) -> None:
+    assert item.record.description.setup is not None
+    with item.core.entered(), belongings.setting_up(entry_of(instance)):
+        getattr(instance_at(instance), item.record.description.setup)()
 
 
 @callbacks.returns_status(c.invivo_type_options, "teardown", user_data=1)
@@ -177,7 +184,7 @@ def teardown(item: TypeItem, instance: int, _: int, error: Any) -> None:
         getattr(instance_at(instance), item.record.description.teardown)()
 
 
-SETUP_HOOKS["teardown"] = teardown
+SETUP_HOOKS |= {"setup": setup, "teardown": teardown}
 
 
 @callbacks.returns_status(c.invivo_type_options, "take_runtime", user_data=1)

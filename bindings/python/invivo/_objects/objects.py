@@ -293,6 +293,11 @@ class Objects(Handles):
             self.leases.forget(cell)
         return thing
 
+    def borrow(self, bits: int) -> Any:
+        """Returns the Python object of a borrowed handle, whose holder decides when it ends; None if it is gone."""
+        cell = self.cell()
+        return self.take(cell, shared=True) if self.leases.retain(cell, bits) else None
+
     def receive_value(self, bits: int) -> Any:
         thing = self.receive(bits)
         return thing.fresh() if type(thing) is Exact else thing

@@ -257,7 +257,7 @@ class Changing(Resolving):
     def make_child(self, cls: builtins.type[T], *arguments: Any) -> T:
         """Does the same for an object of a class without a definition."""
         core = self._open()
-        made: T = self._own("child_make", core.types.of(cls).handle, cls.__name__, arguments)
+        made: T = self._own("child_make", c.invivo_type(core.types.of(cls).bits), cls.__name__, arguments)
         return made
 
     def _own(self, function: str, handle: Any, name: str, arguments: Iterable[Any]) -> Any:
@@ -266,7 +266,7 @@ class Changing(Resolving):
         with conversion.Packer(core) as packer:
             array, count = core.keys.pack(packer, name, arguments)
             core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
-        return core.receive(found.bits) if found.bits else None
+        return core.borrow(found.bits)
 
     @property
     def states(self) -> list[State]:

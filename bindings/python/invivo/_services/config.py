@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _generated as c
-from .._native import callbacks, strings
+from .._native import belongings, callbacks, strings
 from .._objects.objects import Objects
 from .._values import conversion
 from ..errors import ArgumentError, within
@@ -60,7 +60,7 @@ class ConfigObserver:
 
     def __init__(self, core: Objects, path: str, callback: Callable[[Any, int], Any]) -> None:
         self.core, self.path = core, path
-        self._callback = callback
+        self._callback = belongings.kept(callback)
         options = c.invivo_config_observer_options()
         options.struct_size = ctypes.sizeof(options)
         options.changed = _changed.of(core.library)
@@ -80,7 +80,9 @@ class ConfigObserver:
             raise
 
     def heard(self, value: Any, generation: int) -> None:
-        self._callback(value, generation)
+        callback = self._callback()
+        if callback is not None:
+            callback(value, generation)
 
     def destroyed(self) -> None:
         self._handle = c.invivo_observer()

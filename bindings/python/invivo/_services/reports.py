@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _generated as c
-from .._native import callbacks
+from .._native import belongings, callbacks
 from .._native.strings import text
 from .._state.core import Core
 from ..errors import Error
@@ -132,11 +132,13 @@ class Observer:
 
     def __init__(self, core: Core, callback: Callable[[Report], Any]) -> None:
         self.core = core
-        self._callback = callback
+        self._callback = belongings.kept(callback)
         self._handle = _observe(self, core, reloaded=_reloaded)
 
     def heard(self, pointer: int) -> None:
-        self._callback(read_report(self.core, pointer))
+        callback = self._callback()
+        if callback is not None:
+            callback(read_report(self.core, pointer))
 
     def destroyed(self) -> None:
         self._handle = c.invivo_observer()

@@ -7,13 +7,13 @@ from typing import Any
 
 from .. import _generated as c
 from .._classes.callables import check_callback
-from .._native import callbacks
+from .._native import belongings, callbacks
 from .._objects.objects import Objects
 
 
 class _Item:
     def __init__(self, core: Objects, undo: Callable[[], Any]) -> None:
-        self.core, self.undo = core, undo
+        self.core, self.undo = core, belongings.kept(undo)
 
 
 def effect(core: Objects, undo: Callable[[], Any]) -> None:
@@ -28,4 +28,6 @@ def effect(core: Objects, undo: Callable[[], Any]) -> None:
 def _undo(item: _Item, number: int, error: Any) -> None:
     callbacks.dismiss(number)
     with item.core.entered_to_end():
-        item.undo()
+        undo = item.undo()
+        if undo is not None:
+            undo()

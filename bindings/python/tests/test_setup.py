@@ -1,0 +1,213 @@
+"""Setup and teardown: effects and children that belong to objects."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import invivo
+from invivo import ArgumentError, HostError, Runtime, WrongTypeError
+
+trace: list[str] = []
+
+
+class Leaf:
+    def __init__(self, name: str, size: int = 0) -> None:
+        former = invivo.former()
+        self.name, self.size = name, size
+        self.handed_over = 0 if former is None else former.handed_over + 1
+
+    @invivo.on_setup
+    def set_up(self) -> None:
+        trace.append(f"setup {self.name}")
+        invivo.current().effect(lambda: trace.append(f"undo {self.name}"))
+
+
+class Root:
+    fails = False
+
+    def __init__(self) -> None:
+        self.leaves: list[Leaf] = []
+        self.reports = 0
+
+    @invivo.on_setup
+    def set_up(self) -> None:
+        runtime = invivo.current()
+        self.leaves = [runtime.child("ui.leaf", name) for name in ("x", "y")]
+        runtime.observe(self.note)
+        runtime.effect(lambda: trace.append("undo root"))
+        trace.append("setup root")
+        if self.fails:
+            type(self).fails = False
+            raise ValueError("not today")
+
+    @invivo.on_teardown
+    def tear_down(self) -> None:
+        trace.append("teardown root")
+
+    def note(self, report: Any) -> None:
+        self.reports += 1
+
+
+class Painter:
+    """Stays when its brush is replaced, and notes the calls."""
+
+    brush: Brush = invivo.injected()
+    size = invivo.tunable(1)
+
+    @invivo.on_refresh
+    def refreshed(self) -> None:
+        trace.append("refresh")
+
+    @invivo.on_finalize
+    def finalized(self) -> None:
+        trace.append("finalize")
+
+
+class Brush:
+    def __init__(self, width: int = 0) -> None:
+        self.width = width
+
+
+@invivo.keeps_children
+class Keeper(Root):
+    pass
+
+
+def define_leaf(runtime: Runtime, size: int) -> None:
+    @invivo.prototype
+    def leaf(name: str) -> Leaf:
+        return invivo.new(Leaf, name, size)
+
+    runtime.define(leaf, "ui.leaf")
+
+
+@pytest.fixture
+def runtime() -> Iterator[Runtime]:
+    trace.clear()
+    with Runtime() as opened:
+        define_leaf(opened, 0)
+        yield opened
+
+
+def test_ten_reloads_leave_one_of_everything(runtime: Runtime) -> None:
+    runtime.define(Root, "ui.root")
+    root = runtime["ui.root"]
+    for size in range(1, 11):
+        trace.clear()
+        define_leaf(runtime, size)
+        assert runtime["ui.root"] is root
+        assert [(leaf.name, leaf.size, leaf.handed_over) for leaf in root.leaves] == [
+            ("x", size, size),
+            ("y", size, size),
+        ]
+        assert root.reports == size
+        assert trace == [
+            "teardown root",
+            "undo root",
+            "setup x",
+            "setup y",
+            "setup root",
+            "undo y",
+            "undo x",
+        ]
+    trace.clear()
+    del root
+    gc.collect()
+    runtime.close()
+    assert trace == ["teardown root", "undo root", "undo y", "undo x"]
+
+
+def test_a_setup_that_fails_is_restored(runtime: Runtime) -> None:
+    runtime.define(Root, "ui.root")
+    root = runtime["ui.root"]
+    Root.fails = True
+    with pytest.raises(HostError, match="not today"):
+        define_leaf(runtime, 1)
+    assert [(leaf.size, leaf.handed_over) for leaf in root.leaves] == [(0, 1), (0, 1)]
+    define_leaf(runtime, 2)
+    assert [(leaf.size, leaf.handed_over) for leaf in root.leaves] == [(2, 2), (2, 2)]
+
+
+def test_an_effect_outside_of_a_setup_is_undone_at_once(runtime: Runtime) -> None:
+    undone: list[int] = []
+    with pytest.raises(ArgumentError, match="outside of a setup"):
+        runtime.effect(lambda: undone.append(1))
+    assert undone == [1]
+    with pytest.raises(ArgumentError, match="outside of a setup"):
+        runtime.child("ui.leaf", "z")
+    with pytest.raises(ArgumentError, match="outside of a setup"):
+        runtime.make_child(Brush)
+    with pytest.raises(WrongTypeError):
+        runtime.effect(7)  # type: ignore[arg-type]
+
+
+def test_an_owner_that_keeps_its_children_is_passed_over(runtime: Runtime) -> None:
+    runtime.define(Keeper, "ui.keeper")
+    keeper = runtime["ui.keeper"]
+    leaves = list(keeper.leaves)
+    trace.clear()
+    define_leaf(runtime, 3)
+    assert keeper.leaves == leaves
+    assert trace == ["undo x", "setup x", "undo y", "setup y"]
+
+
+def test_kept_objects_are_refreshed_and_finalized(runtime: Runtime) -> None:
+    runtime.define(Brush, "ui.brush")
+    runtime.define(Painter, "ui.painter")
+    painter = runtime["ui.painter"]
+    assert trace == ["finalize"]
+    runtime.define(Brush, "ui.brush", width=2)
+    assert painter.brush.width == 2
+    assert trace == ["finalize", "refresh", "finalize"]
+    with runtime.source("tuning.yaml", "traits: {ui.painter: [Set: {size: 4}]}"):
+        assert trace == ["finalize", "refresh", "finalize", "finalize"]
+
+
+def test_a_child_without_a_definition(runtime: Runtime) -> None:
+    class Owner:
+        @invivo.on_setup
+        def set_up(self) -> None:
+            self.brush = invivo.current().make_child(Brush, 5)
+            assert self.brush.width == 5
+
+    runtime.define(Owner, "ui.owner")
+    assert isinstance(runtime["ui.owner"].brush, Brush)
+
+
+def test_a_prototype_ends_although_its_effects_refer_to_it(runtime: Runtime) -> None:
+    class Panel:
+        reports = 0
+
+        @invivo.on_setup
+        def set_up(self) -> None:
+            invivo.current().effect(self.undo)
+            invivo.current().observe(self.note)
+
+        def undo(self) -> None:
+            trace.append("undo panel")
+
+        def note(self, report: Any) -> None:
+            self.reports += 1
+
+    runtime.define(Panel, "ui.panel", scope="prototype")
+    panel = runtime["ui.panel"]
+    define_leaf(runtime, 1)
+    assert panel.reports == 1
+    assert trace == []
+    del panel
+    gc.collect()
+    assert trace == ["undo panel"]
+
+
+def test_a_replaced_object_is_torn_down_at_once(runtime: Runtime) -> None:
+    runtime.define(Root, "ui.root")
+    assert runtime["ui.root"].reports == 0
+    for size in range(3):
+        define_leaf(runtime, size)
+    trace.clear()
+    runtime.define(Root, "ui.root", scope="singleton")
+    assert trace[-4:] == ["teardown root", "undo root", "undo y", "undo x"]
