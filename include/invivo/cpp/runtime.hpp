@@ -210,24 +210,24 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_effect(raw_, undo_<F>, data, e); });
     }
     /// In the setup of an object: creates an object of a prototype that belongs to it. While it is created, `build::former` is the
-    /// child that it replaces.
-    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> child(key<T> key, const Arguments &...arguments) const {
+    /// child that it replaces. The reference is valid until the teardown of the owner.
+    template <typename T, typename... Arguments> INVIVO_LOCAL T &child(key<T> key, const Arguments &...arguments) const {
         detail::borrowed<Arguments...> given(arguments...);
         invivo_object made{};
         detail::checked([&](invivo_error **e) { return invivo_child(raw_, key.raw, given.data(), given.size(), &made, e); });
-        return ref<T>(object::retained(made));
+        return *ref<T>(object::retained(made));
     }
-    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> child(c_text name, const Arguments &...arguments) const {
+    template <typename T, typename... Arguments> INVIVO_LOCAL T &child(c_text name, const Arguments &...arguments) const {
         return child(find_key<T>(name), arguments...);
     }
     /// In the setup of an object: creates an object of a type without a definition that belongs to it.
-    template <typename T, typename... Arguments> INVIVO_LOCAL ref<T> make_child(const Arguments &...arguments) const {
+    template <typename T, typename... Arguments> INVIVO_LOCAL T &make_child(const Arguments &...arguments) const {
         detail::borrowed<Arguments...> given(arguments...);
         invivo_type type{};
         invivo_object made{};
         detail::checked([&](invivo_error **e) { return invivo_type_find(raw_, detail::name_of<T>().c_str(), &type, e); });
         detail::checked([&](invivo_error **e) { return invivo_child_make(raw_, type, given.data(), given.size(), &made, e); });
-        return ref<T>(object::retained(made));
+        return *ref<T>(object::retained(made));
     }
 
     // ---- pools
