@@ -21,6 +21,7 @@ static int live, effects, observed, destroyed;
 static invivo_runtime runtime;
 static invivo_type node_type, quiet_type, keeper_type, theme_type;
 
+static bool counted_failure(void);
 static invivo_status say(const char *what, const char *name, invivo_error **error) {
     char event[64];
     snprintf(event, sizeof event, "%s:%s", what, name);
@@ -28,6 +29,7 @@ static invivo_status say(const char *what, const char *name, invivo_error **erro
     if (strlen(trace) + strlen(event) + 2 < sizeof trace) strcat(strcat(trace, event), " ");
     bool fails = fail_times > 0 && strcmp(fail_at, event) == 0;
     if (fails) fail_times--;
+    fails = fails || counted_failure();
     pthread_mutex_unlock(&lock);
     if (!fails) return INVIVO_OK;
     if (error) *error = invivo_error_make(INVIVO_E_HOST, event, NULL, NULL);
@@ -163,8 +165,10 @@ static invivo_type_options node_options(const char *name) {
                                  .properties = node_properties, .property_count = 3, .setup = node_setup, .teardown = node_teardown,
                                  .refresh = node_refresh};
 }
+static void ignore_log(void *user_data, const invivo_log_entry *entry) { (void)user_data, (void)entry; }
 static void begin(void) {
     invivo_runtime_options options = without_history();
+    options.log = ignore_log;
     OK(invivo_runtime_open(&runtime, &options, E));
     trace[0] = 0;
     fail_times = 0;
@@ -601,6 +605,117 @@ static void values_of_documents_are_finalized(void) {
     end();
 }
 
+/* Every hook and function fails at its first, second, ... call, once and then for the rest of the change: the former generation
+ * stays, or the new one is complete. */
+static int calls, fails_from, fails_until;
+static void forget_error(invivo_status status) {
+    if (status) invivo_error_release(check_error), check_error = NULL;
+}
+static bool counted_failure(void) {
+    int call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+    return call >= fails_from && call < fails_until;
+}
+static void every_call_fails_in_turn(void) {
+    for (int lasting = 0; lasting < 2; lasting++) {
+        int sites = 0;
+        for (int at = 1;; at++) {
+            invivo_object object;
+            begin();
+            OK(define(LEAF(1), GROUP(node_type, "bl"), ROOT("alogcm")));
+            node *root = resolved("ui.root", &object);
+            uint64_t before = generation();
+            trace[0] = 0;
+            calls = 0, fails_from = at, fails_until = lasting ? 1 << 30 : at + 1;
+            invivo_status status = define(LEAF(2));
+            int reached = calls;
+            forget_error(status);
+            fails_from = fails_until = 0;
+            if (reached < at) {
+                CHECK_EQUAL(status, INVIVO_OK);
+                OK(invivo_object_release(object));
+                end();
+                break;
+            }
+            sites++;
+            if (status) {
+                CHECK_EQUAL(generation(), before);
+                /* The former state, or an object without setup that the next commit sets up. */
+                if (effects == 3) {
+                    CHECK_EQUAL(live, 5);
+                    CHECK_EQUAL(child(root, 0)->number, 1);
+                } else {
+                    CHECK_EQUAL(effects, 0);
+                    CHECK_EQUAL(live, 1);
+                }
+            }
+            OK(define(LEAF(3)));
+            CHECK_EQUAL(effects, 3);
+            CHECK_EQUAL(live, 5);
+            for (int i = 0; i < 3; i += 2) CHECK_EQUAL(child(root, i)->number, 3);
+            CHECK_EQUAL(child(child(root, 1), 0)->number, 3);
+            OK(invivo_object_release(object));
+            end();
+        }
+        CHECK(sites >= 15);
+    }
+}
+
+/* Random trees, edits and failures against a model: which keys have which number, and which objects live. */
+static uint32_t random_state;
+static uint32_t random_below(uint32_t limit) {
+    random_state = random_state * 1664525u + 1013904223u;
+    return (random_state >> 8) % limit;
+}
+static int expected_nodes, expected_effects;
+static void count_tree(const node *owner, int64_t leaf_number) {
+    expected_nodes++;
+    for (const char *step = owner->program; *step; step++) expected_effects += strchr("abc", *step) != NULL;
+    for (int i = 0; i < owner->child_count; i++) {
+        const node *below = child(owner, i);
+        if (strcmp(below->name, "x") == 0 || strcmp(below->name, "y") == 0) CHECK_EQUAL(below->number, leaf_number);
+        count_tree(below, leaf_number);
+    }
+}
+static void random_trees_match_a_model(void) {
+    static const char *const programs[] = {"", "a", "l", "alb", "gag", "lmg", "gc", "t", "bta"};
+    static const char *const groups[] = {"", "a", "l", "alb", "lml", "t"};
+    for (uint32_t seed = 1; seed <= 300; seed++) {
+        random_state = seed;
+        int64_t number = 0;
+        invivo_object object = {0};
+        begin();
+        bool keeps = random_below(2);
+        OK(define(LEAF(0), GROUP(keeps ? keeper_type : node_type, groups[random_below(6)]), ROOT(programs[random_below(9)])));
+        for (int edit = 0; edit < 12; edit++) {
+            calls = 0;
+            fails_from = random_below(3) == 0 ? 1 + (int)random_below(30) : 0, fails_until = fails_from + 1;
+            invivo_status status;
+            int64_t next = number;
+            switch (random_below(3)) {
+            case 0: status = define(LEAF(next = number + 1)); break;
+            case 1: status = define(GROUP(keeps ? keeper_type : node_type, groups[random_below(6)])); break;
+            default: status = define(ROOT(programs[random_below(9)])); break;
+            }
+            fails_from = fails_until = 0;
+            forget_error(status);
+            if (!status) number = next;
+            if (object.bits) OK(invivo_object_release(object));
+            node *root = resolved("ui.root", &object);
+            /* Objects whose setup could not be restored are set up now. */
+            OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = edit}));
+            if (keeps) continue; /* children that are kept have former numbers */
+            expected_nodes = expected_effects = 0;
+            count_tree(root, number);
+            if (!CHECK_EQUAL(live, expected_nodes) || !CHECK_EQUAL(effects, expected_effects)) {
+                printf("seed %u, edit %d: %s\n", seed, edit, root->program);
+            }
+            trace[0] = 0;
+        }
+        OK(invivo_object_release(object));
+        end();
+    }
+}
+
 int main(void) {
     check_begin();
     RUN_TEST(ten_reloads_leave_one_of_everything);
@@ -619,5 +734,7 @@ int main(void) {
     RUN_TEST(a_failed_setup_comes_after_the_injections_and_before_their_undo);
     RUN_TEST(stop_and_start_by_hand_tear_down_and_set_up);
     RUN_TEST(values_of_documents_are_finalized);
+    RUN_TEST(every_call_fails_in_turn);
+    RUN_TEST(random_trees_match_a_model);
     return check_end();
 }
