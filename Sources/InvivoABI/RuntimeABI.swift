@@ -236,6 +236,13 @@ public func invivo_domain_register(
         let isHere = given.is_current.map { ask in
             { @Sendable () -> Bool in currentThread().asking { ask(userData.raw) != 0 } }
         }
+        guard (given.begin == nil) == (given.end == nil) else {
+            throw Failure(.argument, "options.begin and options.end belong together: give both or none")
+        }
+        var notices: (begin: @Sendable () -> Void, end: @Sendable () -> Void)?
+        if let begin = given.begin, let end = given.end {
+            notices = ({ begin(userData.raw) }, { end(userData.raw) })
+        }
         let domain = Domain(
             name: name,
             kind: .posted(anyThread: given.flags & UInt32(INVIVO_DOMAIN_ANY_THREAD) != 0) { job throws(Failure) in
@@ -244,7 +251,7 @@ public func invivo_domain_register(
                     post(userData.raw, invivo_job(bits: bits), $0)
                 }
             },
-            isHere: isHere, destroy: ended)
+            isHere: isHere, notices: notices, destroy: ended)
         try engine.container.domains.add(domain, asDefault: given.flags & UInt32(INVIVO_DOMAIN_DEFAULT) != 0)
         out.pointee.bits = domain.register()
     }

@@ -171,6 +171,8 @@ extension invivo_domain_options: SizedStruct {
         fieldRange(of: \invivo_domain_options.user_data),
         fieldRange(of: \invivo_domain_options.destroy),
         fieldRange(of: \invivo_domain_options.is_current),
+        fieldRange(of: \invivo_domain_options.begin),
+        fieldRange(of: \invivo_domain_options.end),
     ]
 }
 

@@ -16,13 +16,18 @@ public final class Domain: Sendable {
     private let destroy: (@Sendable () -> Void)?
     /// For a posted domain that is not one thread: whether the calling code may touch its objects. Safe under any lock.
     public let isHere: (@Sendable () -> Bool)?
+    /// Called in the domain before and after the work of a commit there.
+    public let notices: (begin: @Sendable () -> Void, end: @Sendable () -> Void)?
     private let handle = Atomic<UInt64>(0)
     private let running = Atomic<UInt64>(0)
     private let fixed = Atomic<UInt64>(0)
 
     public init(
-        name: String, kind: Kind, isHere: (@Sendable () -> Bool)? = nil, destroy: (@Sendable () -> Void)? = nil
+        name: String, kind: Kind, isHere: (@Sendable () -> Bool)? = nil,
+        notices: (begin: @Sendable () -> Void, end: @Sendable () -> Void)? = nil,
+        destroy: (@Sendable () -> Void)? = nil
     ) {
+        self.notices = notices
         self.name = name
         self.kind = kind
         self.isHere = isHere

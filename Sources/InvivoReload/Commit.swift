@@ -43,6 +43,7 @@ final class Commit {
     private let progress: Build.Commit
     private let outage: Outage
     private let state: Guarded<State>
+    private let visits: DomainVisits
     private let setups: SetupSteps
 
     init(_ container: Container, timeout: UInt64, from former: Graph, to next: Graph) {
@@ -52,7 +53,8 @@ final class Commit {
         progress = Build.Commit(replacing: former)
         build = Build(reloading: container, graph: next, commit: progress)
         outage = Outage(container, timeout: timeout)
-        setups = SetupSteps(container, build, timeout: timeout)
+        visits = DomainVisits(container, timeout: timeout)
+        setups = SetupSteps(container, build, visits, timeout: timeout)
         state = Guarded(State(), by: container.monitor)
     }
 
@@ -60,7 +62,10 @@ final class Commit {
     func endOutage() -> UInt64 { outage.end() }
 
     /// Calls `refresh` and `finalize` of kept objects, once the next generation is visible. Returns the errors as warnings.
-    func callKept(_ plan: Plan) -> [(String, Location)] { setups.callKept(plan.steps.refreshed) }
+    func callKept(_ plan: Plan) -> [(String, Location)] {
+        defer { visits.leave() }
+        return setups.callKept(plan.steps.refreshed)
+    }
 
     /// Runs the steps of a plan. A failure undoes all of them; `restores` receives the keys of objects that could not
     /// be restored.
@@ -131,6 +136,7 @@ final class Commit {
         }
         failure.others += outage.rollBack()
         failure.others += setups.restore(isAbandoned: isAbandoned)
+        visits.leave()
         return failure
     }
 
@@ -151,6 +157,7 @@ final class Commit {
                 _ = ObjectTable.release(object)
             }
             if let domain = cell.type?.domain {
+                try visits.enter(domain, progress.abandonment)
                 let overdue = Job.Overdue.withdrawn(progress.abandonment)
                 try container.domains.run(in: domain, timeout: timeout, overdue: overdue) {
                     _ throws(Failure) in
@@ -319,6 +326,7 @@ final class Commit {
                 }.get()
             }
             if let domain {
+                try visits.enter(domain, progress.abandonment)
                 let overdue = Job.Overdue.withdrawn(progress.abandonment)
                 try container.domains.run(in: domain, timeout: timeout, overdue: overdue, body)
             } else {

@@ -7,15 +7,17 @@ internal import InvivoWiring
 final class SetupSteps {
     private let container: Container
     private let build: Build
+    private let visits: DomainVisits
     private let timeout: UInt64
     /// The objects that were torn down, in this order, and whether their new setup has succeeded.
     private var tornDown: [(lease: ObjectLease, isSetUp: Bool)] = []
     /// The objects that `finalize` is called for, beside those that are refreshed.
     private var called: [ObjectLease] = []
 
-    init(_ container: Container, _ build: Build, timeout: UInt64) {
+    init(_ container: Container, _ build: Build, _ visits: DomainVisits, timeout: UInt64) {
         self.container = container
         self.build = build
+        self.visits = visits
         self.timeout = timeout
     }
 
@@ -30,6 +32,9 @@ final class SetupSteps {
             else {
                 container.owners.setUnfinished(object, false)
                 continue
+            }
+            if let domain = ObjectType.of(record).domain, let commit = build.commit {
+                try visits.enter(domain, commit.abandonment)
             }
             tornDown.append((lease, false))
             do throws(Failure) { try container.lifecycle.setUpAgain(record, build, timeout: timeout) } catch {

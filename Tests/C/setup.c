@@ -716,6 +716,101 @@ static void random_trees_match_a_model(void) {
     }
 }
 
+/* A window: a thread that runs the jobs of its domain, and is told of commits. */
+static invivo_job window_jobs[64];
+static int window_begun, window_done, window_ended;
+static bool window_closes;
+static pthread_cond_t window_changed = PTHREAD_COND_INITIALIZER;
+static invivo_status window_post(void *user_data, invivo_job job, invivo_error **error) {
+    (void)user_data, (void)error;
+    pthread_mutex_lock(&lock);
+    window_jobs[window_begun++ % 64] = job;
+    pthread_cond_broadcast(&window_changed);
+    pthread_mutex_unlock(&lock);
+    return INVIVO_OK;
+}
+static void *window_run(void *unused) {
+    (void)unused;
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        while (window_done == window_begun && !window_closes) pthread_cond_wait(&window_changed, &lock);
+        if (window_done == window_begun) break;
+        invivo_job job = window_jobs[window_done++ % 64];
+        pthread_mutex_unlock(&lock);
+        (void)invivo_job_run(job);
+    }
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+static void freeze(void *user_data) {
+    (void)user_data;
+    say("begin", "window", NULL);
+}
+static void thaw(void *user_data) {
+    (void)user_data;
+    say("end", "window", NULL);
+    pthread_mutex_lock(&lock);
+    window_ended++;
+    pthread_cond_broadcast(&window_changed);
+    pthread_mutex_unlock(&lock);
+}
+static void await_thaw(int times) {
+    pthread_mutex_lock(&lock);
+    while (window_ended < times) pthread_cond_wait(&window_changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+static void a_domain_is_notified_of_commits(void) {
+    invivo_domain window;
+    invivo_domain_options options = {.struct_size = sizeof options, .name = "window", .post = window_post, .begin = freeze};
+    pthread_t thread;
+    begin();
+    window_begun = window_done = window_ended = 0, window_closes = false;
+    expects_error(invivo_domain_register(runtime, &options, &window, E), INVIVO_E_ARGUMENT,
+                  "options.begin and options.end belong together: give both or none");
+    options.end = thaw;
+    OK(invivo_domain_register(runtime, &options, &window, E));
+    CHECK(pthread_create(&thread, NULL, window_run, NULL) == 0);
+    invivo_type shown, hidden;
+    invivo_type_options type = node_options("Shown");
+    type.domain = window;
+    OK(invivo_type_register(runtime, &type, &shown, E));
+    type.name = "Hidden", type.setup = type.teardown = type.refresh = NULL;
+    OK(invivo_type_register(runtime, &type, &hidden, E));
+    OK(define({.key = "ui.theme", .type = hidden, .scope = INVIVO_SCOPE_LAZY_SINGLETON},
+              {.key = "ui.leaf", .type = shown, .scope = INVIVO_SCOPE_PROTOTYPE, .is_named = true},
+              {.key = "ui.root", .type = shown, .scope = INVIVO_SCOPE_SINGLETON, .program = "l", .theme = "ui.theme"}));
+    await_thaw(1);
+    expect_trace("begin:window init:root init:theme theme:root init:x setup:x setup:root end:window ");
+    OK(define({.key = "ui.leaf", .type = shown, .scope = INVIVO_SCOPE_PROTOTYPE, .is_named = true, .number = 1}));
+    await_thaw(2);
+    /* The former child ends in its domain, before or after the end of the commit. */
+    pthread_mutex_lock(&lock);
+    CHECK(strncmp(trace, "begin:window teardown:root init:x setup:x setup:root ", 53) == 0);
+    CHECK(strstr(trace, "end:window") != NULL);
+    pthread_mutex_unlock(&lock);
+    while (__atomic_load_n(&live, __ATOMIC_SEQ_CST) != 3) OK(invivo_runtime_poll(runtime, 1, NULL, E));
+    trace[0] = 0;
+    OK(define({.key = "ui.theme", .type = hidden, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}));
+    await_thaw(3);
+    pthread_mutex_lock(&lock);
+    CHECK(strncmp(trace, "begin:window init:theme theme:root refresh:root end:window ", 59) == 0);
+    trace[0] = 0;
+    pthread_mutex_unlock(&lock);
+    fails("theme:root", 1);
+    expects_error(define({.key = "ui.theme", .type = hidden, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}), INVIVO_E_HOST,
+                  "ui.root: theme:root");
+    await_thaw(4);
+    /* Nothing to do there. */
+    OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    CHECK_EQUAL(window_ended, 4);
+    end();
+    pthread_mutex_lock(&lock);
+    window_closes = true;
+    pthread_cond_broadcast(&window_changed);
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+}
+
 int main(void) {
     check_begin();
     RUN_TEST(ten_reloads_leave_one_of_everything);
@@ -734,6 +829,7 @@ int main(void) {
     RUN_TEST(a_failed_setup_comes_after_the_injections_and_before_their_undo);
     RUN_TEST(stop_and_start_by_hand_tear_down_and_set_up);
     RUN_TEST(values_of_documents_are_finalized);
+    RUN_TEST(a_domain_is_notified_of_commits);
     RUN_TEST(every_call_fails_in_turn);
     RUN_TEST(random_trees_match_a_model);
     return check_end();

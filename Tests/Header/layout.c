@@ -222,6 +222,8 @@ int main(void) {
     OFFSET(invivo_domain_options, user_data, sizeof(((invivo_domain_options *)0)->user_data));
     OFFSET(invivo_domain_options, destroy, sizeof(((invivo_domain_options *)0)->destroy));
     OFFSET(invivo_domain_options, is_current, sizeof(((invivo_domain_options *)0)->is_current));
+    OFFSET(invivo_domain_options, begin, sizeof(((invivo_domain_options *)0)->begin));
+    OFFSET(invivo_domain_options, end, sizeof(((invivo_domain_options *)0)->end));
     SIZE(invivo_runtime_info);
     OFFSET(invivo_runtime_info, struct_size, sizeof(((invivo_runtime_info *)0)->struct_size));
     OFFSET(invivo_runtime_info, generation, sizeof(((invivo_runtime_info *)0)->generation));

@@ -790,6 +790,8 @@ invivo_domain_options._fields_ = [
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("is_current", ctypes.CFUNCTYPE(ctypes.c_uint8, ctypes.c_void_p)),
+    ("begin", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("end", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
 ]
 invivo_runtime_info._fields_ = [
     ("struct_size", ctypes.c_size_t),

@@ -37,6 +37,7 @@ namespace detail INVIVO_LOCAL {
 struct domain_box {
     std::function<void(job)> post;
     std::function<bool()> is_current;
+    std::function<void()> begin, end;
 };
 
 inline invivo_domain domain_register(invivo_runtime runtime, const std::string &name, domain_box box, uint32_t flags) {
@@ -54,6 +55,10 @@ inline invivo_domain domain_register(invivo_runtime runtime, const std::string &
             (void)guarded(nullptr, [&] { is_here = static_cast<domain_box *>(data)->is_current(); });
             return is_here;
         };
+    if (kept->begin && kept->end) {
+        options.begin = [](void *data) { (void)guarded(nullptr, [&] { static_cast<domain_box *>(data)->begin(); }); };
+        options.end = [](void *data) { (void)guarded(nullptr, [&] { static_cast<domain_box *>(data)->end(); }); };
+    }
     options.destroy = [](void *data) { delete static_cast<domain_box *>(data); };
     invivo_domain made{};
     checked([&](invivo_error **e) { return invivo_domain_register(runtime, &options, &made, e); });

@@ -377,9 +377,11 @@ public:
     /// Registers a domain that the program serves: `post` moves each job to the domain and runs it there.
     /// `is_current` returns whether the calling code is in a domain that is not one thread. It is called on any thread,
     /// must be fast, and must not call the runtime. INVIVO_DOMAIN_DEFAULT: the domain of confined types that name none.
+    /// `begin` and `end` are called in the domain before and after the work of a commit there; both or none.
     invivo_domain domain(const std::string &name, std::function<void(job)> post, std::function<bool()> is_current = {},
-                         uint32_t flags = 0) const {
-        return detail::domain_register(raw_, name, {std::move(post), std::move(is_current)}, flags);
+                         uint32_t flags = 0, std::function<void()> begin = {}, std::function<void()> end = {}) const {
+        return detail::domain_register(
+            raw_, name, {std::move(post), std::move(is_current), std::move(begin), std::move(end)}, flags);
     }
 
     // ---- modules and other languages
