@@ -21,7 +21,7 @@ public func invivo_effect(
             try CallbackResult.run("the undo function of an effect") { undo(data.raw, $0) }
         }
         do throws(Failure) {
-            try Container.find(runtime.bits, .runtime).belongingsOfSetup("invivo_effect").add(run)
+            try RunningSetup(of: Container.find(runtime.bits, .runtime), for: "invivo_effect").add(run)
         } catch {
             var failure = error
             do throws(Failure) { try run() } catch { failure.others.append(error) }
@@ -39,7 +39,8 @@ public func invivo_child(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let (container, id) = try keyed(runtime, key)
-        out.pointee.bits = try container.createChild(id, try Value.borrowed(arguments, count))
+        out.pointee.bits = try RunningSetup(of: container, for: "invivo_child").child(
+            id, try Value.borrowed(arguments, count))
     }
 }
 
@@ -52,7 +53,7 @@ public func invivo_child_make(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let container = try Container.find(runtime.bits, .runtime)
-        out.pointee.bits = try container.createChild(
+        out.pointee.bits = try RunningSetup(of: container, for: "invivo_child_make").child(
             try container.registry.type(of: type), try Value.borrowed(arguments, count))
     }
 }

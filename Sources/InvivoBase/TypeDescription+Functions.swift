@@ -18,6 +18,8 @@ extension TypeDescription {
         public let teardown: Life?
         public let refresh: Life?
         public let finalize: Life?
+        /// Whether objects are not set up again when their children change.
+        public let keepsChildren: Bool
         public let willInject: Life?
         public let didInject: Life?
         public let takeRuntime: TakeRuntime?
@@ -47,6 +49,7 @@ extension TypeDescription {
             (start, stop, prepare) = (options.start, options.stop, options.prepare)
             (setup, teardown) = (options.setup, options.teardown)
             (refresh, finalize) = (options.refresh, options.finalize)
+            keepsChildren = options.keeps_children != 0
             (willInject, didInject, takeRuntime) = (options.will_inject, options.did_inject, options.take_runtime)
             countReferences = options.count_references
             (weakMake, weakLoad, weakFree) = (options.weak_make, options.weak_load, options.weak_free)

@@ -14,8 +14,6 @@ public final class TypeDescription: Sendable {
     /// Lookups by this name find it as the exact type.
     public let lookupName: String
     public let isShared: Bool
-    /// Whether it is not set up again when its children change.
-    public let keepsChildren: Bool
     /// The domain of confined objects; zero = the runtime's default.
     public let domainBits: UInt64
     /// The bytes that the runtime allocates for an instance; 0 if the type allocates its instances itself (or has only
@@ -48,7 +46,6 @@ public final class TypeDescription: Sendable {
         self.supertypes = supertypes
         self.lookupName = lookupName
         isShared = options.concurrency == UInt32(INVIVO_SHARED)
-        keepsChildren = options.keeps_children != 0
         domainBits = options.domain.bits
         self.size = size
         self.alignment = alignment

@@ -64,7 +64,7 @@ final class Commit {
     /// Calls `refresh` and `finalize` of kept objects, once the next generation is visible. Returns the errors as warnings.
     func callKept(_ plan: Plan) -> [(String, Location)] {
         defer { visits.leave() }
-        return setups.callKept(plan.steps.refreshed)
+        return setups.callKept(plan.kept.refreshed)
     }
 
     /// Runs the steps of a plan. A failure undoes all of them; `restores` receives the keys of objects that could not
@@ -88,7 +88,7 @@ final class Commit {
             try visitDomains(plan)
             // Objects that were built for kept objects alone.
             try build.startCommit()
-            try setups.run(plan.steps.setUp)
+            try setups.run(plan.kept.setUp)
             // The children of these objects.
             try build.startCommit()
         } catch {

@@ -108,7 +108,7 @@ extension Engine {
             announcer, domain: domain, destroy: destroy, publishing: publishing, callback: callback)
         try announcer.add(observer)
         // One that a setup adds belongs to its object.
-        container.belongingsOfSetup?.add { () throws(Failure) in try observer.close() }
+        RunningSetup(of: container)?.add { () throws(Failure) in try observer.close() }
         return observer
     }
 

@@ -92,20 +92,20 @@ struct LiveRuntime: Observed, Registrations {
     func builtKeys(_ scope: Scope) -> Set<UInt32> { container.monitor.locked { container.builds.built(scope) } }
 
     func children(of keys: some Sequence<UInt32>) -> [UInt64] {
-        container.monitor.locked { container.owners.children(of: keys) }
+        container.monitor.locked { container.life.owners.children(of: keys) }
     }
 
     func concerned(by changed: [UInt64], rebuilt: IDSet) -> Owners.Concerned {
         container.monitor.locked {
-            container.owners.concerned(by: changed) { (object, id) in
+            container.life.owners.concerned(by: changed) { (object, id) in
                 guard graph.recipe(id)?.scope.isShared == true else { return false }
                 return rebuilt.contains(id) || graph.cell(id)?.isInstance(object) != true
             }
         }
     }
 
-    var hasOwners: Bool { container.monitor.locked { !container.owners.isEmpty } }
-    var unfinished: Set<UInt64> { container.owners.unfinished }
+    var hasOwners: Bool { container.monitor.locked { !container.life.owners.isEmpty } }
+    var unfinished: Set<UInt64> { container.life.owners.unfinished }
 
     func recordedDependents(of id: UInt32) -> Set<UInt32> {
         container.monitor.locked { container.builds.dependents(on: id) }

@@ -85,10 +85,6 @@ struct CommitSteps {
     var tuned: [Tuned] = []
     /// Live objects of which a base value changes: object, property, value.
     var based: [(object: UInt64, property: Int, value: Value)] = []
-    /// Kept objects that are torn down and set up again, the owners of changed objects among them.
-    var setUp: [UInt64] = []
-    /// Kept objects that are called after the commit, because something that they use or own changes.
-    var refreshed: [UInt64] = []
     /// Kept instances that were bound to something else by property or method.
     var rebound: Set<UInt32> = []
     /// Keys of which something new is created.
@@ -97,7 +93,6 @@ struct CommitSteps {
     /// Whether they call the host: constructors, setters.
     var runHostCode: Bool {
         !builds.isEmpty || !reinjected.isEmpty || !followed.isEmpty || !tuned.isEmpty || !based.isEmpty
-            || !setUp.isEmpty || !refreshed.isEmpty
     }
 }
 
@@ -148,6 +143,8 @@ struct Plan {
     let misspelled: [UnreadEntry]
     /// The rules to run before it is carried out.
     let checks: [RuleCheck]
+    /// Kept objects that are set up again, and those that are refreshed after the commit.
+    let kept: Owners.Concerned
 
     /// All live objects whose layers change.
     var tuned: [Tuned] { steps.tuned + restored }
@@ -162,7 +159,7 @@ struct Plan {
 
     /// Whether the host is called before it is live: rules, constructors, setters, disposal.
     var runsHostCode: Bool {
-        !checks.isEmpty || steps.runHostCode || !restored.isEmpty || !store.replaced.isEmpty
+        !checks.isEmpty || steps.runHostCode || !kept.isEmpty || !restored.isEmpty || !store.replaced.isEmpty
             || !wiring.set.rebuilds.pools.isEmpty
     }
 

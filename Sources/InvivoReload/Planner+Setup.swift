@@ -7,7 +7,7 @@ extension Planner {
     ///
     /// An owner of a changed child is set up again. A tracked object whose own definition changes is treated like a child. Objects into which
     /// something new is injected, and attached objects of changed keys, are refreshed.
-    func planSetup(_ effects: inout Effects) {
+    func planSetup(_ effects: Effects) -> Owners.Concerned {
         let steps = effects.steps
         var changed: [UInt64] = []
         var refreshed: [UInt64] = []
@@ -34,9 +34,9 @@ extension Planner {
         var concerned =
             changed.isEmpty ? Owners.Concerned() : observed.concerned(by: changed, rebuilt: steps.rebuilt)
         concerned.setUp += observed.unfinished.filter { !concerned.setUp.contains($0) }
-        effects.steps.setUp = concerned.setUp
         var seen = Set(concerned.setUp)
-        effects.steps.refreshed = (refreshed + concerned.refreshed).filter { seen.insert($0).inserted }
+        concerned.refreshed = (refreshed + concerned.refreshed).filter { seen.insert($0).inserted }
+        return concerned
     }
 
     private func isTold(_ id: UInt32) -> Bool {

@@ -56,7 +56,7 @@ struct Planner {
         let findings = try planLayers(wiring, &effects, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
-        planSetup(&effects)
+        let kept = planSetup(effects)
         try planSettings(config, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
         let checks = ruleChecks(wiring, effects)
@@ -64,7 +64,7 @@ struct Planner {
         try Loading.check()
         return Plan(
             wiring: wiring, editor: effects.editor, steps: effects.steps, store: effects.store,
-            changes: effects.changes, findings: findings, misspelled: misspelled, checks: checks)
+            changes: effects.changes, findings: findings, misspelled: misspelled, checks: checks, kept: kept)
     }
 
     // MARK: definitions after the plan

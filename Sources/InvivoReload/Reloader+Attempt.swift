@@ -195,7 +195,7 @@ extension Reloader {
                     container.monitor.locked { container.builds.beginNoting() }
                     var plan = try planner().plan(staged, &prepared.warnings)
                     // Nothing changes: for example, the assemblies are active already.
-                    if plan.isNothing && restores.isEmpty && plan.steps.setUp.isEmpty { return }
+                    if plan.isNothing && restores.isEmpty && plan.kept.isEmpty { return }
                     plan.restored = restores.objects(
                         besides: plan.steps.tuned, of: container.currentGraph(), generations.snapshot)
                     prepared.outcome = .planned(plan)

@@ -30,7 +30,7 @@ final class SetupSteps {
             guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object),
                 container.lifecycle.isStarted(record)
             else {
-                container.owners.setUnfinished(object, false)
+                container.life.owners.setUnfinished(object, false)
                 continue
             }
             if let domain = ObjectType.of(record).domain, let commit = build.commit {
@@ -52,7 +52,7 @@ final class SetupSteps {
     /// After success: the children of the former setups end.
     func end() {
         for (lease, _) in tornDown {
-            container.owners.setUnfinished(lease.bits, false)
+            container.life.owners.setUnfinished(lease.bits, false)
             if let record = ObjectTable.record(lease.bits) { container.lifecycle.dropFormerChildren(of: record) }
         }
         called = tornDown.map(\.lease) + called
@@ -81,7 +81,7 @@ final class SetupSteps {
                     failure = error
                 }
             }
-            container.owners.setUnfinished(lease.bits, failure != nil)
+            container.life.owners.setUnfinished(lease.bits, failure != nil)
             container.lifecycle.dropFormerChildren(of: record)
             guard var told = failure else { continue }
             if told.path.isEmpty { told.path = container.name(of: record) }
@@ -102,7 +102,8 @@ final class SetupSteps {
             else { return }
             do throws(Failure) { try body(record) } catch {
                 warnings.append(
-                    ("\(container.name(of: record)): \(what) failed after the commit: \(error.message)", error.location))
+                    ("\(container.name(of: record)): \(what) failed after the commit: \(error.message)", error.location)
+                )
             }
             withExtendedLifetime(lease) {}
         }

@@ -1,11 +1,7 @@
-internal import CPlatform
-public import InvivoBase
-internal import InvivoGraph
+internal import InvivoBase
 
-/// The effects and children of an object that its setup has registered.
-///
-/// Used in the object's domain. The lists are guarded by the container's monitor.
-public final class Belongings: Sendable {
+/// The effects and children of an object that its setup has registered. Any thread may call.
+final class Belongings: Sendable {
     typealias Undo = @Sendable () throws(Failure) -> Void
 
     /// An object that belongs to another one.
@@ -20,9 +16,18 @@ public final class Belongings: Sendable {
             guard self.key == key else { return false }
             return key == nil ? self.type == type : ArgumentsKey(self.arguments) == ArgumentsKey(arguments)
         }
+
+        /// The references of the owner: to the child, and to its arguments.
+        var references: Value { .list([.object(lease)] + arguments) }
+
+        /// Whether a value has the references to this child.
+        func isIn(_ value: Value) -> Bool {
+            guard case .list(let items) = value, case .object(let lease)? = items.first else { return false }
+            return lease === self.lease
+        }
     }
 
-    private enum Entry {
+    enum Entry {
         case undo(Undo)
         case child(Child)
     }
@@ -34,131 +39,41 @@ public final class Belongings: Sendable {
         var isSetUp = false
     }
 
-    private let container: Container
-    private let object: UInt64
     private let state: Guarded<State>
 
-    init(of object: UInt64, _ container: Container) {
-        self.object = object
-        self.container = container
-        state = Guarded(State(), by: container.monitor)
-    }
+    /// `monitor` is the runtime's.
+    init(_ monitor: Monitor) { state = Guarded(State(), by: monitor) }
 
-    // MARK: registering
+    func add(_ undo: @escaping Undo) { state.locked { $0.entries.append(.undo(undo)) } }
 
-    /// Registers an undo function. The caller is in the setup.
-    public func add(_ undo: @escaping @Sendable () throws(Failure) -> Void) { state.locked { $0.entries.append(.undo(undo)) } }
+    func add(_ child: Child) { state.locked { $0.entries.append(.child(child)) } }
 
-    /// Registers a child.
-    private func add(_ child: Child, _ record: Record) {
-        let extra = ObjectExtra.of(record)
-        // It may refer back to its owner.
-        ObjectCycles.mark(object, record)
-        if let record = ObjectTable.record(child.lease.bits) { ObjectCycles.mark(child.lease.bits, record) }
+    /// Removes and returns the entry that was added last.
+    func popEntry() -> Entry? { state.locked { $0.entries.popLast() } }
+
+    func noteSetUp() { state.locked { $0.isSetUp = true } }
+
+    /// Returns whether the object was set up.
+    func endSetUp() -> Bool {
         state.locked { state in
-            state.entries.append(.child(child))
-            extra.injected.append(.list([.object(child.lease)] + child.arguments))
-            container.owners.add(child.lease.bits, key: child.key, to: object)
-        }
-    }
-
-    /// Creates a child of a key, or of a type, in `build`, which runs the setup. Returns it, borrowed.
-    func create(
-        key: UInt32?, _ type: ObjectType?, _ arguments: [Value], in build: Build, _ record: Record
-    ) throws(Failure) -> UInt64 {
-        let typeBits = type?.description.handleBits ?? 0
-        let former = state.locked { state -> Child? in
-            let index = state.former.firstIndex { $0.isFormer(key, typeBits, arguments) }
-            return index.map { state.former.remove(at: $0) }
-        }
-        // It lives until the setup has returned.
-        if let former { state.locked { $0.former.append(former) } }
-        build.formerChild = former.flatMap { child in
-            ObjectTable.record(child.lease.bits).map {
-                (key, FormerObject(lease: child.lease, instance: $0.pointee.instance))
-            }
-        }
-        defer { build.formerChild = nil }
-        let made: UInt64
-        if let key {
-            made = try container.whole(
-                { (build) throws(Failure) in try build.resolve(key, arguments) },
-                giveBack: { _ = ObjectTable.release($0) })
-        } else if let type {
-            made = try container.makeObject(type, arguments)
-        } else {
-            return 0
-        }
-        guard made != 0 else { return 0 }
-        let lease = ObjectLease(owning: made)
-        let type = ObjectTable.record(made).map { ObjectType.of($0).description.handleBits } ?? 0
-        add(Child(key: key, type: type, arguments: arguments, lease: lease), record)
-        return made
-    }
-
-    // MARK: setting up
-
-    /// Runs the setup of the object. A failure undoes what it has registered.
-    func setUp(_ record: Record, _ instance: UnsafeMutableRawPointer) throws(Failure) {
-        let description = ObjectType.of(record).description
-        let build =
-            container.innermostBuild
-            ?? Build(container, graph: container.currentGraph(), caller: Build.Caller())
-        let former = build.setup
-        build.setup = (self, record, currentThread().identity)
-        defer { build.setup = former }
-        do throws(Failure) {
-            try container.building(build) { () throws(Failure) in try description.setUp(instance) }
-        } catch {
-            var failure = error
-            build.setup = nil
-            failure.others += undo(ObjectExtra.of(record))
-            throw failure
-        }
-        state.locked { $0.isSetUp = true }
-    }
-
-    /// Runs the teardown of the object, and undoes what its setup has registered. Children stay until `dropFormer` if `keepingChildren`.
-    func tearDown(
-        _ record: Record, _ instance: UnsafeMutableRawPointer, _ extra: ObjectExtra, keepingChildren: Bool = false
-    ) -> [Failure] {
-        let wasSetUp = state.locked { state in
             defer { state.isSetUp = false }
             return state.isSetUp
         }
-        guard wasSetUp else { return [] }
-        var failures: [Failure] = []
-        do throws(Failure) { try ObjectType.of(record).description.tearDown(instance) } catch { failures.append(error) }
-        return failures + undo(extra, keepingChildren: keepingChildren)
     }
 
-    /// Undoes everything that was registered, the last first.
-    private func undo(_ extra: ObjectExtra, keepingChildren: Bool = false) -> [Failure] {
-        var failures: [Failure] = []
-        while let entry = state.locked({ $0.entries.popLast() }) {
-            switch entry {
-            case .undo(let undo):
-                do throws(Failure) { try undo() } catch {
-                    var failure = error
-                    failure.message = "an effect could not be undone: \(error.message)"
-                    failures.append(failure)
-                }
-            case .child(let child):
-                let held = state.locked { state -> Value? in
-                    container.owners.remove(child.lease.bits, key: child.key)
-                    if keepingChildren { state.former.insert(child, at: 0) }
-                    let index = extra.injected.lastIndex { Self.isEntry($0, of: child) }
-                    return index.map { extra.injected.remove(at: $0) }
-                }
-                withExtendedLifetime(held) {}
-            }
+    // MARK: former children
+
+    /// Keeps a child until `dropFormer`, before those that were kept already.
+    func keepFormer(_ child: Child) { state.locked { $0.former.insert(child, at: 0) } }
+
+    /// Returns the former child that a new one replaces. The next child like it replaces another one.
+    func former(_ key: UInt32?, _ type: UInt64, _ arguments: [Value]) -> Child? {
+        state.locked { state in
+            guard let index = state.former.firstIndex(where: { $0.isFormer(key, type, arguments) }) else { return nil }
+            let child = state.former.remove(at: index)
+            state.former.append(child)
+            return child
         }
-        return failures
-    }
-
-    private static func isEntry(_ value: Value, of child: Child) -> Bool {
-        guard case .list(let items) = value, case .object(let lease)? = items.first else { return false }
-        return lease === child.lease
     }
 
     /// The former children end: the new setup has succeeded, or the commit is over.

@@ -29,8 +29,7 @@ extension Build {
         do throws(Failure) {
             if let cell {
                 frames[index].former = try FormerObjects(of: self).former(of: recipe, arguments, in: cell)
-            } else if index == 0, let (key, former) = formerChild, key != nil {
-                formerChild = nil
+            } else if index == 0, let former = caller.setup?.takeFormer(hasKey: true) {
                 frames[index].former = FormerObjects(of: self).former(child: former, of: recipe)
             }
             let made = try makeInFrame(recipe, arguments, index)

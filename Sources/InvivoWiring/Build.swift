@@ -131,6 +131,8 @@ public final class Build: @unchecked Sendable {
         var origin: String?
         /// Whether it belongs to a reload and sees the next graph.
         var isReload = false
+        /// The setup that it runs.
+        var setup: SetupCall?
         /// In a build of last hooks: the requester of their object.
         var requester: Recipe?
 
@@ -166,10 +168,6 @@ public final class Build: @unchecked Sendable {
     var deferrals = 0
     /// How many resolves are under way; at 0 the graph is complete.
     var depth = 0
-    /// While a setup runs in it: what belongs to the object, its record, and the thread of the setup.
-    var setup: (belongings: Belongings, record: Record, thread: UInt64)?
-    /// The object that the next child replaces, with the key of the child; no key: one without a definition.
-    var formerChild: (key: UInt32?, former: FormerObject)?
     /// Set together with a failure.
     var missing: Missing?
     /// In a root, set together with a failure: waiting for this cell would have closed a cycle of builds. The whole

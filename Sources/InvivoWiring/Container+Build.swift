@@ -119,9 +119,8 @@ extension Container {
         defer { Readers.endBuild(reader) }
         return try building(buildForWaiting()) { () throws(Failure) -> UInt64 in
             var initializer = ObjectType.Initializer(values: arguments, given: GivenArguments.all(arguments.count))
-            if let build = innermostBuild, build.depth == 0, let (key, former) = build.formerChild, key == nil {
-                build.formerChild = nil
-                initializer.former = former
+            if let build = innermostBuild, build.depth == 0 {
+                initializer.former = build.caller.setup?.takeFormer(hasKey: false)
             }
             guard let record = try type.create(initializer) else { return 0 }
             let object = try ObjectType.open(record, owner: tag)

@@ -31,8 +31,6 @@ public final class Container: @unchecked Sendable {
     public let retiredObjects: RetiredObjects
     public let pendingDisposals: PendingDisposals
     let ownRecipes: OwnRecipes
-    /// The objects that belong to others.
-    public let owners: Owners
 
     public init(
         core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log, fillsNeeds: Bool,
@@ -50,7 +48,6 @@ public final class Container: @unchecked Sendable {
         deferred = DeferredTable(monitor, keys)
         registry = Registry(monitor, keys, home, fillsNeeds: fillsNeeds)
         ownRecipes = OwnRecipes(monitor, registry)
-        owners = Owners(monitor)
         life = LifeServices(domains, name: name, limits: limits, log: log)
         domains.connect(to: self)
         retiredObjects.connect(to: self)

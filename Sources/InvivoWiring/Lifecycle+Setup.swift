@@ -1,6 +1,6 @@
 internal import CPlatform
 public import InvivoBase
-public import InvivoGraph
+internal import InvivoGraph
 internal import InvivoObjects
 
 /// Setup and teardown of objects, and the calls after commits.
@@ -9,7 +9,7 @@ extension Lifecycle {
     func setUpFirst(_ record: Record, _ instance: UnsafeMutableRawPointer) throws(Failure) {
         let description = ObjectType.of(record).description
         if description.functions.setup != nil || description.functions.teardown != nil {
-            try belongings(of: record).setUp(record, instance)
+            try setUp(record, instance, belongings(of: record))
         }
         do throws(Failure) { try description.finalize(instance) } catch {
             var failure = error
@@ -20,14 +20,73 @@ extension Lifecycle {
 
     /// Runs the teardown of an object that ends, and undoes the effects of its setup. In its domain.
     func tearDown(_ record: Record, _ instance: UnsafeMutableRawPointer, _ extra: ObjectExtra) -> [Failure] {
-        container.monitor.locked { extra.belongings }?.tearDown(record, instance, extra) ?? []
+        guard let belongings = container.monitor.locked({ extra.belongings }) else { return [] }
+        return tearDown(record, instance, extra, belongings)
+    }
+
+    /// Runs the setup of an object. A failure undoes what it has registered.
+    private func setUp(
+        _ record: Record, _ instance: UnsafeMutableRawPointer, _ belongings: Belongings
+    ) throws(Failure) {
+        let around = container.innermostBuild
+        let build = Build(
+            container, graph: around?.graph ?? container.currentGraph(),
+            caller: Build.Caller(
+                outer: around, isReload: around?.isReload ?? false,
+                setup: SetupCall(belongings, ObjectTable.handle(record))))
+        if let around { container.monitor.locked { container.waits.beginStart(build.chain, in: around.chain) } }
+        defer { if around != nil { container.monitor.locked { container.waits.endStart(build.chain) } } }
+        do throws(Failure) {
+            try container.building(build) { () throws(Failure) in try ObjectType.of(record).description.setUp(instance)
+            }
+        } catch {
+            var failure = error
+            failure.others += undo(belongings, ObjectExtra.of(record))
+            throw failure
+        }
+        belongings.noteSetUp()
+    }
+
+    /// Runs the teardown of an object, and undoes what its setup has registered. Children stay until `dropFormerChildren` if
+    /// `keepingChildren`.
+    private func tearDown(
+        _ record: Record, _ instance: UnsafeMutableRawPointer, _ extra: ObjectExtra, _ belongings: Belongings,
+        keepingChildren: Bool = false
+    ) -> [Failure] {
+        guard belongings.endSetUp() else { return [] }
+        var failures: [Failure] = []
+        do throws(Failure) { try ObjectType.of(record).description.tearDown(instance) } catch { failures.append(error) }
+        return failures + undo(belongings, extra, keepingChildren: keepingChildren)
+    }
+
+    /// Undoes everything that was registered, the last first.
+    private func undo(_ belongings: Belongings, _ extra: ObjectExtra, keepingChildren: Bool = false) -> [Failure] {
+        var failures: [Failure] = []
+        while let entry = belongings.popEntry() {
+            switch entry {
+            case .undo(let undo):
+                do throws(Failure) { try undo() } catch {
+                    var failure = error
+                    failure.message = "an effect could not be undone: \(error.message)"
+                    failures.append(failure)
+                }
+            case .child(let child):
+                if keepingChildren { belongings.keepFormer(child) }
+                let held = container.monitor.locked { () -> Value? in
+                    container.life.owners.remove(child.lease.bits, key: child.key)
+                    return extra.injected.lastIndex(where: child.isIn).map { extra.injected.remove(at: $0) }
+                }
+                withExtendedLifetime(held) {}
+            }
+        }
+        return failures
     }
 
     private func belongings(of record: Record) -> Belongings {
         let extra = ObjectExtra.of(record)
         return container.monitor.locked {
             if let known = extra.belongings { return known }
-            let made = Belongings(of: ObjectTable.handle(record), container)
+            let made = Belongings(container.monitor)
             extra.belongings = made
             return made
         }
@@ -43,15 +102,17 @@ extension Lifecycle {
         try run(Call(record, .setup, build, timeout)) { (_, instance, deadline) throws(Failure) in
             let extra = ObjectExtra.of(record)
             try self.container.retiredObjects.countingSetup(of: record) { () throws(Failure) in
-                if let failure = Failure.gathered(belongings.tearDown(record, instance, extra, keepingChildren: true)) {
+                if let failure = Failure.gathered(
+                    self.tearDown(record, instance, extra, belongings, keepingChildren: true))
+                {
                     throw failure
                 }
-                try belongings.setUp(record, instance)
+                try self.setUp(record, instance, belongings)
             }
             // The caller does not wait any longer: nothing else would undo it.
             do throws(Failure) { try deadline() } catch {
                 var failure = error
-                failure.others += belongings.tearDown(record, instance, extra)
+                failure.others += self.tearDown(record, instance, extra, belongings)
                 throw failure
             }
         }
@@ -63,7 +124,7 @@ extension Lifecycle {
         var failures: [Failure] = []
         do throws(Failure) {
             try run(Call(record, .teardown, nil, timeout)) { (_, instance, _) throws(Failure) in
-                let found = belongings.tearDown(record, instance, ObjectExtra.of(record))
+                let found = self.tearDown(record, instance, ObjectExtra.of(record), belongings)
                 if let failure = Failure.gathered(found) { throw failure }
             }
         } catch { failures = error.all }
@@ -92,45 +153,4 @@ extension Lifecycle {
 
     /// Whether an object is started, and can be set up again.
     public func isStarted(_ record: Record) -> Bool { state(of: record) == .started }
-}
-
-extension Container {
-    /// What belongs to the object whose setup calls this function on the calling thread. `call` is the name of the function in
-    /// messages.
-    public func belongingsOfSetup(_ call: String) throws(Failure) -> Belongings {
-        try runningSetup(call).0
-    }
-
-    /// The same; nil outside of a setup.
-    public var belongingsOfSetup: Belongings? { try? runningSetup("").0 }
-
-    private func runningSetup(_ call: String) throws(Failure) -> (Belongings, Record, Build) {
-        guard let build = innermostBuild, build.depth == 0, let (belongings, record, thread) = build.setup,
-            thread == currentThread().identity
-        else {
-            throw Failure(
-                .argument,
-                "\(call) was called outside of a setup: call it in the `setup` of the object to which the result belongs, on its thread"
-            )
-        }
-        return (belongings, record, build)
-    }
-
-    /// Creates an object of a key that belongs to the object whose setup runs. Returns it, borrowed.
-    public func createChild(_ id: UInt32, _ arguments: [Value]) throws(Failure) -> UInt64 {
-        let (belongings, record, build) = try runningSetup("invivo_child")
-        if let recipe = build.graph.recipe(id), recipe.scope != .prototype {
-            throw Failure(
-                .argument,
-                "a child belongs to one owner, and '\(keyName(id))' has the scope \(recipe.scope.name): define a prototype, or resolve it",
-                path: keyName(id), at: recipe.definition.location)
-        }
-        return try belongings.create(key: id, nil, arguments, in: build, record)
-    }
-
-    /// Creates an object of a type that belongs to the object whose setup runs. Returns it, borrowed.
-    public func createChild(_ type: ObjectType, _ arguments: [Value]) throws(Failure) -> UInt64 {
-        let (belongings, record, build) = try runningSetup("invivo_child_make")
-        return try belongings.create(key: nil, type, arguments, in: build, record)
-    }
 }

@@ -19,12 +19,15 @@ public final class LifeServices: Sendable {
     /// Run the hooks of shared objects in a commit.
     let threads: JobThreads
     public let stopFailures: StopFailures
+    /// The objects that belong to others.
+    public let owners: Owners
 
     init(_ domains: DomainTable, name: String, limits: LifeLimits, log: Log) {
         self.name = name
         self.limits = limits
         threads = JobThreads(domains, name: name)
         stopFailures = StopFailures(domains.monitor, log: log)
+        owners = Owners(domains.monitor)
     }
 
     /// At close: joins the threads whose hooks have returned.

@@ -33,6 +33,8 @@ public final class Owners: Sendable {
         public var refreshed: [UInt64] = []
 
         public init() {}
+
+        public var isEmpty: Bool { setUp.isEmpty && refreshed.isEmpty }
     }
 
     public var isEmpty: Bool { state.held { $0.owners.isEmpty } }
@@ -67,7 +69,7 @@ public final class Owners: Sendable {
         let type = ObjectType.of(record).description
         return Kind(
             key: record.pointee.key > 0 ? record.pointee.key - 1 : nil, isSetUp: type.functions.setup != nil,
-            keepsChildren: type.keepsChildren, isRefreshed: type.functions.areToldOfCommits)
+            keepsChildren: type.functions.keepsChildren, isRefreshed: type.functions.areToldOfCommits)
     }
 
     /// The children of changed keys.

@@ -92,7 +92,8 @@ extension RetiredObjects {
         let after = detached { try? description.countReferences(instance) }
         monitor.locked {
             guard let before, let after, let first = extra.retirement.firstReferences else { return }
-            extra.retirement.firstReferences = after >= before ? first + (after - before) : first - min(first, before - after)
+            extra.retirement.firstReferences =
+                after >= before ? first + (after - before) : first - min(first, before - after)
         }
     }
 }

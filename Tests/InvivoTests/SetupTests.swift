@@ -59,7 +59,7 @@ extension SwiftAPI {
             init(keepsChildren: Bool = false) {
                 let (trace, failures) = (trace, failures)
                 leaf = ObjectType(confined: "Leaf") { type in
-                    type.make("size", Leaf.init)
+                    type.make("size", by: Leaf.init)
                     type.setup { leaf, setup in
                         trace.add("setup leaf")
                         try setup.effect { trace.add("undo leaf") }
@@ -137,7 +137,7 @@ extension SwiftAPI {
                 try runtime.changes { try $0.define("ui.painter", types.painter) }
                 let painter = try runtime.resolve("ui.painter", as: Painter.self)
                 #expect(types.trace.take() == ["finalize"])
-                let source = try runtime.open(text: "traits: {ui.painter: [Set: {size: 4}]}", name: "tuning.yaml")
+                let source = try runtime.source("tuning.yaml", "traits: {ui.painter: [Set: {size: 4}]}")
                 #expect(painter.size == 4)
                 #expect(types.trace.take() == ["finalize"])
                 try source.close()

@@ -1,0 +1,102 @@
+internal import CPlatform
+public import InvivoBase
+public import InvivoGraph
+
+/// A running setup. Used by its thread.
+final class SetupCall {
+    let belongings: Belongings
+    let object: UInt64
+    let thread = currentThread().identity
+    /// The object that the next child replaces, with the key of the child; no key: one without a definition.
+    var formerChild: (key: UInt32?, former: FormerObject)?
+
+    init(_ belongings: Belongings, _ object: UInt64) { (self.belongings, self.object) = (belongings, object) }
+
+    /// Takes the object that a new child replaces, if that has a key or not.
+    func takeFormer(hasKey: Bool) -> FormerObject? {
+        guard let (key, former) = formerChild, (key != nil) == hasKey else { return nil }
+        formerChild = nil
+        return former
+    }
+}
+
+/// The setup that calls the runtime on the calling thread: what it registers belongs to its object.
+public struct RunningSetup {
+    private let container: Container
+    private let call: SetupCall
+    private let graph: Graph
+
+    /// Nil outside of a setup.
+    public init?(of container: Container) {
+        guard let build = container.innermostBuild, build.depth == 0, let call = build.caller.setup,
+            call.thread == currentThread().identity
+        else { return nil }
+        (self.container, self.call, graph) = (container, call, build.graph)
+    }
+
+    /// Fails outside of a setup. `function` is the called one, for the message.
+    public init(of container: Container, for function: String) throws(Failure) {
+        guard let running = RunningSetup(of: container) else {
+            throw Failure(
+                .argument,
+                "\(function) was called outside of a setup: call it in the `setup` of the object to which the result belongs, on its thread"
+            )
+        }
+        self = running
+    }
+
+    /// Registers an undo function.
+    public func add(_ undo: @escaping @Sendable () throws(Failure) -> Void) { call.belongings.add(undo) }
+
+    /// Creates an object of a key. Returns it, borrowed.
+    public func child(_ id: UInt32, _ arguments: [Value]) throws(Failure) -> UInt64 {
+        if let recipe = graph.recipe(id), recipe.scope != .prototype {
+            let key = container.keyName(id)
+            throw Failure(
+                .argument,
+                "a child belongs to one owner, and '\(key)' has the scope \(recipe.scope.name): define a prototype, or resolve it",
+                path: key, at: recipe.definition.location)
+        }
+        return try create(key: id, type: 0, arguments) { () throws(Failure) in
+            try container.whole(
+                { (build) throws(Failure) in try build.resolve(id, arguments) },
+                giveBack: { _ = ObjectTable.release($0) })
+        }
+    }
+
+    /// Creates an object of a type without a definition. Returns it, borrowed.
+    public func child(_ type: ObjectType, _ arguments: [Value]) throws(Failure) -> UInt64 {
+        try create(key: nil, type: type.description.handleBits, arguments) { () throws(Failure) in
+            try container.makeObject(type, arguments)
+        }
+    }
+
+    private func create(
+        key: UInt32?, type: UInt64, _ arguments: [Value], _ make: () throws(Failure) -> UInt64
+    ) throws(Failure) -> UInt64 {
+        let former = call.belongings.former(key, type, arguments)
+        call.formerChild = former.flatMap { child in
+            ObjectTable.record(child.lease.bits).map {
+                (key, FormerObject(lease: child.lease, instance: $0.pointee.instance))
+            }
+        }
+        defer { call.formerChild = nil }
+        let made = try make()
+        guard made != 0, let record = ObjectTable.record(made), let owner = ObjectTable.record(call.object) else {
+            return made
+        }
+        let child = Belongings.Child(
+            key: key, type: ObjectType.of(record).description.handleBits, arguments: arguments,
+            lease: ObjectLease(owning: made))
+        // It may refer back to its owner.
+        ObjectCycles.mark(call.object, owner)
+        ObjectCycles.mark(made, record)
+        let extra = ObjectExtra.of(owner)
+        container.monitor.locked {
+            extra.injected.append(child.references)
+            container.life.owners.add(made, key: key, to: call.object)
+        }
+        call.belongings.add(child)
+        return made
+    }
+}
