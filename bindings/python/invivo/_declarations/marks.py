@@ -230,7 +230,7 @@ def on_setup(function: F) -> F:
 
 
 def on_teardown(function: F) -> F:
-    """Marks a method that runs before the object is set up again, and before it is stopped; then its effects are undone."""
+    """Marks a method that runs before the object is set up again or stopped; then its effects are undone."""
     setattr(function, MARK, "teardown")
     return function
 
