@@ -35,7 +35,16 @@ static invivo_status say(const char *what, const char *name, invivo_error **erro
     if (error) *error = invivo_error_make(INVIVO_E_HOST, event, NULL, NULL);
     return INVIVO_E_HOST;
 }
-static void fails(const char *event, int times) { fail_at = event, fail_times = times; }
+static void fails(const char *event, int times) {
+    pthread_mutex_lock(&lock);
+    fail_at = event, fail_times = times;
+    pthread_mutex_unlock(&lock);
+}
+static void clear_trace(void) {
+    pthread_mutex_lock(&lock);
+    trace[0] = 0;
+    pthread_mutex_unlock(&lock);
+}
 static void expect_trace_(int line, const char *expected) {
     pthread_mutex_lock(&lock);
     if (strcmp(trace, expected) != 0) check_failed(__FILE__, line, "trace is '%s', not '%s'", trace, expected);
@@ -170,7 +179,7 @@ static void begin(void) {
     invivo_runtime_options options = without_history();
     options.log = ignore_log;
     OK(invivo_runtime_open(&runtime, &options, E));
-    trace[0] = 0;
+    clear_trace();
     fail_times = 0;
     effects = observed = destroyed = 0;
     invivo_type_options type = node_options("Node");
@@ -187,7 +196,7 @@ static void end(void) {
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(live, 0);
     CHECK_EQUAL(effects, 0);
-    trace[0] = 0;
+    clear_trace();
 }
 
 /* A change of one definition. */
@@ -249,7 +258,7 @@ static void ten_reloads_leave_one_of_everything(void) {
     OK(define(LEAF(0), ROOT("alobm")));
     node *root = resolved("ui.root", &object);
     CHECK_EQUAL(root->child_count, 2);
-    trace[0] = 0;
+    clear_trace();
     for (int i = 1; i <= 10; i++) {
         OK(define(LEAF(i)));
         CHECK_EQUAL(root->child_count, 2);
@@ -292,7 +301,7 @@ static void a_prototype_is_torn_down_with_its_last_lease(void) {
     OK(define(LEAF(0), {.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "al"}));
     for (int i = 0; i < 3; i++) {
         resolved("ui.panel", &object);
-        trace[0] = 0;
+        clear_trace();
         OK(invivo_object_release(object));
         expect_trace("teardown:panel teardown:x end:x undo:a end:panel ");
     }
@@ -326,7 +335,7 @@ static void a_reload_that_cannot_set_up_restores_the_former_setup(void) {
     node *root = resolved("ui.root", &object);
     resolved("ui.theme", &theme);
     uint64_t before = generation();
-    trace[0] = 0;
+    clear_trace();
     fails("setup:x", 1);
     expects_error(define(LEAF(2)), INVIVO_E_HOST, "ui.leaf: setup:x");
     CHECK_EQUAL(generation(), before);
@@ -354,7 +363,7 @@ static void an_undo_that_fails_fails_the_setup_and_the_others_run(void) {
     begin();
     OK(define(LEAF(1), ROOT("abcl")));
     node *root = resolved("ui.root", &object);
-    trace[0] = 0;
+    clear_trace();
     fails("undo:b", 1);
     expects_error(define(LEAF(2)), INVIVO_E_HOST, "ui.root: an effect could not be undone: undo:b");
     expect_trace("teardown:root undo:c undo:b undo:a init:x setup:x setup:root teardown:x end:x ");
@@ -374,7 +383,7 @@ static void a_setup_that_cannot_be_restored_is_tried_again(void) {
     begin();
     OK(define(LEAF(1), ROOT("al")));
     node *root = resolved("ui.root", &object);
-    trace[0] = 0;
+    clear_trace();
     fails("setup:root", 2);
     expects_error(define(LEAF(2)), INVIVO_E_HOST,
                   "ui.root: setup:root\n"
@@ -382,7 +391,7 @@ static void a_setup_that_cannot_be_restored_is_tried_again(void) {
     CHECK_EQUAL(effects, 0);
     CHECK_EQUAL(live, 1);
     fails("setup:root", 2);
-    trace[0] = 0;
+    clear_trace();
     /* Any change tries again; here it fails the change. */
     expects_error(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}), INVIVO_E_HOST,
                   "ui.root: setup:root\n"
@@ -390,7 +399,7 @@ static void a_setup_that_cannot_be_restored_is_tried_again(void) {
     OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
     CHECK_EQUAL(effects, 1);
     CHECK_EQUAL(child(root, 0)->number, 1);
-    trace[0] = 0;
+    clear_trace();
     OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
     expect_trace("");
     OK(invivo_object_release(object));
@@ -435,7 +444,7 @@ static void an_effect_outside_of_a_setup_is_undone_at_once(void) {
     type.init = refuse_effect, type.parameter_count = 0, type.setup = type.teardown = NULL, type.deinit = NULL;
     OK(invivo_type_register(runtime, &type, &inner, E));
     OK(define({.key = "ui.keeper", .type = inner, .scope = INVIVO_SCOPE_PROTOTYPE}, ROOT("k")));
-    trace[0] = 0;
+    clear_trace();
     expects_error(invivo_resolve_name(runtime, "ui.root", &object, E), INVIVO_E_ARGUMENT,
                   "ui.keeper: invivo_effect was called outside of a setup: call it in the `setup` of the object to which the result belongs, on its thread");
     type = node_options("Outer");
@@ -464,7 +473,7 @@ static void the_nearest_owner_is_set_up_once(void) {
     OK(define(LEAF(0), GROUP(node_type, "lm"), ROOT("agl")));
     node *root = resolved("ui.root", &object);
     node *group = child(root, 0);
-    trace[0] = 0;
+    clear_trace();
     /* The group owns two of the leaves, and the root one: the root's setup makes the group anew. */
     OK(define(LEAF(1)));
     expect_trace("teardown:root undo:a init:group init:x setup:x init:y setup:y setup:group init:x setup:x setup:root "
@@ -473,7 +482,7 @@ static void the_nearest_owner_is_set_up_once(void) {
     OK(invivo_object_release(object));
     root = resolved("ui.root", &object);
     group = child(root, 0);
-    trace[0] = 0;
+    clear_trace();
     OK(define(LEAF(2)));
     expect_trace("teardown:group init:x setup:x init:y setup:y setup:group teardown:y end:y teardown:x end:x ");
     CHECK(child(root, 0) == group);
@@ -487,7 +496,7 @@ static void an_owner_that_keeps_its_children_is_passed_over(void) {
     begin();
     OK(define(LEAF(0), GROUP(keeper_type, "l"), ROOT("ag")));
     node *root = resolved("ui.root", &object);
-    trace[0] = 0;
+    clear_trace();
     OK(define(LEAF(1)));
     expect_trace("teardown:root undo:a init:group init:x setup:x setup:group setup:root teardown:group teardown:x end:x end:group ");
     (void)root;
@@ -495,7 +504,7 @@ static void an_owner_that_keeps_its_children_is_passed_over(void) {
     node *group = resolved("ui.group", &group_object);
     node *leaf = child(group, 0);
     OK(define(ROOT("a")));
-    trace[0] = 0;
+    clear_trace();
     /* The former root, which is still leased, does not follow any more. */
     OK(define(LEAF(2)));
     expect_trace("teardown:x setup:x refresh:group ");
@@ -514,7 +523,7 @@ static void an_object_that_is_injected_again_is_refreshed(void) {
     invivo_object other;
     resolved("ui.root", &object);
     resolved("ui.other", &other);
-    trace[0] = 0;
+    clear_trace();
     OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
     expect_trace("init:theme theme:root refresh:root end:theme ");
     /* An error after the commit is a warning. */
@@ -537,7 +546,7 @@ static void a_tracked_object_is_set_up_when_its_definition_changes(void) {
               {.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "a", .theme = "ui.theme",
                .flags = INVIVO_DEFINITION_TRACKED}));
     resolved("ui.panel", &object);
-    trace[0] = 0;
+    clear_trace();
     OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
     expect_trace("init:theme theme:panel refresh:panel end:theme ");
     OK(define({.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "b", .theme = "ui.theme", .number = 7,
@@ -555,7 +564,7 @@ static void a_failed_setup_comes_after_the_injections_and_before_their_undo(void
               {.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "a", .theme = "ui.theme",
                .flags = INVIVO_DEFINITION_TRACKED}));
     resolved("ui.panel", &object);
-    trace[0] = 0;
+    clear_trace();
     fails("setup:panel", 1);
     expects_error(define({.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "bc", .theme = "ui.theme",
                           .number = 7, .flags = INVIVO_DEFINITION_TRACKED}),
@@ -573,7 +582,7 @@ static void stop_and_start_by_hand_tear_down_and_set_up(void) {
     OK(define(LEAF(0), ROOT("al")));
     resolved("ui.root", &object);
     OK(invivo_key_find(runtime, "ui.root", &root, E));
-    trace[0] = 0;
+    clear_trace();
     OK(invivo_stop(runtime, root, E));
     expect_trace("teardown:root teardown:x end:x undo:a ");
     OK(define(LEAF(1)));
@@ -624,7 +633,7 @@ static void every_call_fails_in_turn(void) {
             OK(define(LEAF(1), GROUP(node_type, "bl"), ROOT("alogcm")));
             node *root = resolved("ui.root", &object);
             uint64_t before = generation();
-            trace[0] = 0;
+            clear_trace();
             calls = 0, fails_from = at, fails_until = lasting ? 1 << 30 : at + 1;
             invivo_status status = define(LEAF(2));
             int reached = calls;
@@ -709,7 +718,7 @@ static void random_trees_match_a_model(void) {
             if (!CHECK_EQUAL(live, expected_nodes) || !CHECK_EQUAL(effects, expected_effects)) {
                 printf("seed %u, edit %d: %s\n", seed, edit, root->program);
             }
-            trace[0] = 0;
+            clear_trace();
         }
         OK(invivo_object_release(object));
         end();
@@ -789,7 +798,7 @@ static void a_domain_is_notified_of_commits(void) {
     CHECK(strstr(trace, "end:window") != NULL);
     pthread_mutex_unlock(&lock);
     while (__atomic_load_n(&live, __ATOMIC_SEQ_CST) != 3) OK(invivo_runtime_poll(runtime, 1, NULL, E));
-    trace[0] = 0;
+    clear_trace();
     OK(define({.key = "ui.theme", .type = hidden, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}));
     await_thaw(3);
     pthread_mutex_lock(&lock);
@@ -802,7 +811,9 @@ static void a_domain_is_notified_of_commits(void) {
     await_thaw(4);
     /* Nothing to do there. */
     OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    pthread_mutex_lock(&lock);
     CHECK_EQUAL(window_ended, 4);
+    pthread_mutex_unlock(&lock);
     end();
     pthread_mutex_lock(&lock);
     window_closes = true;
