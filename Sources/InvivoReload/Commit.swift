@@ -88,7 +88,7 @@ final class Commit {
             try visitDomains(plan)
             // Objects that were built for kept objects alone.
             try build.startCommit()
-            try setups.run(plan.kept.setUp)
+            try setups.run(plan.kept)
             // The children of these objects.
             try build.startCommit()
         } catch {
@@ -116,7 +116,7 @@ final class Commit {
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
         var failure = error
-        if !progress.abandonment.isBegun { failure.others += setups.undo() }
+        failure.others += setups.undo()
         failure.others += undoAll()
         // A domain still works on objects of this commit: no other thread touches them before it returns.
         let isAbandoned = progress.abandonment.isBegun
@@ -125,8 +125,12 @@ final class Commit {
         failure.others += build.stopCommit(isApart: isAbandoned)
         let cells = plan.steps.created
         state.locked { $0.isOver = true }
+        let stuck = setups.stuck
         progress.abandonment.whenOver { [container, build, state] in
             build.abandonCommit()
+            for lease in stuck {
+                if let record = ObjectTable.record(lease.bits) { container.lifecycle.dropFormerChildren(of: record) }
+            }
             Self.dropNew(cells, container)
             let leases = state.locked { state in
                 defer { state.leases = [] }
@@ -135,7 +139,7 @@ final class Commit {
             withExtendedLifetime(leases) {}
         }
         failure.others += outage.rollBack()
-        failure.others += setups.restore(isAbandoned: isAbandoned)
+        failure.others += setups.restore()
         visits.leave()
         return failure
     }

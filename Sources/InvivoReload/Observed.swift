@@ -25,11 +25,11 @@ protocol Observed {
     /// Returns the children of keys.
     func children(of keys: some Sequence<UInt32>) -> [UInt64]
     /// Returns the objects that are called because objects change that belong to others: see `Owners`.
-    func concerned(by changed: [UInt64], rebuilt: IDSet) -> Owners.Concerned
+    func concerned(by changed: [UInt64], settable: Set<UInt64>, rebuilt: IDSet) -> Owners.Concerned
     /// Whether objects have children.
     var hasOwners: Bool { get }
-    /// The objects whose setup failed when an earlier commit was undone.
-    var unfinished: Set<UInt64> { get }
+    /// Whether there are objects whose setup failed when an earlier commit was undone.
+    var hasUnfinished: Bool { get }
     /// Returns the attached targets of a key in attachment order.
     func targets(_ id: UInt32) -> [Target]
     /// The keys that have targets.
@@ -95,9 +95,9 @@ struct LiveRuntime: Observed, Registrations {
         container.monitor.locked { container.life.owners.children(of: keys) }
     }
 
-    func concerned(by changed: [UInt64], rebuilt: IDSet) -> Owners.Concerned {
+    func concerned(by changed: [UInt64], settable: Set<UInt64>, rebuilt: IDSet) -> Owners.Concerned {
         container.monitor.locked {
-            container.life.owners.concerned(by: changed) { (object, id) in
+            container.life.owners.concerned(by: changed, settable: settable) { (object, id) in
                 guard graph.recipe(id)?.scope.isShared == true else { return false }
                 return rebuilt.contains(id) || graph.cell(id)?.isInstance(object) != true
             }
@@ -105,7 +105,7 @@ struct LiveRuntime: Observed, Registrations {
     }
 
     var hasOwners: Bool { container.monitor.locked { !container.life.owners.isEmpty } }
-    var unfinished: Set<UInt64> { container.life.owners.unfinished }
+    var hasUnfinished: Bool { container.life.owners.hasUnfinished }
 
     func recordedDependents(of id: UInt32) -> Set<UInt32> {
         container.monitor.locked { container.builds.dependents(on: id) }

@@ -11,17 +11,20 @@ extension Planner {
         let steps = effects.steps
         var changed: [UInt64] = []
         var refreshed: [UInt64] = []
+        var settable: Set<UInt64> = []
+        // Keys whose objects stay, and received all of their dependencies again.
         var followed: Set<UInt32> = []
         for (id, objects, keys) in steps.followed {
-            followed.insert(id)
-            guard let functions = effects.editor.recipe(id)?.type?.description.functions else { continue }
+            guard let recipe = effects.editor.recipe(id) else { continue }
+            if recipe.initializing.allSatisfy({ !steps.rebuilt.contains($0) }) { followed.insert(id) }
+            guard let functions = recipe.type?.description.functions else { continue }
             let hasOwners = observed.hasOwners
             for object in objects.map(\.object) {
                 if keys == nil, functions.setup != nil || hasOwners {
                     changed.append(object)
-                } else if functions.areToldOfCommits {
-                    refreshed.append(object)
+                    if functions.setup != nil { settable.insert(object) }
                 }
+                if functions.areToldOfCommits { refreshed.append(object) }
             }
         }
         if observed.hasOwners {
@@ -32,9 +35,9 @@ extension Planner {
             refreshed += observed.targets(id).filter { $0.type.description.functions.areToldOfCommits }.map(\.object)
         }
         var concerned =
-            changed.isEmpty ? Owners.Concerned() : observed.concerned(by: changed, rebuilt: steps.rebuilt)
-        concerned.setUp += observed.unfinished.filter { !concerned.setUp.contains($0) }
-        var seen = Set(concerned.setUp)
+            changed.isEmpty && !observed.hasUnfinished
+            ? Owners.Concerned() : observed.concerned(by: changed, settable: settable, rebuilt: steps.rebuilt)
+        var seen = Set(concerned.setUp + concerned.retried)
         concerned.refreshed = (refreshed + concerned.refreshed).filter { seen.insert($0).inserted }
         return concerned
     }

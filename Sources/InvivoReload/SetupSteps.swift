@@ -13,6 +13,8 @@ final class SetupSteps {
     private var tornDown: [(lease: ObjectLease, isSetUp: Bool)] = []
     /// The objects that `finalize` is called for, beside those that are refreshed.
     private var called: [ObjectLease] = []
+    /// About objects whose setup has failed again.
+    private var warnings: [(String, Location)] = []
 
     init(_ container: Container, _ build: Build, _ visits: DomainVisits, timeout: UInt64) {
         self.container = container
@@ -24,29 +26,35 @@ final class SetupSteps {
     /// Notes an object whose properties the commit sets.
     func noteTuned(_ lease: ObjectLease) { called.append(lease) }
 
-    /// Tears objects down and sets them up again, each in its domain. The last step of a commit that can fail.
-    func run(_ objects: [UInt64]) throws(Failure) {
-        for object in objects {
-            guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object),
-                container.lifecycle.isStarted(record)
-            else {
-                container.life.owners.setUnfinished(object, false)
-                continue
+    /// Tears objects down and sets them up again, each in its domain. The last step of a commit that can fail; objects whose setup
+    /// failed before do not make it fail again.
+    func run(_ kept: Owners.Concerned) throws(Failure) {
+        for object in kept.retried {
+            do throws(Failure) { try setUp(object) } catch {
+                if tornDown.last?.isSetUp == false { tornDown.removeLast() }
+                warnings.append(("\(error.text); each later commit tries again", error.location))
             }
-            if let domain = ObjectType.of(record).domain, let commit = build.commit {
-                try visits.enter(domain, commit.abandonment)
-            }
-            tornDown.append((lease, false))
-            do throws(Failure) { try container.lifecycle.setUpAgain(record, build, timeout: timeout) } catch {
-                var failure = error
-                if failure.path.isEmpty { failure.path = container.name(of: record) }
-                if failure.location.file.isEmpty, record.pointee.key > 0 {
-                    failure.location = build.graph.recipe(record.pointee.key - 1)?.definition.location ?? Location()
-                }
-                throw failure
-            }
-            tornDown[tornDown.count - 1].isSetUp = true
         }
+        for object in kept.setUp { try setUp(object) }
+    }
+
+    private func setUp(_ object: UInt64) throws(Failure) {
+        guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object),
+            container.lifecycle.isStarted(record)
+        else { return container.life.owners.setUnfinished(object, false) }
+        if let domain = ObjectType.of(record).domain, let commit = build.commit {
+            try visits.enter(domain, commit.abandonment)
+        }
+        tornDown.append((lease, false))
+        do throws(Failure) { try container.lifecycle.setUpAgain(record, build, timeout: timeout) } catch {
+            var failure = error
+            if failure.path.isEmpty { failure.path = container.name(of: record) }
+            if failure.location.file.isEmpty, record.pointee.key > 0 {
+                failure.location = build.graph.recipe(record.pointee.key - 1)?.definition.location ?? Location()
+            }
+            throw failure
+        }
+        tornDown[tornDown.count - 1].isSetUp = true
     }
 
     /// After success: the children of the former setups end.
@@ -59,30 +67,49 @@ final class SetupSteps {
         tornDown = []
     }
 
+    /// The domain that did not answer in time, if it was in a setup: its objects are left alone.
+    private func isStuck(_ record: Record) -> Bool {
+        guard build.commit?.abandonment.isBegun == true else { return false }
+        guard let last = tornDown.last, !last.isSetUp, let stuck = ObjectTable.record(last.lease.bits) else {
+            return true
+        }
+        return stuck == record || ObjectType.of(stuck).domain.map { $0 === ObjectType.of(record).domain } ?? false
+    }
+
+    /// The objects that are left alone.
+    var stuck: [ObjectLease] {
+        tornDown.map(\.lease).filter { lease in ObjectTable.record(lease.bits).map(isStuck) ?? false }
+    }
+
     /// After a failure: tears down what was set up, the last first.
     func undo() -> [Failure] {
         tornDown.reversed().compactMap { (lease, isSetUp) in
-            guard isSetUp, let record = ObjectTable.record(lease.bits) else { return nil }
+            guard isSetUp, let record = ObjectTable.record(lease.bits), !isStuck(record) else { return nil }
             return container.lifecycle.undoSetup(record, timeout: timeout)
         }
     }
 
     /// After a failure, when everything else is undone: sets the objects up in the former generation. Later commits try again with those
     /// that fail.
-    func restore(isAbandoned: Bool) -> [Failure] {
+    func restore() -> [Failure] {
         var failures: [Failure] = []
         for (lease, _) in tornDown {
             guard let record = ObjectTable.record(lease.bits) else { continue }
             var failure: Failure?
-            if isAbandoned {
-                failure = Failure(.timeout, "its domain has not answered")
+            let isStuck = isStuck(record)
+            if isStuck {
+                failure = Failure(.timeout, "it has not answered in time")
             } else {
-                do throws(Failure) { try container.lifecycle.setUpAgain(record, nil, timeout: timeout) } catch {
-                    failure = error
-                }
+                do throws(Failure) {
+                    try container.lifecycle.setUpAgain(record, nil, timeout: timeout)
+                    if ObjectType.of(record).description.functions.finalize != nil {
+                        try container.lifecycle.finalize(record, timeout: timeout)
+                    }
+                } catch { failure = error }
             }
             container.life.owners.setUnfinished(lease.bits, failure != nil)
-            container.lifecycle.dropFormerChildren(of: record)
+            // A setup that still runs may use them.
+            if !isStuck { container.lifecycle.dropFormerChildren(of: record) }
             guard var told = failure else { continue }
             if told.path.isEmpty { told.path = container.name(of: record) }
             told.message =
@@ -96,11 +123,16 @@ final class SetupSteps {
     /// Calls `refresh` and `finalize` of kept objects. Returns the errors as warnings.
     func callKept(_ refreshed: [UInt64]) -> [(String, Location)] {
         let lifecycle = container.lifecycle
-        var warnings: [(String, Location)] = []
+        var warnings = warnings
         func call(_ what: String, _ object: UInt64, _ body: (Record) throws(Failure) -> Void) {
             guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object)
             else { return }
-            do throws(Failure) { try body(record) } catch {
+            do throws(Failure) {
+                if let domain = ObjectType.of(record).domain, let commit = build.commit {
+                    try visits.enter(domain, commit.abandonment)
+                }
+                try body(record)
+            } catch {
                 warnings.append(
                     ("\(container.name(of: record)): \(what) failed after the commit: \(error.message)", error.location)
                 )

@@ -37,6 +37,10 @@ final class Belongings: Sendable {
         /// The children of the former setup, until the commit is over.
         var former: [Child] = []
         var isSetUp = false
+        /// Whether a setup or teardown runs.
+        var isBusy = false
+        /// Whether the object was to end meanwhile.
+        var isEndWanted = false
     }
 
     private let state: Guarded<State>
@@ -50,6 +54,26 @@ final class Belongings: Sendable {
 
     /// Removes and returns the entry that was added last.
     func popEntry() -> Entry? { state.locked { $0.entries.popLast() } }
+
+    /// Begins a setup or teardown. Returns false while another one runs, maybe on a thread that nothing waits for any more.
+    func begin() -> Bool {
+        state.locked { state in
+            guard !state.isBusy else { return false }
+            (state.isBusy, state.isEndWanted) = (true, false)
+            return true
+        }
+    }
+
+    /// Ends it. Returns whether the object was to end meanwhile, and must be torn down by the caller.
+    func finish() -> Bool {
+        state.locked { state in
+            state.isBusy = false
+            return state.isEndWanted
+        }
+    }
+
+    /// The setup that runs tears the object down when it returns.
+    func wantEnd() { state.locked { $0.isEndWanted = true } }
 
     func noteSetUp() { state.locked { $0.isSetUp = true } }
 

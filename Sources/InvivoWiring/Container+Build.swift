@@ -117,11 +117,15 @@ extension Container {
     public func makeObject(_ type: ObjectType, _ arguments: [Value]) throws(Failure) -> UInt64 {
         let reader = try beginBuild()
         defer { Readers.endBuild(reader) }
-        return try building(buildForWaiting()) { () throws(Failure) -> UInt64 in
+        let build = buildForWaiting()
+        let call = build.caller.setup
+        let former = call?.takeFormer(hasKey: false)
+        let wasCreating = call?.isCreating ?? false
+        call?.isCreating = true
+        defer { call?.isCreating = wasCreating }
+        return try building(build) { () throws(Failure) -> UInt64 in
             var initializer = ObjectType.Initializer(values: arguments, given: GivenArguments.all(arguments.count))
-            if let build = innermostBuild, build.depth == 0 {
-                initializer.former = build.caller.setup?.takeFormer(hasKey: false)
-            }
+            initializer.former = former
             guard let record = try type.create(initializer) else { return 0 }
             let object = try ObjectType.open(record, owner: tag)
             do throws(Failure) {

@@ -9,7 +9,10 @@ extension Lifecycle {
     func setUpFirst(_ record: Record, _ instance: UnsafeMutableRawPointer) throws(Failure) {
         let description = ObjectType.of(record).description
         if description.functions.setup != nil || description.functions.teardown != nil {
-            try setUp(record, instance, belongings(of: record))
+            let belongings = belongings(of: record)
+            guard belongings.begin() else { throw stillRuns(record) }
+            defer { finish(belongings, record, instance) }
+            try setUp(record, instance, belongings)
         }
         do throws(Failure) { try description.finalize(instance) } catch {
             var failure = error
@@ -21,7 +24,22 @@ extension Lifecycle {
     /// Runs the teardown of an object that ends, and undoes the effects of its setup. In its domain.
     func tearDown(_ record: Record, _ instance: UnsafeMutableRawPointer, _ extra: ObjectExtra) -> [Failure] {
         guard let belongings = container.monitor.locked({ extra.belongings }) else { return [] }
+        guard belongings.begin() else {
+            belongings.wantEnd()
+            return []
+        }
+        defer { _ = belongings.finish() }
         return tearDown(record, instance, extra, belongings)
+    }
+
+    /// Ends a setup. An object that was stopped meanwhile is torn down again.
+    private func finish(_ belongings: Belongings, _ record: Record, _ instance: UnsafeMutableRawPointer) {
+        guard belongings.finish() else { return }
+        for failure in tearDown(record, instance, ObjectExtra.of(record)) { container.life.stopFailures.note(failure) }
+    }
+
+    private func stillRuns(_ record: Record) -> Failure {
+        Failure(.timeout, "an earlier setup of it has not returned", path: container.name(of: record))
     }
 
     /// Runs the setup of an object. A failure undoes what it has registered.
@@ -101,6 +119,9 @@ extension Lifecycle {
         let belongings = belongings(of: record)
         try run(Call(record, .setup, build, timeout)) { (_, instance, deadline) throws(Failure) in
             let extra = ObjectExtra.of(record)
+            guard belongings.begin() else { throw self.stillRuns(record) }
+            defer { self.finish(belongings, record, instance) }
+            guard self.isStarted(record) else { return }
             try self.container.retiredObjects.countingSetup(of: record) { () throws(Failure) in
                 if let failure = Failure.gathered(
                     self.tearDown(record, instance, extra, belongings, keepingChildren: true))
@@ -120,11 +141,10 @@ extension Lifecycle {
 
     /// Tears an object down that a failed commit has set up. The children from before stay.
     public func undoSetup(_ record: Record, timeout: UInt64) -> Failure? {
-        let belongings = belongings(of: record)
         var failures: [Failure] = []
         do throws(Failure) {
             try run(Call(record, .teardown, nil, timeout)) { (_, instance, _) throws(Failure) in
-                let found = self.tearDown(record, instance, ObjectExtra.of(record), belongings)
+                let found = self.tearDown(record, instance, ObjectExtra.of(record))
                 if let failure = Failure.gathered(found) { throw failure }
             }
         } catch { failures = error.all }

@@ -20,7 +20,8 @@ public final class Owners: Sendable {
         var owners: [UInt64: UInt64] = [:]
         var childrenOfKey: [UInt32: [UInt64]] = [:]
         var kinds: [UInt64: Kind] = [:]
-        var unfinished: Set<UInt64> = []
+        /// With their keys.
+        var unfinished: [UInt64: UInt32?] = [:]
     }
 
     private let state: Guarded<State>
@@ -31,10 +32,12 @@ public final class Owners: Sendable {
     public struct Concerned {
         public var setUp: [UInt64] = []
         public var refreshed: [UInt64] = []
+        /// Objects whose setup failed before, and that nothing else sets up.
+        public var retried: [UInt64] = []
 
         public init() {}
 
-        public var isEmpty: Bool { setUp.isEmpty && refreshed.isEmpty }
+        public var isEmpty: Bool { setUp.isEmpty && refreshed.isEmpty && retried.isEmpty }
     }
 
     public var isEmpty: Bool { state.held { $0.owners.isEmpty } }
@@ -84,13 +87,16 @@ public final class Owners: Sendable {
     ///
     ///
     /// `isReplaced` is whether an object of a key is replaced by a new one, or was before: it is not set up again.
-    public func concerned(by changed: [UInt64], isReplaced: (_ object: UInt64, _ key: UInt32) -> Bool) -> Concerned {
+    /// Those of `settable` have a setup. Objects that are unfinished are set up again, too.
+    public func concerned(
+        by changed: [UInt64], settable: Set<UInt64>, isReplaced: (_ object: UInt64, _ key: UInt32) -> Bool
+    ) -> Concerned {
         state.held { state in
             var found = Concerned()
             for object in changed {
                 var next = state.owners[object]
                 var passed: [UInt64] = []
-                var target: UInt64? = state.kinds[object]?.isSetUp == false ? nil : object
+                var target: UInt64? = state.kinds[object]?.isSetUp ?? settable.contains(object) ? object : nil
                 while let owner = next {
                     guard let kind = state.kinds[owner] else { break }
                     if let key = kind.key, isReplaced(owner, key) {
@@ -107,6 +113,10 @@ public final class Owners: Sendable {
                 found.refreshed += passed
                 if let target, !found.setUp.contains(target) { found.setUp.append(target) }
             }
+            for (object, key) in state.unfinished where !found.setUp.contains(object) {
+                if let key, isReplaced(object, key) { continue }
+                found.retried.append(object)
+            }
             // The objects below an owner end when it is set up again.
             let owners = Set(found.setUp)
             func isBelow(_ object: UInt64) -> Bool {
@@ -118,18 +128,34 @@ public final class Owners: Sendable {
                 return false
             }
             found.setUp.removeAll(where: isBelow)
+            found.retried.removeAll(where: isBelow)
             found.refreshed.removeAll { owners.contains($0) || isBelow($0) }
             return found
         }
     }
 
-    /// The objects whose setup failed when a failed commit was undone. Each later commit tries again. Locked.
-    public var unfinished: Set<UInt64> { state.locked { $0.unfinished } }
+    /// Whether the setup of an object failed when a failed commit was undone. Each later commit tries again. Locked.
+    public var hasUnfinished: Bool { state.locked { !$0.unfinished.isEmpty } }
 
     /// Locked.
     public func setUnfinished(_ object: UInt64, _ isUnfinished: Bool) {
         state.locked { state in
-            if isUnfinished { state.unfinished.insert(object) } else { state.unfinished.remove(object) }
+            guard isUnfinished else { return _ = state.unfinished.removeValue(forKey: object) }
+            guard let record = ObjectTable.record(object) else { return }
+            state.unfinished[object] = .some(record.pointee.key > 0 ? record.pointee.key - 1 : nil)
+        }
+    }
+
+    /// Whether `owner` may become the owner of an object: that has none, and is not itself above it.
+    func mayOwn(_ object: UInt64, _ owner: UInt64) -> Bool {
+        state.held { state in
+            guard state.owners[object] == nil else { return false }
+            var next: UInt64? = owner
+            while let here = next {
+                if here == object { return false }
+                next = state.owners[here]
+            }
+            return true
         }
     }
 }

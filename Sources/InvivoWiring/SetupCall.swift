@@ -7,6 +7,8 @@ final class SetupCall {
     let belongings: Belongings
     let object: UInt64
     let thread = currentThread().identity
+    /// Whether it creates an object, whose functions run in its build.
+    var isCreating = false
     /// The object that the next child replaces, with the key of the child; no key: one without a definition.
     var formerChild: (key: UInt32?, former: FormerObject)?
 
@@ -29,7 +31,7 @@ public struct RunningSetup {
     /// Nil outside of a setup.
     public init?(of container: Container) {
         guard let build = container.innermostBuild, build.depth == 0, let call = build.caller.setup,
-            call.thread == currentThread().identity
+            call.thread == currentThread().identity, !call.isCreating
         else { return nil }
         (self.container, self.call, graph) = (container, call, build.graph)
     }
@@ -88,6 +90,14 @@ public struct RunningSetup {
         let child = Belongings.Child(
             key: key, type: ObjectType.of(record).description.handleBits, arguments: arguments,
             lease: ObjectLease(owning: made))
+        guard container.monitor.locked({ container.life.owners.mayOwn(made, call.object) }) else {
+            let name = key.map(container.keyName) ?? container.name(of: record)
+            _ = ObjectTable.release(made)
+            throw Failure(
+                .argument,
+                "its creation returned an object that is an owner, or has one already: a child is a new object",
+                path: name)
+        }
         // It may refer back to its owner.
         ObjectCycles.mark(call.object, owner)
         ObjectCycles.mark(made, record)

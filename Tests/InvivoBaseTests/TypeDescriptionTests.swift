@@ -223,7 +223,7 @@ extension Border {
                 problems(size: 0) {
                     $0.block_size = 8
                     $0.start = { _, _, _ in 0 }
-                } == "T: start, stop and methods need an instance: give a size or a make function")
+                } == "T: start, stop, setup and methods need an instance: give a size or a make function")
         }
 
         @Test func tables_that_are_not_there_are_refused() {

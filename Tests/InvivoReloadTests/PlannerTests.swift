@@ -22,9 +22,11 @@ import Testing
         func recordedDependencies(of id: UInt32) -> Set<UInt32> { [] }
         func targets(_ id: UInt32) -> [Target] { [] }
         func children(of keys: some Sequence<UInt32>) -> [UInt64] { [] }
-        func concerned(by changed: [UInt64], rebuilt: IDSet) -> Owners.Concerned { Owners.Concerned() }
+        func concerned(by changed: [UInt64], settable: Set<UInt64>, rebuilt: IDSet) -> Owners.Concerned {
+            Owners.Concerned()
+        }
         var hasOwners: Bool { false }
-        var unfinished: Set<UInt64> { [] }
+        var hasUnfinished: Bool { false }
         var targetKeys: [UInt32] { [] }
         func attachment(of object: UInt64) -> Target? { nil }
         func key(of object: UInt64) -> UInt32? { nil }

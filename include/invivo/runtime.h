@@ -201,8 +201,8 @@ typedef struct invivo_domain_options {
     uint8_t (*is_current)(void *user_data);
     /** Called in the domain before a commit changes or calls anything there, and after the commit or its undo: once each
      * for a commit with work in this domain. A toolkit can freeze its windows meanwhile. Both or none.
-     * `end` comes when the new generation is visible, `refresh` and `finalize` have run, and observers are not called yet. Neither may
-     * wait for a reload. A commit that gives up an unresponsive domain calls `end` when the domain answers. */
+     * `end` comes when the new generation is visible, `refresh` and `finalize` have run; it is not waited for. Neither may wait
+     * for a reload. A commit that gives up an unresponsive domain calls `end` when the domain answers. */
     void (*begin)(void *user_data);
     void (*end)(void *user_data);
     /* Without `is_current`, the thread that waits for a job may be the one that must run it. Therefore a job that has

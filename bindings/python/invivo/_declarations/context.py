@@ -54,7 +54,8 @@ class _Ending(threading.local):
 _ending = _Ending()
 
 
-def _innermost() -> Entered:
+def innermost() -> Entered:
+    """Returns the innermost entry of the calling thread or task."""
     return _ending.entered if _ending.depth else _entered.get()
 
 
@@ -67,12 +68,12 @@ def _enter(entered: Entered) -> None:
 
 def enter(runtime: Filler, former: Former = None) -> None:
     """Makes a runtime the current one. ``former``: for the creation of an object."""
-    _enter((runtime, _innermost(), former))
+    _enter((runtime, innermost(), former))
 
 
 def leave(runtime: Filler) -> None:
     """Leaves the innermost entry of a runtime. There is none here if a block ends elsewhere than it began."""
-    _enter(_without(_innermost(), runtime))
+    _enter(_without(innermost(), runtime))
 
 
 def _without(entered: Entered, runtime: Filler) -> Entered:
@@ -106,7 +107,7 @@ class Ending:
         self.runtime = runtime
 
     def __enter__(self) -> None:
-        self.former = _innermost()
+        self.former = innermost()
         _ending.depth += 1
         _ending.entered = (self.runtime, self.former, None)
 
@@ -128,7 +129,7 @@ def ended(runtime: Filler) -> None:
 
 def current() -> Filler:
     """Returns the innermost runtime that the calling thread or task has entered, else the default."""
-    entered = _innermost()
+    entered = innermost()
     if entered is not None:
         if entered[0].closed:
             raise ClosedError("the runtime that was entered here is closed")
@@ -144,7 +145,7 @@ def current() -> Filler:
 def former() -> Any:
     """Returns the object that the one under construction replaces, or None."""
     give_up_plan()  # a build plan creates objects without the library
-    entered = _innermost()
+    entered = innermost()
     while entered is not None and entered[2] is None:
         entered = entered[1]
     if entered is None or entered[2] is None:

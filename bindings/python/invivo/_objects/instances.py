@@ -9,9 +9,10 @@ from .. import _generated as c
 from .._classes.callables import call
 from .._classes.classes import Method, Property
 from .._classes.universal import ANY_CALL, call_any
-from .._native import belongings, callbacks, strings
+from .._native import callbacks, strings
 from .._values import conversion
 from ..errors import StaleError, WrongTypeError
+from . import belongings
 from .entries import entry_of
 from .entries import instance as instance_at
 from .objects import Objects

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _generated as c
-from .._native import belongings, callbacks, strings
+from .._native import callbacks, strings
+from .._objects import belongings
 from .._objects.objects import Objects
 from .._values import conversion
 from ..errors import ArgumentError, within

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _generated as c
-from .._native import belongings, callbacks
+from .._native import callbacks
 from .._native.strings import text
+from .._objects import belongings
 from .._state.core import Core
 from ..errors import Error
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from .. import _generated as c
 from .._classes.callables import check_callback
-from .._native import belongings, callbacks
+from .._native import callbacks
+from .._objects import belongings
 from .._objects.objects import Objects
 
 

@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
+from .._declarations import context
+
 F = TypeVar("F", bound=Callable[..., Any])
 _KEPT = "__invivo_kept__"
 _numbers = itertools.count()
@@ -28,6 +30,7 @@ class _Running(threading.local):
     """The object whose setup runs on the thread."""
 
     entry: Entry | None = None
+    entered: Any = None
 
 
 _running = _Running()
@@ -40,11 +43,12 @@ def setting_up(entry: Entry | None) -> Iterator[None]:
     keeps = hasattr(thing, "__dict__")
     if keeps:
         thing.__dict__.pop(_KEPT, None)
-    former, _running.entry = _running.entry, entry if keeps else None
+    former = _running.entry, _running.entered
+    _running.entry, _running.entered = entry if keeps else None, context.innermost()
     try:
         yield
     finally:
-        _running.entry = former
+        _running.entry, _running.entered = former
 
 
 def kept(function: F) -> Callable[[], F | None]:
@@ -53,7 +57,8 @@ def kept(function: F) -> Callable[[], F | None]:
     The reference is not a weak one: the collector clears these before an object of a cycle ends.
     """
     entry = _running.entry
-    if entry is None:
+    # An object that the setup creates or uses enters the runtime once more: its functions are its own.
+    if entry is None or context.innermost() is not _running.entered:
         return lambda: function
     number = next(_numbers)
     entry.target().__dict__.setdefault(_KEPT, {})[number] = function
