@@ -4,7 +4,7 @@ internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
 
-// setup.h: what belongs to an object.
+// setup.h: effects and children of objects.
 
 @c @implementation
 public func invivo_effect(

@@ -56,7 +56,7 @@ struct Planner {
         let findings = try planLayers(wiring, &effects, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
-        let kept = planSetup(effects)
+        let kept = KeptObjects(observed: observed, graph: graph).concerned(by: effects)
         try planSettings(config, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
         let checks = ruleChecks(wiring, effects)

@@ -29,13 +29,21 @@ final class SetupSteps {
     /// Tears objects down and sets them up again, each in its domain. The last step of a commit that can fail; objects whose setup
     /// failed before do not make it fail again.
     func run(_ kept: Owners.Concerned) throws(Failure) {
-        for object in kept.retried {
+        for object in kept.retried where canRetry(object) {
             do throws(Failure) { try setUp(object) } catch {
                 if tornDown.last?.isSetUp == false { tornDown.removeLast() }
                 warnings.append(("\(error.text); each later commit tries again", error.location))
             }
         }
         for object in kept.setUp { try setUp(object) }
+    }
+
+    /// A change set that does not need a domain does not wait for it.
+    private func canRetry(_ object: UInt64) -> Bool {
+        guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object)
+        else { return true }
+        defer { withExtendedLifetime(lease) {} }
+        return container.lifecycle.canSetUp(record)
     }
 
     private func setUp(_ object: UInt64) throws(Failure) {

@@ -10,6 +10,8 @@ final class Belongings: Sendable {
         let type: UInt64
         let arguments: [Value]
         let lease: ObjectLease
+        /// On the object that its definition created; a decorator may have replaced it.
+        let own: ObjectLease
 
         /// Whether a new child takes the place of this one.
         func isFormer(_ key: UInt32?, _ type: UInt64, _ arguments: [Value]) -> Bool {
@@ -18,7 +20,7 @@ final class Belongings: Sendable {
         }
 
         /// The references of the owner: to the child, and to its arguments.
-        var references: Value { .list([.object(lease)] + arguments) }
+        var references: Value { .list([.object(lease)] + (own === lease ? [] : [.object(own)]) + arguments) }
 
         /// Whether a value has the references to this child.
         func isIn(_ value: Value) -> Bool {
@@ -63,6 +65,8 @@ final class Belongings: Sendable {
             return true
         }
     }
+
+    var isBusy: Bool { state.locked { $0.isBusy } }
 
     /// Ends it. Returns whether the object was to end meanwhile, and must be torn down by the caller.
     func finish() -> Bool {

@@ -54,6 +54,7 @@ extension Build {
         }
         frames[index].object = object
         frames[index].record = record
+        if index == 0, !recipe.decorators.isEmpty { caller.setup?.own = try ObjectLease.retaining(object) }
         if case .constant = recipe.maker {
             return Made(object: object, record: record, dependencies: [], isForeign: true)
         }

@@ -171,6 +171,12 @@ extension Lifecycle {
         }
     }
 
+    /// Whether an object can be set up now: no earlier setup runs, and its domain has nothing left to undo.
+    public func canSetUp(_ record: Record) -> Bool {
+        let isBusy = container.monitor.locked { ObjectExtra.known(of: record)?.belongings }?.isBusy ?? false
+        return !isBusy && ObjectType.of(record).domain.map { !container.domains.needsRestore($0) } ?? true
+    }
+
     /// Whether an object is started, and can be set up again.
     public func isStarted(_ record: Record) -> Bool { state(of: record) == .started }
 }

@@ -290,7 +290,12 @@ public struct Lifecycle: Sendable {
             ?? Location()
     }
 
-    enum Step: String { case prepare, start, stop, setup, teardown, refresh, finalize }
+    enum Step: String {
+        case prepare, start, stop, setup, teardown, refresh, finalize
+
+        /// Whether its effects are undone if it ends too late.
+        var isUndone: Bool { self == .prepare || self == .start || self == .setup }
+    }
 
     /// A call of a function of an object's type.
     struct Call {
@@ -332,16 +337,16 @@ public struct Lifecycle: Sendable {
         let (record, type) = (call.record, ObjectType.of(call.record))
         guard let instance = record.pointee.instance else { return }
         let job = { (deadline: Deadline) throws(Failure) in try body(type.description, instance, deadline) }
-        // A stop is not undone, and the caller reports one that ends late.
-        let isStop = call.step != .prepare && call.step != .start && call.step != .setup
+        // The caller reports others that end late.
+        let isUndone = call.step.isUndone
         let label = Job.Label(
             name: "the \(call.step.rawValue) of '\(container.name(of: record))'",
-            whenLeft: isStop ? "the wait for it has ended" : "its effects are undone when it returns")
+            whenLeft: isUndone ? "its effects are undone when it returns" : "the wait for it has ended")
         // A prototype belongs to the thread that creates it.
         if let domain = type.domain, !domain.isCurrent, record.pointee.thread != currentThread().identity {
             try withOverdue(call) { (overdue) throws(Failure) in
                 try container.domains.run(
-                    in: domain, timeout: call.timeout, overdue: overdue, failsLate: !isStop, label: label, job)
+                    in: domain, timeout: call.timeout, overdue: overdue, failsLate: isUndone, label: label, job)
             }
         } else if type.domain == nil, call.inRun || call.build?.root.isCommit == true, call.timeout != .max {
             try withOverdue(call) { (overdue) throws(Failure) in

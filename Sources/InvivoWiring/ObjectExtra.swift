@@ -40,7 +40,7 @@ public final class ObjectExtra: @unchecked Sendable {
         guard life == .started, let knownRetirement else { return false }
         return knownRetirement.firstReferences != nil && !knownRetirement.isReleased
     }
-    /// What its setup has registered. Guarded by the container's monitor.
+    /// The effects and children that its setup has registered. Guarded by the container's monitor.
     var belongings: Belongings?
     /// The type of an object that outlives its runtime.
     var keptType: ObjectType?

@@ -5,7 +5,7 @@ internal import InvivoGraph
 ///
 /// The functions without `locked` in their description are called with the monitor of the runtime held.
 public final class Owners: Sendable {
-    /// What an object that is an owner or a child does when children change.
+    /// The behavior of an owner or child when children change.
     private struct Kind {
         /// Its key, if it has one.
         let key: UInt32?
@@ -85,9 +85,8 @@ public final class Owners: Sendable {
 
     /// Finds the owners of changed objects: for each of them the nearest one that is set up again, or the object itself.
     ///
-    ///
-    /// `isReplaced` is whether an object of a key is replaced by a new one, or was before: it is not set up again.
-    /// Those of `settable` have a setup. Objects that are unfinished are set up again, too.
+    /// `settable` are changed objects with a setup that may have no owner. `isReplaced` is whether an object of a key is
+    /// replaced by a new one, or was before: it is not set up again.
     public func concerned(
         by changed: [UInt64], settable: Set<UInt64>, isReplaced: (_ object: UInt64, _ key: UInt32) -> Bool
     ) -> Concerned {

@@ -9,6 +9,8 @@ final class SetupCall {
     let thread = currentThread().identity
     /// Whether it creates an object, whose functions run in its build.
     var isCreating = false
+    /// The object that the definition of the new child has created, before any decorator.
+    var own: ObjectLease?
     /// The object that the next child replaces, with the key of the child; no key: one without a definition.
     var formerChild: (key: UInt32?, former: FormerObject)?
 
@@ -52,13 +54,7 @@ public struct RunningSetup {
 
     /// Creates an object of a key. Returns it, borrowed.
     public func child(_ id: UInt32, _ arguments: [Value]) throws(Failure) -> UInt64 {
-        if let recipe = graph.recipe(id), recipe.scope != .prototype {
-            let key = container.keyName(id)
-            throw Failure(
-                .argument,
-                "a child belongs to one owner, and '\(key)' has the scope \(recipe.scope.name): define a prototype, or resolve it",
-                path: key, at: recipe.definition.location)
-        }
+        try checkScope(id)
         return try create(key: id, type: 0, arguments) { () throws(Failure) in
             try container.whole(
                 { (build) throws(Failure) in try build.resolve(id, arguments) },
@@ -73,26 +69,39 @@ public struct RunningSetup {
         }
     }
 
+    /// Refuses objects that others may have, too.
+    private func checkScope(_ id: UInt32) throws(Failure) {
+        guard let recipe = graph.recipe(id), recipe.scope != .prototype else { return }
+        let key = container.keyName(id)
+        throw Failure(
+            .argument,
+            "a child belongs to one owner, and '\(key)' has the scope \(recipe.scope.name): define a prototype, or resolve it",
+            path: key, at: recipe.definition.location)
+    }
+
     private func create(
         key: UInt32?, type: UInt64, _ arguments: [Value], _ make: () throws(Failure) -> UInt64
     ) throws(Failure) -> UInt64 {
         let former = call.belongings.former(key, type, arguments)
         call.formerChild = former.flatMap { child in
-            ObjectTable.record(child.lease.bits).map {
-                (key, FormerObject(lease: child.lease, instance: $0.pointee.instance))
+            ObjectTable.record(child.own.bits).map {
+                (key, FormerObject(lease: child.own, instance: $0.pointee.instance))
             }
         }
-        defer { call.formerChild = nil }
+        call.own = nil
+        defer { (call.formerChild, call.own) = (nil, nil) }
         let made = try make()
         guard made != 0, let record = ObjectTable.record(made), let owner = ObjectTable.record(call.object) else {
             return made
         }
+        let lease = ObjectLease(owning: made)
         let child = Belongings.Child(
-            key: key, type: ObjectType.of(record).description.handleBits, arguments: arguments,
-            lease: ObjectLease(owning: made))
+            key: key, type: ObjectType.of(record).description.handleBits, arguments: arguments, lease: lease,
+            own: call.own ?? lease)
+        // An alias or a choice may lead to a shared object.
+        if record.pointee.key > 0 { try checkScope(record.pointee.key - 1) }
         guard container.monitor.locked({ container.life.owners.mayOwn(made, call.object) }) else {
             let name = key.map(container.keyName) ?? container.name(of: record)
-            _ = ObjectTable.release(made)
             throw Failure(
                 .argument,
                 "its creation returned an object that is an owner, or has one already: a child is a new object",

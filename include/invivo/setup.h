@@ -1,5 +1,5 @@
 /** @file setup.h
- * What belongs to an object: effects and children. */
+ * Effects and children, which belong to an object. */
 #ifndef INVIVO_SETUP_H
 #define INVIVO_SETUP_H
 

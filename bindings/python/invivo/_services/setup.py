@@ -1,4 +1,4 @@
-"""What belongs to an object: the undo functions of its effects."""
+"""The undo functions of effects, which belong to an object."""
 
 from __future__ import annotations
 

@@ -2,13 +2,18 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-extension Planner {
-    /// Plans the kept objects that are set up again, and those that are called after the commit.
+/// Plans the kept objects that are set up again, and those that are called after the commit.
+struct KeptObjects {
+    let observed: any Observed
+    let graph: Graph
+
+    /// Returns the objects that a plan concerns.
     ///
     /// An owner of a changed child is set up again. A tracked object whose own definition changes is treated like a child. Objects into which
     /// something new is injected, and attached objects of changed keys, are refreshed.
-    func planSetup(_ effects: Effects) -> Owners.Concerned {
+    func concerned(by effects: Effects) -> Owners.Concerned {
         let steps = effects.steps
+        let hasOwners = observed.hasOwners
         var changed: [UInt64] = []
         var refreshed: [UInt64] = []
         var settable: Set<UInt64> = []
@@ -18,7 +23,6 @@ extension Planner {
             guard let recipe = effects.editor.recipe(id) else { continue }
             if recipe.initializing.allSatisfy({ !steps.rebuilt.contains($0) }) { followed.insert(id) }
             guard let functions = recipe.type?.description.functions else { continue }
-            let hasOwners = observed.hasOwners
             for object in objects.map(\.object) {
                 if keys == nil, functions.setup != nil || hasOwners {
                     changed.append(object)
@@ -27,7 +31,7 @@ extension Planner {
                 if functions.areToldOfCommits { refreshed.append(object) }
             }
         }
-        if observed.hasOwners {
+        if hasOwners {
             changed += observed.children(of: steps.rebuilt.filter { !followed.contains($0) })
         }
         for (id, _) in steps.reinjected where isTold(id) { refreshed += observed.objects(id) }
