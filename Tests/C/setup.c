@@ -19,7 +19,7 @@ static const char *fail_at; /* the event that fails: "setup:root" */
 static int fail_times;      /* how often */
 static int live, effects, observed, destroyed;
 static invivo_runtime runtime;
-static invivo_type node_type, quiet_type, keeper_type, theme_type;
+static invivo_type node_type, quiet_type, keeper_type;
 
 static bool counted_failure(void);
 static invivo_status say(const char *what, const char *name, invivo_error **error) {
@@ -53,6 +53,7 @@ static void expect_trace_(int line, const char *expected) {
 }
 #define expect_trace(expected) expect_trace_(__LINE__, expected)
 
+static int64_t handed_over_last;
 static invivo_status node_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
                                invivo_error **error) {
     node *self = instance;
@@ -63,7 +64,7 @@ static invivo_status node_init(void *instance, const invivo_build *build, const 
         snprintf(self->name, sizeof self->name, "%.*s", (int)arguments[0].as.string.length, arguments[0].as.string.data);
     }
     const node *former = build->former_instance;
-    if (former) self->handed_over = former->handed_over + 1;
+    if (former) handed_over_last = self->handed_over = former->handed_over + 1;
     __atomic_add_fetch(&live, 1, __ATOMIC_SEQ_CST);
     invivo_status status = say("init", self->name, error);
     if (status) __atomic_sub_fetch(&live, 1, __ATOMIC_SEQ_CST);
@@ -175,9 +176,10 @@ static invivo_type_options node_options(const char *name) {
                                  .refresh = node_refresh};
 }
 static void ignore_log(void *user_data, const invivo_log_entry *entry) { (void)user_data, (void)entry; }
-static void begin(void) {
+static void begin_limited(uint32_t commit_timeout_ms) {
     invivo_runtime_options options = without_history();
     options.log = ignore_log;
+    options.commit_timeout_ms = commit_timeout_ms;
     OK(invivo_runtime_open(&runtime, &options, E));
     clear_trace();
     fail_times = 0;
@@ -190,8 +192,8 @@ static void begin(void) {
     type = node_options("Quiet");
     type.setup = type.teardown = type.refresh = NULL;
     OK(invivo_type_register(runtime, &type, &quiet_type, E));
-    theme_type = quiet_type;
 }
+static void begin(void) { begin_limited(0); }
 static void end(void) {
     OK(invivo_runtime_close(runtime, E));
     CHECK_EQUAL(live, 0);
@@ -830,7 +832,242 @@ static void a_child_is_a_new_object(void) {
     expects_error(invivo_resolve_name(runtime, "ui.second", &second, E), INVIVO_E_ARGUMENT,
                   "ui.same: its creation returned an object that is an owner, or has one already: a child is a new object");
     OK(invivo_object_release(existing));
+    /* The refused owner had no lease of the other one's child. */
+    void *instance;
+    OK(invivo_object_instance(existing, quiet_type, &instance, E));
     OK(invivo_object_release(first));
+    end();
+}
+
+/* A shared type whose setup waits while `blocks`. */
+static bool blocks;
+static int entered;
+static pthread_cond_t slow_changed = PTHREAD_COND_INITIALIZER;
+static invivo_status slow_setup(void *instance, void *user_data, invivo_error **error) {
+    pthread_mutex_lock(&lock);
+    entered++;
+    pthread_cond_broadcast(&slow_changed);
+    while (blocks) pthread_cond_wait(&slow_changed, &lock);
+    pthread_mutex_unlock(&lock);
+    return node_setup(instance, user_data, error);
+}
+static void set_blocks(bool value) {
+    pthread_mutex_lock(&lock);
+    blocks = value;
+    pthread_cond_broadcast(&slow_changed);
+    pthread_mutex_unlock(&lock);
+}
+static void await_entered(int times) {
+    pthread_mutex_lock(&lock);
+    while (entered < times) pthread_cond_wait(&slow_changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+static invivo_type slow_type, shared_leaf;
+static void begin_slow(uint32_t commit_timeout_ms) {
+    begin_limited(commit_timeout_ms);
+    entered = 0, blocks = false;
+    invivo_type_options type = node_options("Slow");
+    type.setup = slow_setup, type.concurrency = INVIVO_SHARED;
+    OK(invivo_type_register(runtime, &type, &slow_type, E));
+    type = node_options("SharedLeaf");
+    type.concurrency = INVIVO_SHARED, type.setup = type.teardown = type.refresh = NULL;
+    OK(invivo_type_register(runtime, &type, &shared_leaf, E));
+}
+#define SHARED_LEAF(value) {.key = "ui.leaf", .type = shared_leaf, .scope = INVIVO_SCOPE_PROTOTYPE, .number = value, .is_named = true}
+#define SLOW_ROOT(steps) {.key = "ui.root", .type = slow_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = steps}
+#define OTHER(value) {.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = value}
+
+/* A setup that outlives the limit of its change: the change fails, others do not wait for it, and there is one setup at a time. */
+static void a_setup_that_is_given_up_is_alone(void) {
+    invivo_object object;
+    begin_slow(50);
+    OK(define(SHARED_LEAF(1), SLOW_ROOT("al")));
+    node *root = resolved("ui.root", &object);
+    set_blocks(true);
+    CHECK_EQUAL(define(SHARED_LEAF(2)), INVIVO_E_TIMEOUT);
+    forget_error(INVIVO_E_TIMEOUT);
+    await_entered(2);
+    for (int i = 0; i < 3; i++) OK(define(OTHER(i)));
+    pthread_mutex_lock(&lock);
+    CHECK_EQUAL(entered, 2);
+    pthread_mutex_unlock(&lock);
+    set_blocks(false);
+    /* It ends its own work, and a later change sets the object up. */
+    struct timespec begun, now;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    do {
+        OK(define(OTHER(__atomic_add_fetch(&observed, 1, __ATOMIC_SEQ_CST) + 10)));
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (__atomic_load_n(&entered, __ATOMIC_SEQ_CST) < 3 && now.tv_sec - begun.tv_sec < CHECK_LIMIT_SECONDS);
+    CHECK_EQUAL(effects, 1);
+    CHECK_EQUAL(root->child_count, 1);
+    CHECK_EQUAL(child(root, 0)->number, 1);
+    OK(define(SHARED_LEAF(3)));
+    CHECK_EQUAL(child(root, 0)->number, 3);
+    OK(invivo_object_release(object));
+    end();
+}
+
+static void *define_leaf_2(void *status) {
+    *(invivo_status *)status = define(SHARED_LEAF(2));
+    return NULL;
+}
+/* An object that is stopped while it is set up is torn down when the setup returns. */
+static void a_stop_during_a_setup_is_not_lost(void) {
+    invivo_object object;
+    invivo_key root;
+    invivo_status status;
+    pthread_t thread;
+    begin_slow(0);
+    OK(define(SHARED_LEAF(1), SLOW_ROOT("al")));
+    resolved("ui.root", &object);
+    OK(invivo_key_find(runtime, "ui.root", &root, E));
+    set_blocks(true);
+    CHECK(pthread_create(&thread, NULL, define_leaf_2, &status) == 0);
+    await_entered(2);
+    OK(invivo_stop(runtime, root, E));
+    set_blocks(false);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(status, INVIVO_OK);
+    CHECK_EQUAL(effects, 0);
+    CHECK_EQUAL(live, 1);
+    OK(invivo_start(runtime, root, E));
+    CHECK_EQUAL(effects, 1);
+    CHECK_EQUAL(live, 2);
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* One owner does not return in time: another one that has answered is restored. */
+static void an_owner_beside_one_that_is_given_up_is_restored(void) {
+    invivo_object first, second;
+    begin_slow(50);
+    OK(define(LEAF(1), ROOT("al"), {.key = "ui.pane", .type = shared_leaf, .scope = INVIVO_SCOPE_PROTOTYPE, .number = 1},
+              {.key = "ui.keeper", .type = shared_leaf, .scope = INVIVO_SCOPE_PROTOTYPE, .number = 1},
+              {.key = "ui.slow", .type = slow_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = "bk"}));
+    node *root = resolved("ui.root", &first);
+    node *slow = resolved("ui.slow", &second);
+    set_blocks(true);
+    CHECK_EQUAL(define(LEAF(2), {.key = "ui.keeper", .type = shared_leaf, .scope = INVIVO_SCOPE_PROTOTYPE, .number = 2}), INVIVO_E_TIMEOUT);
+    forget_error(INVIVO_E_TIMEOUT);
+    CHECK_EQUAL(child(root, 0)->number, 1);
+    CHECK_EQUAL(effects, 1);
+    set_blocks(false);
+    struct timespec begun, now;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    do {
+        OK(define(OTHER(__atomic_add_fetch(&observed, 1, __ATOMIC_SEQ_CST))));
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (__atomic_load_n(&entered, __ATOMIC_SEQ_CST) < 3 && now.tv_sec - begun.tv_sec < CHECK_LIMIT_SECONDS);
+    CHECK_EQUAL(effects, 2);
+    CHECK_EQUAL(child(slow, 0)->number, 1);
+    OK(invivo_object_release(first));
+    OK(invivo_object_release(second));
+    end();
+}
+
+static invivo_status decorate_node(invivo_object object, const invivo_build *build, invivo_object *out, void *user_data,
+                                   invivo_error **error) {
+    (void)object, (void)build;
+    return invivo_object_make(runtime, *(invivo_type *)user_data, NULL, 0, out, error);
+}
+/* The former child of a decorated one is the object that the definition created. */
+static void a_decorated_child_is_handed_over(void) {
+    static const char *const leaf_name[] = {"Node"};
+    invivo_object object;
+    invivo_type cover;
+    begin();
+    invivo_type_options type = node_options("Cover");
+    type.supertypes = leaf_name, type.supertype_count = 1, type.setup = type.teardown = type.refresh = NULL;
+    OK(invivo_type_register(runtime, &type, &cover, E));
+    invivo_changes changes;
+    OK(define(LEAF(0), ROOT("l")));
+    invivo_processor processor = {.struct_size = sizeof processor, .name = "cover", .key = "ui.leaf", .decorate = decorate_node, .user_data = &cover};
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_process(changes, &processor, E));
+    OK(invivo_changes_commit(changes, E));
+    node *root = resolved("ui.root", &object);
+    CHECK_TEXT(child(root, 0)->name, "made");
+    listener heard;
+    listener_open(&heard, runtime);
+    for (int i = 1; i <= 3; i++) OK(define(LEAF(i)));
+    listener_wait(&heard, 3);
+    CHECK_TEXT(listener_last(&heard)->warnings, "");
+    CHECK_EQUAL(live, 3);
+    handed_over_last = -1;
+    OK(define(LEAF(4)));
+    CHECK_EQUAL(handed_over_last, 4);
+    OK(invivo_object_release(object));
+    end();
+    listener_end(&heard);
+}
+
+/* An alias may lead to an object that others have. */
+static void a_shared_object_behind_an_alias_is_no_child(void) {
+    invivo_object object;
+    begin();
+    invivo_changes changes;
+    invivo_injection name = {.how = INVIVO_INJECT_ARGUMENT, .index = 0};
+    invivo_definition alias = {.struct_size = sizeof alias, .key = "ui.leaf", .alias = "ui.named", .parameters = node_parameters,
+                               .parameter_count = 1, .initializer = &name, .initializer_count = 1};
+    OK(define({.key = "ui.named", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .is_named = true}, ROOT("l")));
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &alias, NULL, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_EQUAL(invivo_resolve_name(runtime, "ui.root", &object, E), INVIVO_E_ARGUMENT);
+    CHECK(strstr(invivo_error_text(check_error), "a child belongs to one owner") != NULL);
+    forget_error(INVIVO_E_ARGUMENT);
+    end();
+}
+
+/* After a failed reload, too, `finalize` follows the setup. */
+static void a_restored_setup_is_finalized(void) {
+    invivo_object object;
+    invivo_type type;
+    begin();
+    invivo_type_options options = node_options("Final");
+    options.finalize = node_finalize;
+    OK(invivo_type_register(runtime, &options, &type, E));
+    OK(define(LEAF(1), {.key = "ui.root", .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = "l"}));
+    resolved("ui.root", &object);
+    clear_trace();
+    fails("setup:root", 1);
+    expects_error(define(LEAF(2)), INVIVO_E_HOST, "ui.root: setup:root");
+    expect_trace("teardown:root init:x setup:x setup:root teardown:x end:x init:x setup:x setup:root finalize:root teardown:x end:x ");
+    OK(invivo_object_release(object));
+    end();
+}
+
+/* A tracked child keeps what its initializer received: its owner makes a new one. */
+static invivo_status themed_setup(void *instance, void *user_data, invivo_error **error) {
+    node *self = instance;
+    (void)user_data;
+    self->child_count = 0;
+    invivo_status status = add_child(self, "ui.themed", NULL, error);
+    return status ? status : say("setup", self->name, error);
+}
+static void a_tracked_child_with_a_changed_initializer_is_made_again(void) {
+    static const invivo_parameter theme[] = {{.name = "theme", .kind = INVIVO_KIND_OBJECT}};
+    invivo_object object;
+    invivo_type themed, owner;
+    begin();
+    invivo_type_options type = node_options("Themed");
+    type.parameters = theme, type.setup = type.teardown = type.refresh = NULL;
+    OK(invivo_type_register(runtime, &type, &themed, E));
+    type = node_options("Owner");
+    type.setup = themed_setup;
+    OK(invivo_type_register(runtime, &type, &owner, E));
+    invivo_injection given = {.how = INVIVO_INJECT_REFERENCE, .reference = "ui.theme"};
+    invivo_definition child_definition = {.struct_size = sizeof child_definition, .key = "ui.themed", .type = themed, .flags = INVIVO_DEFINITION_TRACKED,
+                                          .scope = INVIVO_SCOPE_PROTOTYPE, .initializer = &given, .initializer_count = 1};
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON},
+              {.key = "ui.root", .type = owner, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    OK(invivo_define(runtime, &child_definition, NULL, E));
+    resolved("ui.root", &object);
+    clear_trace();
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}));
+    expect_trace("init:theme teardown:root init:themed setup:root end:themed end:theme ");
+    OK(invivo_object_release(object));
     end();
 }
 
@@ -918,10 +1155,22 @@ static void a_domain_is_notified_of_commits(void) {
     expects_error(define({.key = "ui.theme", .type = hidden, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}), INVIVO_E_HOST,
                   "ui.root: theme:root");
     await_thaw(4);
+    /* An owner that is only refreshed. */
+    type = node_options("KeptShown");
+    type.domain = window, type.keeps_children = 1;
+    invivo_type kept;
+    OK(invivo_type_register(runtime, &type, &kept, E));
+    OK(define({.key = "ui.keeper", .type = hidden, .scope = INVIVO_SCOPE_PROTOTYPE},
+              {.key = "ui.kept", .type = kept, .scope = INVIVO_SCOPE_SINGLETON, .program = "k"}));
+    await_thaw(5);
+    clear_trace();
+    OK(define({.key = "ui.keeper", .type = hidden, .scope = INVIVO_SCOPE_PROTOTYPE, .number = 1}));
+    await_thaw(6);
+    expect_trace("begin:window refresh:kept end:window ");
     /* Nothing to do there. */
     OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
     pthread_mutex_lock(&lock);
-    CHECK_EQUAL(window_ended, 4);
+    CHECK_EQUAL(window_ended, 6);
     pthread_mutex_unlock(&lock);
     end();
     pthread_mutex_lock(&lock);
@@ -953,6 +1202,13 @@ int main(void) {
     RUN_TEST(an_effect_in_the_initializer_of_a_made_child_is_refused);
     RUN_TEST(a_tracked_object_without_setup_is_refreshed);
     RUN_TEST(a_child_is_a_new_object);
+    RUN_TEST(a_setup_that_is_given_up_is_alone);
+    RUN_TEST(a_stop_during_a_setup_is_not_lost);
+    RUN_TEST(an_owner_beside_one_that_is_given_up_is_restored);
+    RUN_TEST(a_decorated_child_is_handed_over);
+    RUN_TEST(a_shared_object_behind_an_alias_is_no_child);
+    RUN_TEST(a_restored_setup_is_finalized);
+    RUN_TEST(a_tracked_child_with_a_changed_initializer_is_made_again);
     RUN_TEST(a_domain_is_notified_of_commits);
     RUN_TEST(every_call_fails_in_turn);
     RUN_TEST(random_trees_match_a_model);

@@ -211,3 +211,51 @@ def test_a_replaced_object_is_torn_down_at_once(runtime: Runtime) -> None:
     trace.clear()
     runtime.define(Root, "ui.root", scope="singleton")
     assert trace[-4:] == ["teardown root", "undo root", "undo y", "undo x"]
+
+
+def test_an_object_that_a_setup_resolves_keeps_its_own_observers(runtime: Runtime) -> None:
+    class Bus:
+        def __init__(self) -> None:
+            self.reports = 0
+            invivo.current().observe(self.note)
+
+        def note(self, report: Any) -> None:
+            self.reports += 1
+
+    class Window:
+        @invivo.on_setup
+        def set_up(self) -> None:
+            self.bus: Bus = invivo.current()["ui.bus"]
+            self.leaf = invivo.current().child("ui.leaf", "x")
+
+    runtime.define(Bus, "ui.bus")
+    runtime.define(Window, "ui.window")
+    bus = runtime["ui.window"].bus
+    for size in range(1, 4):
+        define_leaf(runtime, size)
+        assert bus.reports == size
+
+
+def test_a_failing_undo_function_is_reported(runtime: Runtime) -> None:
+    class Window:
+        broken = False
+
+        @invivo.on_setup
+        def set_up(self) -> None:
+            self.leaf = invivo.current().child("ui.leaf", "x")
+            invivo.current().effect(self.undo)
+
+        def undo(self) -> None:
+            trace.append("undo window")
+            if self.broken:
+                type(self).broken = False
+                raise RuntimeError("no undo")
+
+    runtime.define(Window, "ui.window")
+    window = runtime["ui.window"]
+    Window.broken = True
+    with pytest.raises(HostError, match="no undo"):
+        define_leaf(runtime, 1)
+    assert window.leaf.size == 0
+    define_leaf(runtime, 2)
+    assert window.leaf.size == 2
