@@ -162,6 +162,8 @@ extension InvivoError.Code {
     public static let dormant = Self(rawValue: -42)
     /// A longer-lived object would hold a shorter-lived or thread-confined one (`INVIVO_E_CAPTIVE`).
     public static let captive = Self(rawValue: -49)
+    /// A definition refuses a change of its dependency (`INVIVO_E_REFUSED`).
+    public static let refused = Self(rawValue: -50)
     /// There is no configuration value at the path (`INVIVO_E_NOT_CONFIGURED`).
     public static let notConfigured = Self(rawValue: -39)
     /// The string cannot be converted to the requested kind (`INVIVO_E_CONVERSION`).

@@ -13,6 +13,8 @@ public enum Finding: String, Sendable, CaseIterable {
     case unread = "config.unread"
     case duplicate = "wiring.duplicate"
     case captive = "wiring.captive"
+    /// A definition refuses a change of its dependency.
+    case refused = "wiring.refused"
     /// A dependency on an abstract definition.
     case abstract = "wiring.abstract"
     /// The definition contradicts itself.
@@ -32,6 +34,7 @@ public enum Finding: String, Sendable, CaseIterable {
         case .readOnly: self = .readOnly
         case .exists: self = .duplicate
         case .captive: self = .captive
+        case .refused: self = .refused
         case .abstract: self = .abstract
         case .argument: self = .description
         default: return nil

@@ -258,6 +258,9 @@ extension invivo_definition: SizedStruct {
         fieldRange(of: \invivo_definition.generic),
         fieldRange(of: \invivo_definition.defaults),
         fieldRange(of: \invivo_definition.owner),
+        fieldRange(of: \invivo_definition.on_change),
+        fieldRange(of: \invivo_definition.reserved2),
+        fieldRange(of: \invivo_definition.on_change_reason),
     ]
 }
 

@@ -106,6 +106,11 @@ public struct DefinitionReader {
         body.rank = given.rank
         body.startTimeout = nanoseconds(given.start_timeout_ms) ?? 0
         body.stopTimeout = nanoseconds(given.stop_timeout_ms) ?? 0
+        guard let onChange = OnChange(rawValue: given.on_change) else {
+            throw fail(.argument, "definition.on_change is \(given.on_change), which is not one of INVIVO_ON_CHANGE_...")
+        }
+        body.onChange = onChange
+        body.onChangeReason = try optionalText(given.on_change_reason, "definition.on_change_reason")
         body.each = try optionalText(given.each, "definition.each")
         if let each = body.each, isOverride || each.isEmpty {
             throw fail(.argument, "definition.each is empty, or that of an override")
@@ -280,9 +285,29 @@ private struct SourceReader {
             found.append(
                 Injection(
                     name: name, try source(given, field, path: "\(path).\(name ?? "\(index)")", depth: depth),
-                    listeners: try listeners(given, field), label: name == nil ? label : nil))
+                    listeners: try listeners(given, field), label: name == nil ? label : nil,
+                    onChange: try onChange(given, field, depth)))
         }
         return found
+    }
+
+    /// How an injection follows changes; nil = as its definition declares.
+    private func onChange(_ given: invivo_injection, _ field: String, _ depth: Int) throws(Failure) -> OnChange? {
+        let all: [(flag: Int, onChange: OnChange)] = [
+            (INVIVO_INJECT_KEEP, .keep), (INVIVO_INJECT_REBUILD, .rebuild), (INVIVO_INJECT_REFUSE, .refuse),
+        ]
+        let declared = all.filter { given.flags & UInt32($0.flag) != 0 }
+        guard let first = declared.first else { return nil }
+        guard declared.count == 1, depth == 0 else {
+            throw Failure(
+                .argument,
+                "\(field).flags: "
+                    + (depth > 0
+                        ? "KEEP, REBUILD and REFUSE are for an injection as a whole, not for an item of it"
+                        : "an injection has one of KEEP, REBUILD and REFUSE"),
+                path: key)
+        }
+        return first.onChange
     }
 
     /// The methods that are called when candidates are added or removed: both or neither.
@@ -359,7 +384,7 @@ private struct SourceReader {
         func fail(_ message: String) -> Failure { Failure(.argument, "\(field).\(message)", path: key) }
         let known = UInt32(
             INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY | INVIVO_INJECT_OR_DEFAULT
-                | INVIVO_INJECT_BY_POSITION)
+                | INVIVO_INJECT_BY_POSITION | INVIVO_INJECT_KEEP | INVIVO_INJECT_REBUILD | INVIVO_INJECT_REFUSE)
         guard given.flags & ~known == 0 else { throw fail("flags contains unknown ones") }
         let items = try injections(
             given.items, given.item_count, "\(field).items", path: path, depth: depth + 1)

@@ -68,6 +68,8 @@ public final class LentDefinition {
         lent.rank = body.rank
         lent.start_timeout_ms = UInt32(clamping: body.startTimeout / 1_000_000)
         lent.stop_timeout_ms = UInt32(clamping: body.stopTimeout / 1_000_000)
+        lent.on_change = body.onChange.rawValue
+        lent.on_change_reason = text(body.onChangeReason)
         lent.constant = invivo_object(bits: body.constant?.bits ?? 0)
         if let image = body.blockImage { lent.block_initial = UnsafeRawPointer(table(image).0) }
         return lent
@@ -117,6 +119,12 @@ public final class LentDefinition {
                 if given.name == nil, given.label != nil { lent.flags |= UInt32(INVIVO_INJECT_BY_POSITION) }
                 lent.added = text(given.listeners?.added)
                 lent.removed = text(given.listeners?.removed)
+                switch given.onChange {
+                case .keep: lent.flags |= UInt32(INVIVO_INJECT_KEEP)
+                case .rebuild: lent.flags |= UInt32(INVIVO_INJECT_REBUILD)
+                case .refuse: lent.flags |= UInt32(INVIVO_INJECT_REFUSE)
+                case .follow, nil: break
+                }
                 return lent
             })
     }

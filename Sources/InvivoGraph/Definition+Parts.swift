@@ -46,6 +46,8 @@ extension Definition.Body {
         var stopTimeout: UInt64 = 0
         var base: [Int: Value] = [:]
         var isPartial: Bool = false
+        var onChange: OnChange = .follow
+        var onChangeReason: String?
     }
 }
 
@@ -210,6 +212,18 @@ extension Definition.Body {
     public var stopTimeout: UInt64 {
         get { settings?.part.stopTimeout ?? 0 }
         set { if newValue != 0 || stopTimeout != 0 { changeSettings { $0.stopTimeout = newValue } } }
+    }
+
+    /// How its objects follow changes of dependencies that do not declare it themselves.
+    public var onChange: OnChange {
+        get { settings?.part.onChange ?? .follow }
+        set { if newValue != .follow || onChange != .follow { changeSettings { $0.onChange = newValue } } }
+    }
+
+    /// Why changes are refused.
+    public var onChangeReason: String? {
+        get { settings?.part.onChangeReason }
+        set { if newValue != nil || onChangeReason != nil { changeSettings { $0.onChangeReason = newValue } } }
     }
 
     /// Base values of tunable properties set by change sets, over those of the declaration.

@@ -11,6 +11,7 @@ extension Definition {
             && a.flags == b.flags
             && a.rank == b.rank
             && a.startTimeout == b.startTimeout && a.stopTimeout == b.stopTimeout
+            && a.onChange == b.onChange && a.onChangeReason.isSameName(as: b.onChangeReason)
             && a.type === b.type && a.typeName.isSameName(as: b.typeName) && a.alias.isSameName(as: b.alias)
             && a.parent.isSameName(as: b.parent)
             && a.owner.isSameName(as: b.owner) && a.origin.isSameName(as: b.origin)
@@ -45,7 +46,8 @@ extension Definition {
 
     private static func areSame(_ a: [Injection], _ b: [Injection]) -> Bool {
         a.elementsEqual(b) {
-            $0.name.isSameName(as: $1.name) && $0.listeners == $1.listeners && $0.source == $1.source
+            $0.name.isSameName(as: $1.name) && $0.listeners == $1.listeners && $0.onChange == $1.onChange
+                && $0.source == $1.source
         }
     }
 

@@ -32,7 +32,7 @@ extension DefinitionCompiler {
         return recipe(.alias(id), slots: slots)
     }
 
-    private mutating func use(_ source: Injection.Source, _ edge: Recipe.Edge, _ index: Int) -> Recipe.Source {
+    private mutating func use(_ source: Injection.Source, _ edge: Edge, _ index: Int) -> Recipe.Source {
         let what = "option \(index)"
         let before = wrong
         let compiled = self.source(source, edge, what)

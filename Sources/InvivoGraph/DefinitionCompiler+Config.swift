@@ -14,12 +14,12 @@ extension DefinitionCompiler {
         var node: ConfigNode?
     }
 
-    private mutating func find(_ path: String, _ edge: Recipe.Edge) -> Found {
+    private mutating func find(_ path: String, _ edge: Edge) -> Found {
         var found = Found(candidates: ConfigPath.candidates(path, for: definition))
         for candidate in found.candidates {
             let id = config.intern(candidate)
             found.ids.append(id)
-            references.add(id, edge)
+            refer(to: id, edge)
             found.node = config.tree.find(candidate)
             if found.node != nil { break }
         }
@@ -28,7 +28,7 @@ extension DefinitionCompiler {
 
     /// A value of the configuration; constant until the configuration changes.
     mutating func setting(
-        _ path: String, _ other: Injection.Source?, _ isOptional: Bool, _ edge: Recipe.Edge, _ site: String,
+        _ path: String, _ other: Injection.Source?, _ isOptional: Bool, _ edge: Edge, _ site: String,
         _ taker: Taker
     ) -> Recipe.Source {
         guard let found = checkedFind(path, edge, site) else { return .arguments }
@@ -61,7 +61,7 @@ extension DefinitionCompiler {
         }
     }
 
-    private mutating func checkedFind(_ path: String, _ edge: Recipe.Edge, _ site: String) -> Found? {
+    private mutating func checkedFind(_ path: String, _ edge: Edge, _ site: String) -> Found? {
         let names = ConfigPath.names(ConfigPath.whole(path))
         guard !names.isEmpty, !names.contains("") else {
             fail(.argument, "\(site): '\(path)' is not a configuration path")
@@ -157,7 +157,7 @@ extension DefinitionCompiler {
         // All candidates, because a later call may find the value at an outer path.
         let ids = found.candidates.map { candidate in
             let id = config.intern(candidate)
-            references.add(id, .deferred)
+            refer(to: id, .deferred)
             return id
         }
         return .setting(ConfigSetting(path: path, ids: ids, otherwise: otherwise))
@@ -165,7 +165,7 @@ extension DefinitionCompiler {
 
     /// A string, read by the named converter or by that of the receiver.
     mutating func text(
-        _ given: Injection.Source, _ name: String?, _ edge: Recipe.Edge, _ site: String, _ taker: Taker
+        _ given: Injection.Source, _ name: String?, _ edge: Edge, _ site: String, _ taker: Taker
     ) -> Recipe.Source {
         var ids: [UInt32] = []
         let node: ConfigNode

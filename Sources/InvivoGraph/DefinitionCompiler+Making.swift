@@ -7,7 +7,9 @@ extension DefinitionCompiler {
         let parameters = type.description.signature.parameters
         var slots: [Recipe.Slot] = []
         var taken = Set<Int>()
+        defer { begin(nil) }
         for injection in definition.body.initializer {
+            begin(injection)
             let position: Int
             if let name = injection.name {
                 guard let index = parameters.firstIndex(where: { $0.name.isSameName(as: name) }) else {
@@ -62,7 +64,9 @@ extension DefinitionCompiler {
     /// The arguments of the method that creates the instance. All are required.
     mutating func makerSlots(_ call: Invocation, _ signature: Signature?) -> [Recipe.Slot] {
         var slots: [Recipe.Slot] = []
+        defer { begin(nil) }
         for (index, injection) in call.arguments.enumerated() {
+            begin(injection)
             let what = "argument \(index) of the maker"
             let compiled = argument(injection.source, index, of: signature, .initializer, what)
             slots.append(Recipe.Slot(position: index, source: compiled, parameter: nil))
@@ -125,6 +129,17 @@ extension DefinitionCompiler {
             let property = try type.description.property(named: name).property
             if property.isReadOnly { throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only") }
             if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
+            begin(injection)
+            defer { begin(nil) }
+            if injection.onChange != nil, property.isInBlock || injection.listeners != nil {
+                throw Failure(
+                    .argument,
+                    "the property '\(name)' declares how it follows changes, but "
+                        + (property.isInBlock
+                            ? "a field of a block always follows them"
+                            : "the methods '\(injection.listeners?.added ?? "")' and "
+                                + "'\(injection.listeners?.removed ?? "")' receive them"))
+            }
             let before = wrong
             var compiled = source(
                 injection.source, property.isInBlock ? .deferred : .injection, "the property '\(name)'",
@@ -185,7 +200,9 @@ extension DefinitionCompiler {
                         .arity, "\(method.signature.text) is called with \(invocation.arguments.count) arguments")
                 }
                 var sources: [Recipe.Source] = []
+                defer { begin(nil) }
                 for (parameter, injection) in zip(parameters, invocation.arguments) {
+                    begin(injection)
                     let what = "the argument '\(parameter.name)' of '\(invocation.method)'"
                     let before = wrong
                     let signature = method.signature

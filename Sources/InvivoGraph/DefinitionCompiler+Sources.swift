@@ -4,8 +4,8 @@ internal import InvivoConfig
 /// Compiles the sources of injections.
 extension DefinitionCompiler {
     mutating func source(
-        _ given: Injection.Source, _ edge: Recipe.Edge, _ site: String, _ taker: Taker = .any,
-        given argumentEdge: Recipe.Edge? = nil, orMore: Bool = false
+        _ given: Injection.Source, _ edge: Edge, _ site: String, _ taker: Taker = .any,
+        given argumentEdge: Edge? = nil, orMore: Bool = false
     ) -> Recipe.Source {
         let parts = given.parts
         switch given.kind {
@@ -20,7 +20,7 @@ extension DefinitionCompiler {
                 }
                 return .value(.null)
             }
-            references.add(id, edge)
+            refer(to: id, edge)
             let target = definitions.whole(id)
             if let target { checkMade(target, site) }
             let wanted = target?.body.parameters
@@ -36,7 +36,7 @@ extension DefinitionCompiler {
             if ids.isEmpty && query.orDefault { isLeftOut = true }
             references.bindings[lookup(site)] = ids
             for id in ids {
-                references.add(id, edge)
+                refer(to: id, edge)
                 if let target = definitions.whole(id) { check(0, target, site) }
             }
             return .all(ids)
@@ -80,7 +80,7 @@ extension DefinitionCompiler {
 
     /// Compiles a deferred reference. It resolves when it is called, but its arguments are evaluated at the injection.
     mutating func deferred(
-        _ kind: Recipe.Deferred, _ target: Injection.Source, _ edge: Recipe.Edge, _ site: String
+        _ kind: Recipe.Deferred, _ target: Injection.Source, _ edge: Edge, _ site: String
     ) -> Recipe.Source {
         if case .config(let path, let isOptional, _) = target.kind, kind != .weak {
             return reader(of: path.text, target.parts.first, isOptional, site)
@@ -108,7 +108,7 @@ extension DefinitionCompiler {
 
     /// The argument for a runtime argument of another definition, checked as far as it is known now.
     mutating func argument(
-        _ given: Injection.Source, _ index: Int, of wanted: Signature?, _ edge: Recipe.Edge, _ site: String
+        _ given: Injection.Source, _ index: Int, of wanted: Signature?, _ edge: Edge, _ site: String
     ) -> Recipe.Source {
         let before = wrong
         let compiled = source(given, edge, site, wanted.taker(of: index))
@@ -164,7 +164,7 @@ extension DefinitionCompiler {
     }
 
     mutating func byType(
-        _ query: Injection.TypeQuery, _ edge: Recipe.Edge, _ site: String, orMore: Bool = false
+        _ query: Injection.TypeQuery, _ edge: Edge, _ site: String, orMore: Bool = false
     ) -> Recipe.Source {
         let name = types.plain(query.name)
         references.typeQueries.formUnion([name, query.name])
@@ -174,7 +174,7 @@ extension DefinitionCompiler {
         // The definition itself is a candidate only for a deferred reference, and only if it is the only one: a decorator of a type
         // may look up the type.
         let others = all.filter { $0.id != definition.id }
-        let list = others.isEmpty && edge == .deferred ? all : others
+        let list = others.isEmpty && edge.isDeferred ? all : others
         var chosen: UInt32?
         if !query.isGreedy, let bound = former?.references.bindings[lookup]?.first,
             list.contains(where: { $0.id == bound })
@@ -203,7 +203,7 @@ extension DefinitionCompiler {
         }
         guard let chosen else { return .value(.null) }
         references.bindings[lookup] = [chosen]
-        references.add(chosen, edge)
+        refer(to: chosen, edge)
         if let target = definitions.whole(chosen) { check(0, target, site, orMore: orMore) }
         return .object(chosen, arguments: [], isOptional: query.isOptional)
     }

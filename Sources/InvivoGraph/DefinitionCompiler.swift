@@ -16,6 +16,8 @@ struct DefinitionCompiler {
     var lookups: NameTable<Int> = [:]
     /// The last lookup found no object of the type, and its element is omitted.
     var isLeftOut = false
+    /// How the injection that is being compiled follows changes.
+    private var onChange = OnChange.follow
 
     init(_ described: Definition, former: Recipe?, _ context: RecipeCompiler.Context) {
         self.context = context
@@ -48,6 +50,14 @@ struct DefinitionCompiler {
 
     /// The number of errors and missing dependencies so far.
     var wrong: Int { errors.count + lacks.count }
+
+    // MARK: references
+
+    /// Adds a reference to a key or path, which follows changes as the current injection declares.
+    mutating func refer(to id: UInt32, _ edge: Edge) { references.add(id, Edge(edge.way, onChange)) }
+
+    /// Begins an injection; nil = a part of the definition that is none.
+    mutating func begin(_ injection: Injection?) { onChange = injection?.onChange ?? definition.body.onChange }
 
     // MARK: compiling
 
@@ -172,6 +182,7 @@ struct DefinitionCompiler {
 
     private mutating func compileMaking() -> Recipe? {
         if let choice = definition.body.choice { return compile(choice) }
+        begin(nil)
         guard let type = definition.type else {
             guard let name = definition.body.typeName else {
                 fail(.argument, "a definition needs a type, or a parent with a type")

@@ -7,6 +7,8 @@ public struct Injection: Sendable {
     public let listeners: Listeners?
     /// The name used in messages for an injection by position.
     public let label: String?
+    /// How the dependent follows changes; nil = as its definition declares.
+    public let onChange: OnChange?
 
     /// Methods of the holder that are called when a candidate is added or removed.
     public struct Listeners: Sendable, Equatable {
@@ -19,7 +21,10 @@ public struct Injection: Sendable {
         }
     }
 
-    public init(name: String?, _ source: Source, listeners: Listeners? = nil, label: String? = nil) {
+    public init(
+        name: String?, _ source: Source, listeners: Listeners? = nil, label: String? = nil, onChange: OnChange? = nil
+    ) {
+        self.onChange = onChange
         self.label = label
         self.name = name
         self.source = source
@@ -27,7 +32,9 @@ public struct Injection: Sendable {
     }
 
     /// Returns a copy with another source.
-    func with(_ source: Source) -> Injection { Injection(name: name, source, listeners: listeners, label: label) }
+    func with(_ source: Source) -> Injection {
+        Injection(name: name, source, listeners: listeners, label: label, onChange: onChange)
+    }
 }
 
 /// A method that is called while an object is created.

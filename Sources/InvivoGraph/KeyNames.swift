@@ -20,6 +20,9 @@ public struct KeyNames: Sendable {
 
     public func name(_ id: UInt32) -> String { monitor.locked { table.name(id) } }
 
+    /// Returns a key or configuration path, for messages.
+    public func shown(_ id: UInt32) -> String { configPath(id) ?? name(id) }
+
     /// Returns the offset of the name of an id, or nil for an unknown id. Names never move.
     func offset(of id: UInt32) -> UInt32? { monitor.locked { table.offset(of: id) } }
 

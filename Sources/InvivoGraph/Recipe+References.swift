@@ -31,7 +31,7 @@ extension Recipe {
             var indices: [UInt32: Int] = [:]
             for (id, edge) in edges {
                 if let index = indices[id] {
-                    merged.edges[index].edge = max(merged.edges[index].edge, edge)
+                    merged.edges[index].edge = merged.edges[index].edge.joined(edge)
                 } else {
                     indices[id] = merged.edges.count
                     merged.edges.append((id, edge))
@@ -62,13 +62,22 @@ extension Recipe {
         }
 
         /// The keys whose objects its own may hold, by injection or by lazies.
-        public var held: [UInt32] { edges.filter { $0.edge != .deferred || lazyKeys.contains($0.id) }.map(\.id) }
+        public var held: [UInt32] { edges.filter { !$0.edge.isDeferred || lazyKeys.contains($0.id) }.map(\.id) }
 
         /// The keys that its initializer takes.
-        public var initializing: [UInt32] { edges.filter { $0.edge == .initializer }.map(\.id) }
+        public var initializing: [UInt32] { edges.filter { $0.edge.way == .initializer }.map(\.id) }
+
+        /// The keys whose change rebuilds its objects.
+        var rebuilding: [UInt32] { edges.filter { $0.edge.rebuilds }.map(\.id) }
+
+        /// The keys of which its objects keep the former object.
+        public var kept: Set<UInt32> { Set(edges.filter { $0.edge.isKept }.map(\.id)) }
+
+        /// Whether there are keys of which its objects keep the former object.
+        public var keep: Bool { edges.contains { $0.edge.isKept } }
 
         /// The keys that are resolved when the object is created.
-        public var dependencies: [UInt32] { edges.filter { $0.edge != .deferred }.map(\.id) }
+        public var dependencies: [UInt32] { edges.filter { !$0.edge.isDeferred }.map(\.id) }
 
         /// The lookups by type whose holder is not notified of changes.
         public var unnotifiedBindings: NameTable<[UInt32]> { bindings.filter { !notifiedLists.contains($0.key) } }

@@ -80,10 +80,15 @@ extension Recipe.Source {
     }
 
     /// Whether computing the value resolves one of `ids` or reads it from the configuration; nil stands for any id.
-    public func names(_ ids: IDSet?) -> Bool {
+    public func names(_ ids: IDSet?, except others: Set<UInt32> = []) -> Bool {
         contains { source in
             switch source.references {
-            case .objects(let named), .paths(let named): ids.map { named.contains(where: $0.contains) } ?? true
+            case .objects(let named), .paths(let named):
+                if others.isEmpty {
+                    ids.map { named.contains(where: $0.contains) } ?? true
+                } else {
+                    named.contains { id in !others.contains(id) && ids?.contains(id) != false }
+                }
             case .deferred, .none: false
             }
         }

@@ -40,17 +40,6 @@ public final class Recipe: Sendable {
         case dormant([String])
     }
 
-    /// How a dependent is updated when its dependency changes.
-    public enum Edge: UInt8, Sendable, Comparable {
-        /// The dependent resolves at each use and is not affected.
-        case deferred = 0
-        /// The dependency is injected again into the same dependent.
-        case injection = 1
-        /// The dependent is rebuilt.
-        case initializer = 2
-        public static func < (a: Edge, b: Edge) -> Bool { a.rawValue < b.rawValue }
-    }
-
     public let definition: Definition
     public let type: ObjectType?
     public let scope: Scope
@@ -202,12 +191,40 @@ public final class Recipe: Sendable {
         decorators.count == list.count && zip(decorators, list).allSatisfy { $0 === $1 }
     }
 
-    /// Whether both have the same initializer arguments.
+    /// Whether no object needs to be rebuilt for what the other takes instead.
     public func hasSameInitializer(as other: Recipe) -> Bool {
-        func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.initializing) }
+        // Those that force a rebuild, however they are received, and no kept ones.
+        func through(_ recipe: Recipe) -> Set<UInt32> { Set(recipe.references.rebuilding) }
         // Lists are ordered. A provider without a target is null, and becomes a callable when its key is defined.
-        func keys(_ recipe: Recipe) -> [[UInt32?]] { recipe.slots.map(\.source.keys) }
+        func keys(_ recipe: Recipe) -> [[UInt32?]] {
+            let kept = recipe.references.kept
+            return recipe.slots.map { slot in slot.source.keys.filter { $0.map(kept.contains) != true } }
+        }
         return through(self) == through(other) && keys(self) == keys(other) && hasSameDecorators(as: other.decorators)
+    }
+
+    /// Whether the same keys are received, apart from those of which objects keep what they have.
+    public func hasSameFollowedKeys(as other: Recipe) -> Bool {
+        guard references.keep || other.references.keep, hasSameInitializer(as: other), waits == other.waits else {
+            return false
+        }
+        func keys(_ recipe: Recipe) -> [[UInt32?]] {
+            let kept = recipe.references.kept
+            return recipe.allSteps.flatMap(\.sources).map { $0.keys.filter { $0.map(kept.contains) != true } }
+        }
+        return keys(self) == keys(other)
+    }
+
+    /// The kept keys that a reinjection of `changed` (nil: all others) injects, too, because a step receives several keys.
+    public func keptKeys(injectedWith changed: IDSet?) -> Set<UInt32> {
+        let kept = references.kept
+        var found: Set<UInt32> = []
+        for step in allSteps where step.sources.contains(where: { $0.names(changed, except: kept) }) {
+            for source in step.sources {
+                for id in kept where source.names([id]) { found.insert(id) }
+            }
+        }
+        return found
     }
 
     private var allSteps: [Step] { before + steps + after + afterAll }

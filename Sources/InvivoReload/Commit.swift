@@ -64,6 +64,7 @@ final class Commit {
     /// Calls `refresh` and `finalize` of kept objects, once the next generation is visible. Returns the errors as warnings.
     func callKept(_ plan: Plan) -> [(String, Location)] {
         defer { visits.leave() }
+        leaseKept(plan)
         return setups.callKept(plan.kept.refreshed)
     }
 
@@ -144,6 +145,27 @@ final class Commit {
         return failure
     }
 
+    /// Leases the former objects that kept objects resolved in their own code. The runtime knows no lease of theirs.
+    private func leaseKept(_ plan: Plan) {
+        for (id, kept) in plan.steps.kept.begun {
+            let recorded = container.monitor.locked { container.builds.dependencies(of: id) }
+            for dependency in kept.ids.intersection(recorded) {
+                guard let cell = former.cell(dependency),
+                    let lease = container.monitor.locked({
+                        cell.object != 0 && ObjectTable.retain(cell.object) ? ObjectLease(owning: cell.object) : nil
+                    })
+                else { continue }
+                for object in kept.objects {
+                    guard let holder = container.retiredObjects.leaseForChange(object),
+                        let record = ObjectTable.record(holder.bits)
+                    else { continue }
+                    InjectedReferences.keepFormer(lease, of: container.keyName(dependency), record)
+                    withExtendedLifetime(holder) {}
+                }
+            }
+        }
+    }
+
     // MARK: new instances
 
     private func createInstances(_ plan: Plan) throws(Failure) {
@@ -178,7 +200,9 @@ final class Commit {
         let graph = build.graph
         var keys: Set<UInt32> = []
         for id in plan.steps.reinjected.map(\.0) + plan.steps.followed.map(\.0) {
-            if let recipe = graph.recipe(id) { keys.formUnion(recipe.injectedKeys) }
+            if let recipe = graph.recipe(id) {
+                keys.formUnion(recipe.injectedKeys.subtracting(recipe.references.kept))
+            }
         }
         return keys.sorted().compactMap { id in
             guard let cell = graph.cell(id), let recipe = graph.recipe(id), recipe.type?.isBlockOnly == false,
@@ -264,7 +288,8 @@ final class Commit {
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { [self] undo throws(Failure) in
                     let again = Reinjection(
-                        of: object, arguments, by: recipe, after: former, changed: changed, in: container)
+                        of: object, arguments, by: recipe, after: former, changed: changed,
+                        keeping: recipe.references.kept.union(former.references.kept), in: container)
                     try again?.run(in: build, of: instance.map { [$0] } ?? []) { undo.add($0) }
                 }
             }
@@ -285,7 +310,8 @@ final class Commit {
                 else { continue }
                 add(domain(of: record)) { [self] undo throws(Failure) in
                     let again = Reinjection(
-                        of: object, injection.arguments, by: recipe, after: former, changed: changed, in: container)
+                        of: object, injection.arguments, by: recipe, after: former, changed: changed,
+                        keeping: changed == nil ? [] : recipe.references.kept, in: container)
                     try again?.run(in: build, of: injection.scopeInstances) { undo.add($0) }
                 }
             }

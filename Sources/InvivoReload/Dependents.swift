@@ -7,7 +7,7 @@ internal import InvivoWiring
 /// there are about as many as definitions: a word per key and eight bytes per edge. A key with many holders has a
 /// table.
 struct Dependents: Sendable {
-    typealias Holders = [(key: UInt32, value: Recipe.Edge)]
+    typealias Holders = [(key: UInt32, value: Edge)]
 
     private struct Link: Sendable {
         var holder: UInt32
@@ -19,11 +19,11 @@ struct Dependents: Sendable {
     private var heads = PersistentVector<UInt32>()
     private var links = PersistentVector<Link>()
     private var firstFree: UInt32 = 0
-    private var many: TreeDictionary<UInt32, TreeDictionary<UInt32, Recipe.Edge>> = [:]
+    private var many: TreeDictionary<UInt32, TreeDictionary<UInt32, Edge>> = [:]
 
     private static let isTabled = UInt32.max
     private static let mostLinks = 24
-    private static let edgeShift: UInt32 = 30
+    private static let edgeShift = 32 - Edge.packedBits
     private static let positionMask: UInt32 = 1 << edgeShift - 1
 
     /// The holders of a key, in no order.
@@ -35,7 +35,7 @@ struct Dependents: Sendable {
         var position = head
         while position != 0 {
             let link = links[Int(position) - 1]
-            found.append((link.holder, Recipe.Edge(rawValue: UInt8(link.next >> Self.edgeShift)) ?? .deferred))
+            found.append((link.holder, Edge(packed: link.next >> Self.edgeShift) ?? .deferred))
             position = link.next & Self.positionMask
         }
         return found
@@ -58,7 +58,7 @@ struct Dependents: Sendable {
         for id in heads.indices where heads[id] != 0 { body(UInt32(id), self[UInt32(id)]) }
     }
 
-    mutating func set(_ edge: Recipe.Edge, of holder: UInt32, to id: UInt32) {
+    mutating func set(_ edge: Edge, of holder: UInt32, to id: UInt32) {
         remove(holder, from: id)
         if Int(id) >= heads.count { heads.grow(to: Int(id) + 1, with: 0) }
         if heads[Int(id)] != Self.isTabled && isFull(id) {
@@ -71,7 +71,7 @@ struct Dependents: Sendable {
             many[id]?[holder] = edge
             return
         }
-        let link = Link(holder: holder, next: heads[Int(id)] | UInt32(edge.rawValue) << Self.edgeShift)
+        let link = Link(holder: holder, next: heads[Int(id)] | edge.packed << Self.edgeShift)
         if firstFree != 0 {
             heads[Int(id)] = firstFree
             firstFree = links[Int(firstFree) - 1].next

@@ -64,13 +64,14 @@ final class GenerationStore: Sendable {
     // MARK: the store
 
     /// Stores the generation of a plan whose steps were carried out. By the thread that has the turn.
-    func publish(_ wiring: NextWiring, _ effects: StoreEffects, _ findings: LayerFindings, _ next: Graph) {
+    func publish(_ plan: Plan, _ findings: LayerFindings, _ next: Graph) {
+        let (wiring, effects) = (plan.wiring, plan.store)
         let set = wiring.set
         for clearing in set.rebuilds.pools { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
         let (snapshot, replaced) = state.withLock { state in
             let replaced = state.replacedContent(by: wiring)
-            state = state.applying(wiring, findings, former: former, next: next, names)
+            state = state.applying(wiring, findings, plan.steps.kept, former: former, next: next, names)
             return (state, replaced)
         }
         let dropped = history.note(
@@ -119,7 +120,7 @@ final class GenerationStore: Sendable {
         var queue = Array(ids)
         let graph = container.currentGraph()
         while let id = queue.popLast() {
-            for (holder, edge) in snapshot.links.dependents[id] where edge != .deferred {
+            for (holder, edge) in snapshot.links.dependents[id] where !edge.isDeferred {
                 guard graph.recipe(holder)?.scope.isShared == false, found.insert(holder).inserted else { continue }
                 queue.append(holder)
             }

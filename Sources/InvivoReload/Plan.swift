@@ -89,6 +89,7 @@ struct CommitSteps {
     var rebound: Set<UInt32> = []
     /// Keys of which something new is created.
     var rebuilt: IDSet = []
+    var kept = KeptDependencies.Changes()
 
     /// Whether they call the host: constructors, setters.
     var runHostCode: Bool {
@@ -119,6 +120,7 @@ struct Effects {
     var steps = CommitSteps()
     var store = StoreEffects()
     var changes: [Report.Change] = []
+    var warnings: [(String, Location)] = []
 }
 
 /// The warnings about traits that a plan has found, by key.
@@ -175,7 +177,7 @@ struct Plan {
             guard let recipe = editor.recipe(id) else { return false }
             let found =
                 recipe.isExclusive && ids.contains(id)
-                || recipe.references.edges.contains { $0.edge != .deferred && isLast($0.id) }
+                || recipe.references.edges.contains { !$0.edge.isDeferred && isLast($0.id) }
             last[id] = found
             return found
         }

@@ -5,7 +5,9 @@ internal import InvivoWiring
 
 extension Planner {
     /// Plans the affected set: exactly the dependents of the changes, along the reverse edges.
-    func planCells(_ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects) throws(Failure) {
+    func planCells(
+        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ failures: inout [Failure]
+    ) throws(Failure) {
         var remade: [UInt32] = []
         var seen: IDSet = []
         var reinjected: Set<UInt32> = []
@@ -20,6 +22,7 @@ extension Planner {
         }
         for (id, recipe) in rebound.sorted(by: { $0.key < $1.key }) {
             effects.store.touched.insert(id)
+            if let former = graph.recipe(id), isHeld(id), former.hasSameFollowedKeys(as: recipe) { continue }
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id),
                 isChangedInPlace(id) || isNotifiedOfChange(former, recipe)
             {
@@ -35,6 +38,7 @@ extension Planner {
         queue += reset.sorted()
         seen.formUnion(reset)
         var next = 0
+        var followers = Followers(self, wiring.definitions.changed)
         var loading = LoadSteps()
         while next < queue.count {
             try loading.step()
@@ -43,8 +47,9 @@ extension Planner {
             if !wiring.config.changedIDs.contains(id) { remade.append(id) }
             let aliases = before.links.aliases[id]
             if !aliases.isEmpty { for alias in aliases.sorted() where seen.insert(alias) { queue.append(alias) } }
-            for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where edge != .deferred {
+            for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where !edge.isDeferred {
                 let isHeld = isHeld(holder)
+                if isHeld && followers.stays(holder, edge.onChange, when: id) { continue }
                 if edge == .injection && isHeld && isChangedInPlace(holder, [id]) {
                     reinjected.insert(holder)
                 } else if seen.insert(holder) {
@@ -53,10 +58,11 @@ extension Planner {
                 }
             }
             for holder in observed.recordedDependents(of: id).sorted()
-            where isHeld(holder) && seen.insert(holder) {
+            where isHeld(holder) && !followers.stays(recorded: holder, when: id) && seen.insert(holder) {
                 queue.append(holder)
             }
         }
+        failures += followers.failures
         effects.steps.rebuilt = seen
         effects.store.touched = effects.store.touched.isEmpty ? seen : effects.store.touched.union(seen)
         for id in remade {
@@ -74,6 +80,38 @@ extension Planner {
             guard let cell = graph.cell(id), !observed.objects(id).isEmpty else { continue }
             effects.steps.reinjected.append((id, cell))
             effects.changes.append(Report.Change(key: names.name(id), what: INVIVO_CHANGED_REINJECTED))
+        }
+        planKept(followers.kept, &effects)
+    }
+
+    /// Plans the holders that keep what the plan replaces.
+    private func planKept(_ kept: [UInt32: Set<UInt32>], _ effects: inout Effects) {
+        var rebuilt = effects.steps.rebuilt
+        // Tracked objects stay, unless their own definition changes, which injects everything again.
+        for (id, _, changed) in effects.steps.followed where changed != nil { rebuilt.remove(id) }
+        effects.steps.kept.rebuilt = rebuilt
+        for (id, _) in effects.steps.reinjected {
+            guard let recipe = effects.editor.recipe(id), recipe.references.keep else { continue }
+            let changed = effects.steps.rebound.contains(id) ? nil : effects.steps.rebuilt
+            effects.steps.kept.caughtUp[id] = recipe.keptKeys(injectedWith: changed)
+        }
+        for (id, dependencies) in kept.sorted(by: { $0.key < $1.key }) where !rebuilt.contains(id) {
+            guard let recipe = graph.recipe(id) else { continue }
+            // Objects that are created from now on receive the new ones.
+            if !recipe.scope.isShared { effects.store.reshaped.insert(id) }
+            let ids = dependencies.subtracting(effects.steps.kept.caughtUp[id] ?? [])
+            let objects = recipe.scope.isShared ? observed.objects(id) : observed.trackedObjects(id).map(\.object)
+            guard !ids.isEmpty, !objects.isEmpty || recipe.scope.isShared && observed.isBuilding(id) else { continue }
+            effects.steps.kept.begun[id] = (ids, objects)
+            let definition = recipe.definition
+            effects.changes.append(
+                Report.Change(key: names.name(id), what: INVIVO_CHANGED_KEPT, at: definition.location))
+            let list = Recipe.list(ids.map { names.shown($0) }.sorted())
+            effects.warnings.append(
+                (
+                    "'\(definition.key)' keeps the former \(list) until it is rebuilt (on_change: keep)",
+                    definition.location
+                ))
         }
     }
 

@@ -29,7 +29,7 @@ extension Planner {
         var queue = Array(seen)
         while let id = queue.popLast() {
             for alias in before.links.aliases[id] where seen.insert(alias) { queue.append(alias) }
-            for (holder, edge) in before.links.dependents[id] where edge != .deferred && seen.insert(holder) {
+            for (holder, edge) in before.links.dependents[id] where !edge.isDeferred && seen.insert(holder) {
                 holders.insert(holder)
                 // The holders of a definition that is not shared hold its dependencies, too.
                 if recipe(holder)?.scope.isShared == false { queue.append(holder) }
@@ -38,6 +38,16 @@ extension Planner {
         var loading = LoadSteps()
         for id in holders.sorted() {
             try loading.step()
+            if let holder = recipe(id), holder.id == id, holder.references.keep {
+                for target in holder.references.kept.sorted() where recipe(target)?.isExclusive == true {
+                    failures.append(
+                        Failure(
+                            .argument,
+                            "'\(holder.key)' would keep the former '\(names.name(target))' after a change (on_change: keep), "
+                                + "but that one is exclusive: a reload stops it before it creates the new one",
+                            path: holder.key, at: holder.definition.location))
+                }
+            }
             guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
                 let way = captive(of: holder, recipe), let captive = way.last
             else { continue }
@@ -77,7 +87,7 @@ extension Planner {
         guard !holder.references.edges.isEmpty else { return nil }
         var seen: Set<UInt32> = [holder.id]
         func search(_ from: Recipe, _ way: [Recipe]) -> [Recipe]? {
-            for (target, edge) in from.references.edges where edge != .deferred && seen.insert(target).inserted {
+            for (target, edge) in from.references.edges where !edge.isDeferred && seen.insert(target).inserted {
                 guard let held = recipe(target) else { continue }
                 if held.type != nil, Self.isCaptive(held, of: holder) { return way + [held] }
                 // Also the target of an alias with arguments or of a choice.

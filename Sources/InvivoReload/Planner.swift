@@ -52,7 +52,8 @@ struct Planner {
         let misspelled = try misspelled(wiring)
         warnings += misspelled.map { ($0.text, $0.location) }
         noteChanges(of: config, &effects.changes)
-        try planCells(wiring, rebased, &effects)
+        try planCells(wiring, rebased, &effects, &failures)
+        warnings += effects.warnings
         let findings = try planLayers(wiring, &effects, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)

@@ -288,7 +288,7 @@ extension Reloader {
         restores.keep(findings.refused)
         var layers = plan.findings
         layers.warned.formUnion(findings.warned)
-        generations.publish(plan.wiring, plan.store, layers, next)
+        generations.publish(plan, layers, next)
         prepared.warnings += commit.callKept(plan)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
         if plan.wiring.staged.restored != nil {

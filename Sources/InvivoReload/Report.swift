@@ -159,6 +159,7 @@ public final class Report: Sendable {
 
     private static let names = [
         "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared",
+        "kept",
     ]
 
     static func duration(_ nanoseconds: UInt64) -> String {

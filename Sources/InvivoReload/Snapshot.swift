@@ -30,6 +30,8 @@ struct Snapshot: Sendable {
     let targetTypes: TreeDictionary<UInt32, ObjectType>
     /// The keys with warnings about their traits. A document that names one plans it again, so that each report has them.
     let warned: NameSet
+    /// The former objects and values that objects keep.
+    let kept: KeptDependencies
     /// The highest number in the order of declaration.
     let lastNumber: UInt64
     /// The reverse references of all of the above.
@@ -41,7 +43,8 @@ struct Snapshot: Sendable {
         overrides: TreeDictionary<UInt32, [Override]> = [:], processors: [Processor] = [],
         decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], rules: RuleTable = RuleTable(),
         blocked: TreeDictionary<UInt32, [String]> = [:],
-        targetTypes: TreeDictionary<UInt32, ObjectType> = [:], warned: NameSet = [], lastNumber: UInt64 = 0,
+        targetTypes: TreeDictionary<UInt32, ObjectType> = [:], warned: NameSet = [],
+        kept: KeptDependencies = KeptDependencies(), lastNumber: UInt64 = 0,
         links: Links = Links()
     ) {
         self.config = config
@@ -55,6 +58,7 @@ struct Snapshot: Sendable {
         self.blocked = blocked
         self.targetTypes = targetTypes
         self.warned = warned
+        self.kept = kept
         self.lastNumber = lastNumber
         self.links = links
     }
@@ -108,7 +112,8 @@ extension Snapshot {
 
     /// Returns the snapshot after a plan. `former` and `next` are the graphs before and after it.
     func applying(
-        _ wiring: NextWiring, _ findings: LayerFindings, former: Graph, next: Graph, _ names: KeyNames
+        _ wiring: NextWiring, _ findings: LayerFindings, _ kept: KeptDependencies.Changes, former: Graph, next: Graph,
+        _ names: KeyNames
     ) -> Snapshot {
         let plan = wiring.definitions
         var (definitions, overrides, links) = (definitions, overrides, links)
@@ -156,7 +161,8 @@ extension Snapshot {
             assemblies: plan.assemblies ?? assemblies, overrides: overrides, processors: plan.processors ?? processors,
             decoratorReaches: plan.decoratorReaches ?? decoratorReaches, rules: wiring.rules ?? rules,
             blocked: wiring.compiled.blocked,
-            targetTypes: targetTypes, warned: warned, lastNumber: plan.lastNumber, links: links)
+            targetTypes: targetTypes, warned: warned, kept: self.kept.applying(kept, next.generation),
+            lastNumber: plan.lastNumber, links: links)
     }
 
     /// Returns the snapshot with the type of a key's targets.
@@ -167,7 +173,7 @@ extension Snapshot {
             config: config, definitions: definitions, originals: originals, assemblies: assemblies,
             overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, rules: rules,
             blocked: blocked,
-            targetTypes: targetTypes, warned: warned, lastNumber: lastNumber, links: links)
+            targetTypes: targetTypes, warned: warned, kept: kept, lastNumber: lastNumber, links: links)
     }
 
     /// Visits the parents of a key and of its overrides. An override of a removed key has no parent.

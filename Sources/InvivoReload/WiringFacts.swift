@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoGraph
 
 /// The wiring of one generation as plain facts: its keys, their dependencies and the objects that are alive.
 ///
@@ -7,10 +8,15 @@ public struct WiringFacts: Sendable {
     public struct Dependency: Sendable {
         public let key: String
         public let how: How
+        public let onChange: OnChange
+        /// The generation that first replaced what the dependent keeps; nil if it has the current object or value.
+        public var keptSince: UInt64?
 
-        public init(key: String, how: How) {
+        public init(key: String, how: How, onChange: OnChange = .follow, keptSince: UInt64? = nil) {
             self.key = key
             self.how = how
+            self.onChange = onChange
+            self.keptSince = keptSince
         }
     }
 
@@ -19,6 +25,8 @@ public struct WiringFacts: Sendable {
         case initializer, injection
         case deferred = "late"
         case asked, alias
+        /// The key is a path of the configuration.
+        case configuration
     }
 
     /// How code resolves a key.

@@ -33,8 +33,20 @@ struct WiringFactsReader {
                 let asked = isOwn ? container.builds.dependencies(of: id) : []
                 for key in asked.map({ container.keys.name($0) }).sorted() {
                     if !node.dependencies.contains(where: { $0.key == key }) {
-                        node.dependencies.append(.init(key: key, how: .asked))
+                        node.dependencies.append(
+                            .init(key: key, how: .asked, onChange: recipe.definition.body.onChange))
                     }
+                }
+                guard isOwn else { return }
+                let kept = snapshot.kept.of(id) { cell.objects().map(\.object) + cell.trackedObjects().map(\.object) }
+                for (dependency, generation) in kept {
+                    let path = container.keys.configPath(dependency).map { String(cString: $0) }
+                    let key = path ?? container.keys.name(dependency)
+                    let found = node.dependencies.firstIndex { dependency in
+                        dependency.key == key && (path != nil) == (dependency.how == .configuration)
+                    }
+                    guard let index = found else { continue }
+                    node.dependencies[index].keptSince = generation
                 }
             }
             nodes.append(node)
@@ -65,7 +77,12 @@ struct WiringFactsReader {
         node.isAbstract = recipe.isAbstract
         node.rank = definition.body.rank
         node.location = definition.location
-        node.dependencies = recipe.references.edges.map { .init(key: container.keyName($0.id), how: .init($0.edge)) }
+        node.dependencies = recipe.references.edges.map { (id, edge) in
+            if let path = container.names.configPath(id) {
+                return .init(key: path, how: .configuration, onChange: edge.onChange)
+            }
+            return .init(key: container.keyName(id), how: .init(edge), onChange: edge.onChange)
+        }
         if let alias = definition.alias, !node.dependencies.contains(where: { $0.key == alias }) {
             node.dependencies.append(.init(key: alias, how: .alias))
         }
@@ -74,8 +91,8 @@ struct WiringFactsReader {
 }
 
 extension WiringFacts.How {
-    fileprivate init(_ edge: Recipe.Edge) {
-        switch edge {
+    fileprivate init(_ edge: Edge) {
+        switch edge.way {
         case .initializer: self = .initializer
         case .injection: self = .injection
         case .deferred: self = .deferred

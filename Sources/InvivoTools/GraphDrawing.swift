@@ -21,7 +21,16 @@ extension WiringFacts {
                 if node.location.line > 0 { pairs.append(("line", .int64(Int64(node.location.line)))) }
                 if node.location.column > 0 { pairs.append(("column", .int64(Int64(node.location.column)))) }
                 let needs = node.dependencies.map { dependency in
-                    Value.map([("key", .string(dependency.key)), ("how", .string(dependency.how.rawValue))])
+                    var pairs: [(name: String, value: Value)] = [
+                        ("key", .string(dependency.key)), ("how", .string(dependency.how.rawValue)),
+                    ]
+                    if dependency.onChange != .follow {
+                        pairs.append(("on_change", .string("\(dependency.onChange)")))
+                    }
+                    if let generation = dependency.keptSince {
+                        pairs.append(("kept_since", .int64(Int64(clamping: generation))))
+                    }
+                    return Value.map(pairs)
                 }
                 pairs.append(("needs", .list(needs)))
                 return .map(pairs)
@@ -44,7 +53,7 @@ extension WiringFacts {
     }
 
     /// A digraph for Graphviz: one cluster for each assembly. Shared objects are boxes, all others are ellipses; injected
-    /// dependencies are dashed, deferred ones dotted.
+    /// dependencies are dashed, deferred ones dotted, kept former ones red.
     public var dot: String {
         let drawing = GraphDrawing(self)
         var out = "digraph wiring {\n    rankdir=LR;\n    fontname=\"sans-serif\";\n"
@@ -68,11 +77,12 @@ extension WiringFacts {
                 switch arrow.how {
                 case .initializer: "solid"
                 case .injection: "dashed"
-                case .deferred, .asked: "dotted"
+                case .deferred, .asked, .configuration: "dotted"
                 case .alias: "bold"
                 }
             let tooltip = Self.dotQuoted([arrow.how.rawValue])
-            out += "    n\(arrow.from) -> n\(arrow.to) [style=\(style), tooltip=\(tooltip)];\n"
+            let kept = arrow.isKept ? ", color=orangered, label=kept" : ""
+            out += "    n\(arrow.from) -> n\(arrow.to) [style=\(style)\(kept), tooltip=\(tooltip)];\n"
         }
         return out + "}\n"
     }
@@ -96,9 +106,10 @@ extension WiringFacts {
         for arrow in drawing.arrows {
             let line =
                 switch arrow.how {
+                case _ where arrow.isKept: "-.->|kept|"
                 case .initializer: "-->"
                 case .injection: "-->|injected|"
-                case .deferred, .asked, .alias: "-.->|\(arrow.how.rawValue)|"
+                case .deferred, .asked, .alias, .configuration: "-.->|\(arrow.how.rawValue)|"
                 }
             out += "    n\(arrow.from) \(line) n\(arrow.to)\n"
         }
@@ -134,7 +145,7 @@ private struct GraphDrawing {
     /// The assemblies, sorted by name, each with its nodes.
     var assemblies: [(name: String, nodes: [Int])] = []
     /// The dependencies on keys that exist.
-    var arrows: [(from: Int, to: Int, how: WiringFacts.How)] = []
+    var arrows: [(from: Int, to: Int, how: WiringFacts.How, isKept: Bool)] = []
 
     init(_ facts: WiringFacts) {
         var numbers: NameTable<Int> = [:]
@@ -150,7 +161,9 @@ private struct GraphDrawing {
         }
         for (from, node) in facts.nodes.enumerated() {
             for dependency in node.dependencies {
-                if let to = indices[dependency.key] { arrows.append((from, to, dependency.how)) }
+                if dependency.how != .configuration, let to = indices[dependency.key] {
+                    arrows.append((from, to, dependency.how, dependency.keptSince != nil))
+                }
             }
         }
     }

@@ -9,13 +9,16 @@ public struct Reinjection {
     private let recipient: Build.Recipient
     /// The keys that changed; nil for all.
     private let changed: IDSet?
+    /// The keys of which the object keeps what it has.
+    private let kept: Set<UInt32>
     private let container: Container
 
     /// Nil if the object has ended.
     public init?(
         of object: UInt64, _ arguments: [Value], by recipe: Recipe, after former: Recipe, changed: IDSet?,
-        in container: Container
+        keeping kept: Set<UInt32>, in container: Container
     ) {
+        self.kept = kept
         guard let record = ObjectTable.record(object) else { return nil }
         self.recipe = recipe
         self.former = former
@@ -44,14 +47,17 @@ public struct Reinjection {
     private func steps(
         _ steps: [Recipe.Step], _ formerSteps: [Recipe.Step], _ list: String, from first: Int = 0
     ) -> [Step] {
+        func followed(_ sources: [Recipe.Source]) -> [[UInt32?]] {
+            sources.map { $0.keys.filter { $0.map(kept.contains) != true } }
+        }
         let formerNames = formerSteps.indices.map { former.name(of: $0, in: formerSteps, list) }
         return steps.indices.dropFirst(first).compactMap { index in
             let next = recipe.named(index, in: steps, list)
             let before = formerNames.firstIndex { $0.isSameName(as: next.name) }.map { formerSteps[$0] }
-            let names = next.step.sources.contains { $0.names(changed) }
+            let names = next.step.sources.contains { $0.names(changed, except: kept) }
             func namesOthers(_ before: Recipe.Step) -> Bool {
-                before.sources.contains { $0.names(nil) }
-                    || before.sources.map(\.keys) != next.step.sources.map(\.keys)
+                before.sources.contains { $0.names(nil, except: kept) }
+                    || followed(before.sources) != followed(next.step.sources)
             }
             guard names || changed == nil && before.map(namesOthers) == true else { return nil }
             return Step(next: next, former: before)

@@ -88,7 +88,7 @@ public final class ScopeTable: Sendable {
     public func scopes(of recipe: Recipe, changed: IDSet?, in graph: Graph) -> [PlacedScope] {
         var found: [PlacedScope] = []
         var seen: Set<UInt32> = []
-        var rest = recipe.references.edges.filter { $0.edge != .deferred && changed?.contains($0.id) != false }.map(
+        var rest = recipe.references.edges.filter { !$0.edge.isDeferred && changed?.contains($0.id) != false }.map(
             \.id)
         while let id = rest.popLast() {
             guard seen.insert(id).inserted, let needed = graph.recipe(id) else { continue }

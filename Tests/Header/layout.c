@@ -319,6 +319,9 @@ int main(void) {
     OFFSET(invivo_definition, generic, sizeof(((invivo_definition *)0)->generic));
     OFFSET(invivo_definition, defaults, sizeof(((invivo_definition *)0)->defaults));
     OFFSET(invivo_definition, owner, sizeof(((invivo_definition *)0)->owner));
+    OFFSET(invivo_definition, on_change, sizeof(((invivo_definition *)0)->on_change));
+    OFFSET(invivo_definition, reserved2, sizeof(((invivo_definition *)0)->reserved2));
+    OFFSET(invivo_definition, on_change_reason, sizeof(((invivo_definition *)0)->on_change_reason));
     SIZE(invivo_processor);
     OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
     OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));
@@ -557,6 +560,7 @@ int main(void) {
     NUMBER(INVIVO_E_STOP);
     NUMBER(INVIVO_E_DORMANT);
     NUMBER(INVIVO_E_CAPTIVE);
+    NUMBER(INVIVO_E_REFUSED);
     NUMBER(INVIVO_STATUS_LAST);
     NUMBER(INVIVO_KIND_NULL);
     NUMBER(INVIVO_KIND_BOOL);
@@ -645,6 +649,13 @@ int main(void) {
     NUMBER(INVIVO_INJECT_GREEDY);
     NUMBER(INVIVO_INJECT_OR_DEFAULT);
     NUMBER(INVIVO_INJECT_BY_POSITION);
+    NUMBER(INVIVO_INJECT_KEEP);
+    NUMBER(INVIVO_INJECT_REBUILD);
+    NUMBER(INVIVO_INJECT_REFUSE);
+    NUMBER(INVIVO_ON_CHANGE_FOLLOW);
+    NUMBER(INVIVO_ON_CHANGE_KEEP);
+    NUMBER(INVIVO_ON_CHANGE_REBUILD);
+    NUMBER(INVIVO_ON_CHANGE_REFUSE);
     NUMBER(INVIVO_DEFINITION_ABSTRACT);
     NUMBER(INVIVO_DEFINITION_HIDDEN_CLASS);
     NUMBER(INVIVO_DEFINITION_HIDDEN_INTERFACE);
@@ -681,6 +692,7 @@ int main(void) {
     NUMBER(INVIVO_CHANGED_CONFIGURED);
     NUMBER(INVIVO_CHANGED_DORMANT);
     NUMBER(INVIVO_CHANGED_CLEARED);
+    NUMBER(INVIVO_CHANGED_KEPT);
     NUMBER(INVIVO_PHASE_DETECT);
     NUMBER(INVIVO_PHASE_SETTLE);
     NUMBER(INVIVO_PHASE_STAGE);

@@ -92,7 +92,8 @@ INVIVO_EXTERN_C_BEGIN
     X(E_CONVERSION, -40, "the string cannot be converted to the requested kind")                                \
     X(E_STOP, -41, "the call succeeded, but an object failed to stop")                                          \
     X(E_DORMANT, -42, "the definition is blocked on a missing dependency")                                      \
-    X(E_CAPTIVE, -49, "captive dependency: a longer-lived object would hold a shorter-lived or thread-confined one")
+    X(E_CAPTIVE, -49, "captive dependency: a longer-lived object would hold a shorter-lived or thread-confined one") \
+    X(E_REFUSED, -50, "a definition refuses a change of its dependency")
 
 typedef int32_t invivo_status;
 

@@ -37,9 +37,11 @@ enum {
  *     live        the number of live objects (0 for a graph that is not live)
  *     built_ns    duration of the build of the shared instance with the objects built for it first; only if it is built
  *     file, line, column  the source location of the declaration, as far as it is known
- *     needs       a list of maps with the key of a dependency and how it is received: "initializer", "injection" (property
- *                 or method), "late" (a provider, lazy or weak reference), "asked" (resolved while the shared
- *                 instance was built), "alias"
+ *     needs       a list of maps, one for each dependency: its key; how it is received ("how"): "initializer",
+ *                 "injection" (property or method), "late" (a provider, lazy or weak reference), "asked" (resolved while
+ *                 the shared instance was built), "alias", "configuration" (the key is a path); "on_change" ("keep",
+ *                 "rebuild", "refuse") if that is declared; "kept_since" if the object keeps a former object or value: the
+ *                 generation that first replaced it
  *
  * The counts are a snapshot; other threads may change them meanwhile. */
 INVIVO_API invivo_status invivo_graph_describe(invivo_runtime runtime, uint32_t format, invivo_value *out, invivo_error **error) INVIVO_WAITS;

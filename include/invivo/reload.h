@@ -16,7 +16,8 @@ enum {
     INVIVO_CHANGED_PENDING = 5,    /**< takes effect when the object is next created, or when its target is attached */
     INVIVO_CHANGED_CONFIGURED = 6, /**< the configuration at the path in the key changed */
     INVIVO_CHANGED_DORMANT = 7,    /**< the definition is blocked on missing dependencies */
-    INVIVO_CHANGED_CLEARED = 8     /**< a pool was cleared; the key is the name of the pool */
+    INVIVO_CHANGED_CLEARED = 8,    /**< a pool was cleared; the key is the name of the pool */
+    INVIVO_CHANGED_KEPT = 9        /**< the instance keeps a former object or value (INVIVO_ON_CHANGE_KEEP) */
 };
 
 enum {

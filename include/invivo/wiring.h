@@ -83,7 +83,31 @@ enum {
     /** For TYPE and ALL in an initializer, also within a provider, lazy or weak reference. If no definition has the type,
      * the argument is left out, and the parameter has its default (invivo_build.given). */
     INVIVO_INJECT_OR_DEFAULT = 8,
-    INVIVO_INJECT_BY_POSITION = 16 /**< in an initializer: the injection goes by position; `name` is for messages only */
+    INVIVO_INJECT_BY_POSITION = 16, /**< in an initializer: the injection goes by position; `name` is for messages only */
+    /** How the holder follows a change of what it receives; see INVIVO_ON_CHANGE_KEEP, _REBUILD and _REFUSE. At most one
+     * of them, of an injection as a whole; without one, `on_change` of the definition decides. Not for a field of a block,
+     * nor with `added` and `removed`. */
+    INVIVO_INJECT_KEEP = 32,
+    INVIVO_INJECT_REBUILD = 64,
+    INVIVO_INJECT_REFUSE = 128
+};
+
+/** How the objects of a definition follow a change of a dependency: of a key or a configuration path that they received
+ * directly, not through a provider, lazy or weak reference. Of several references to one key, the strongest decides:
+ * REFUSE, REBUILD, FOLLOW, KEEP. */
+enum {
+    /** The reference decides: after a change of an initializer argument the object is rebuilt; a property or method is
+     * injected again. */
+    INVIVO_ON_CHANGE_FOLLOW = 0,
+    /** The object keeps what it has, with a lease, until it is rebuilt for another reason. A method is called again if
+     * another of its arguments changes, with the current values of all. Each report warns of each object that begins to
+     * keep something, and has a change of kind INVIVO_CHANGED_KEPT; invivo_graph_describe shows it ("kept"). An error of the
+     * plan for an EXCLUSIVE dependency, of which there is one at a time. */
+    INVIVO_ON_CHANGE_KEEP = 1,
+    INVIVO_ON_CHANGE_REBUILD = 2, /**< the object is rebuilt, also for a property or method */
+    /** The change set fails (INVIVO_E_REFUSED), with `on_change_reason`, unless it defines or removes the holder, too. A
+     * shared object that is not built refuses nothing. */
+    INVIVO_ON_CHANGE_REFUSE = 3
 };
 
 /** One injected value. In an initializer, `name` is the name of a parameter; NULL = by position. */
@@ -254,6 +278,11 @@ typedef struct invivo_definition {
      * It is removed with that definition, and is not found by type. If the containing definition has `each`, there is
      * one per entry. For languages that name inline definitions themselves; in C use `definition` of invivo_injection. */
     const char *owner;
+    /** How its objects follow changes of dependencies, INVIVO_ON_CHANGE_...: those that `factory`, `inject` or a hook
+     * resolves, and all injections that do not declare it themselves. Inherited with `on_change_reason`. */
+    uint32_t on_change;
+    uint32_t reserved2;
+    const char *on_change_reason; /**< why REFUSE refuses a change, for the error; NULL = none is given */
 } invivo_definition;
 
 /* ---- keys -------------------------------------------------------------------------------------------- */

@@ -62,6 +62,7 @@ INVIVO_E_CONVERSION = -40
 INVIVO_E_STOP = -41
 INVIVO_E_DORMANT = -42
 INVIVO_E_CAPTIVE = -49
+INVIVO_E_REFUSED = -50
 INVIVO_STATUS_LAST = -49
 INVIVO_KIND_NULL = 0
 INVIVO_KIND_BOOL = 1
@@ -150,6 +151,13 @@ INVIVO_INJECT_EXACT = 2
 INVIVO_INJECT_GREEDY = 4
 INVIVO_INJECT_OR_DEFAULT = 8
 INVIVO_INJECT_BY_POSITION = 16
+INVIVO_INJECT_KEEP = 32
+INVIVO_INJECT_REBUILD = 64
+INVIVO_INJECT_REFUSE = 128
+INVIVO_ON_CHANGE_FOLLOW = 0
+INVIVO_ON_CHANGE_KEEP = 1
+INVIVO_ON_CHANGE_REBUILD = 2
+INVIVO_ON_CHANGE_REFUSE = 3
 INVIVO_DEFINITION_ABSTRACT = 1
 INVIVO_DEFINITION_HIDDEN_CLASS = 2
 INVIVO_DEFINITION_HIDDEN_INTERFACE = 4
@@ -186,6 +194,7 @@ INVIVO_CHANGED_PENDING = 5
 INVIVO_CHANGED_CONFIGURED = 6
 INVIVO_CHANGED_DORMANT = 7
 INVIVO_CHANGED_CLEARED = 8
+INVIVO_CHANGED_KEPT = 9
 INVIVO_PHASE_DETECT = 0
 INVIVO_PHASE_SETTLE = 1
 INVIVO_PHASE_STAGE = 2
@@ -257,6 +266,7 @@ STATUS: list[tuple[str, int, str]] = [
     ("INVIVO_E_STOP", -41, "the call succeeded, but an object failed to stop"),
     ("INVIVO_E_DORMANT", -42, "the definition is blocked on a missing dependency"),
     ("INVIVO_E_CAPTIVE", -49, "captive dependency: a longer-lived object would hold a shorter-lived or thread-confined one"),
+    ("INVIVO_E_REFUSED", -50, "a definition refuses a change of its dependency"),
 ]
 
 # (name, number) of every kind of value.
@@ -893,6 +903,9 @@ invivo_definition._fields_ = [
     ("generic", ctypes.c_char_p),
     ("defaults", ctypes.POINTER(invivo_value)),
     ("owner", ctypes.c_char_p),
+    ("on_change", ctypes.c_uint32),
+    ("reserved2", ctypes.c_uint32),
+    ("on_change_reason", ctypes.c_char_p),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),

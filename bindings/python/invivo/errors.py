@@ -299,6 +299,10 @@ class DormantError(Error, LookupError, status=c.INVIVO_E_DORMANT): ...
 class CaptiveError(Error, TypeError, status=c.INVIVO_E_CAPTIVE): ...
 
 
+class RefusedError(Error, RuntimeError, status=c.INVIVO_E_REFUSED):
+    """A definition refuses a change of its dependency (``on_change="refuse"``)."""
+
+
 class NotConfiguredError(Error, LookupError, status=c.INVIVO_E_NOT_CONFIGURED): ...
 
 

@@ -1,0 +1,85 @@
+/// How a dependent follows a change of a dependency, as it is declared.
+public enum OnChange: UInt32, Sendable {
+    /// The reference decides: an initializer is run again, an injection is repeated.
+    case follow = 0
+    /// Its objects keep the former object or value until they are rebuilt for another reason.
+    case keep = 1
+    /// Its objects are rebuilt.
+    case rebuild = 2
+    /// A change of the dependency is refused while it has objects.
+    case refuse = 3
+}
+
+extension OnChange: Comparable {
+    /// The order of strength: of several references to one key, the strongest decides.
+    private var strength: Int {
+        switch self {
+        case .keep: 0
+        case .follow: 1
+        case .rebuild: 2
+        case .refuse: 3
+        }
+    }
+
+    public static func < (a: OnChange, b: OnChange) -> Bool { a.strength < b.strength }
+}
+
+/// A reference from a compiled definition to a key or a configuration path.
+public struct Edge: Sendable, Equatable {
+    /// How a dependency reaches its dependent.
+    public enum Way: UInt8, Sendable, Comparable {
+        /// The dependent resolves at each use and is not affected.
+        case deferred = 0
+        /// Into a property, or into a method that is called again.
+        case injection = 1
+        case initializer = 2
+
+        public static func < (a: Way, b: Way) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    public let way: Way
+    public let onChange: OnChange
+
+    public init(_ way: Way, _ onChange: OnChange = .follow) {
+        self.way = way
+        self.onChange = way == .deferred ? .follow : onChange
+    }
+
+    public static let deferred = Edge(.deferred)
+    public static let injection = Edge(.injection)
+    public static let initializer = Edge(.initializer)
+
+    public var isDeferred: Bool { way == .deferred }
+    public var isKept: Bool { onChange == .keep }
+
+    /// Whether a change of the dependency rebuilds the dependent.
+    public var rebuilds: Bool {
+        switch onChange {
+        case .follow: way == .initializer
+        case .keep: false
+        case .rebuild, .refuse: true
+        }
+    }
+
+    /// The stronger of both: as one edge, they affect a dependent like both.
+    public func joined(_ other: Edge) -> Edge {
+        if isDeferred { return other }
+        if other.isDeferred { return self }
+        return Edge(max(way, other.way), max(onChange, other.onChange))
+    }
+
+    // MARK: packed
+
+    /// The number of bits of `packed`.
+    public static let packedBits: UInt32 = 4
+
+    public var packed: UInt32 { UInt32(way.rawValue) | onChange.rawValue << 2 }
+
+    /// Nil for bits that no edge has.
+    public init?(packed: UInt32) {
+        guard let way = Way(rawValue: UInt8(packed & 3)), let onChange = OnChange(rawValue: packed >> 2) else {
+            return nil
+        }
+        self.init(way, onChange)
+    }
+}

@@ -1,0 +1,446 @@
+/* How a definition follows changes of its dependencies: it keeps what it has, is rebuilt, or refuses the change. */
+/* sanitize: yes */
+#include "parts.h"
+
+static invivo_type shared_type, confined_type;
+static invivo_value facts; /* of the last `describe_graph` */
+
+static invivo_status part_start(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    return say("start", ((part *)instance)->name, error);
+}
+static invivo_status part_stop(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    return say("stop", ((part *)instance)->name, error);
+}
+
+static void begin(void) {
+    begin_with(0);
+    invivo_type_options options = part_options("Part");
+    options.start = part_start, options.stop = part_stop;
+    shared_type = register_type(options);
+    options.name = "Confined", options.concurrency = INVIVO_CONFINED;
+    confined_type = register_type(options);
+}
+static void forget(void) { trace[0] = 0; }
+
+/* The fields of a dependency in the graph. */
+static const invivo_value *field(const invivo_value *map, const char *name) {
+    for (uint64_t index = 0; index < map->as.map.count; index++)
+        if (strcmp(map->as.map.pairs[index].name, name) == 0) return &map->as.map.pairs[index].value;
+    return NULL;
+}
+static int64_t kept_since(const char *holder, const char *dependency) {
+    int64_t found = 0;
+    OK(invivo_graph_describe(runtime, INVIVO_GRAPH_FACTS, &facts, E));
+    for (uint64_t node = 0; node < facts.as.list.count; node++) {
+        if (strcmp(field(&facts.as.list.items[node], "key")->as.string.data, holder) != 0) continue;
+        const invivo_value *needs = field(&facts.as.list.items[node], "needs");
+        for (uint64_t need = 0; need < needs->as.list.count; need++) {
+            if (strcmp(field(&needs->as.list.items[need], "key")->as.string.data, dependency) != 0) continue;
+            const invivo_value *since = field(&needs->as.list.items[need], "kept_since");
+            if (since) found = since->as.signed_integer;
+        }
+    }
+    invivo_value_clear(&facts);
+    return found;
+}
+static uint64_t generation(void) {
+    uint64_t number = 0;
+    OK(invivo_runtime_generation(runtime, &number, E));
+    return number;
+}
+/* Replaces the definition of a part with one whose number is another. */
+static int64_t next_number = 1;
+static void replace(const char *key, uint32_t scope) {
+    invivo_injection properties[] = {{.name = "number", .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = next_number++}}};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = key, .scope = scope, .type = shared_type, PROPERTIES(properties)};
+    OK(invivo_define(runtime, &definition, NULL, E));
+}
+static invivo_object once(const char *key) {
+    invivo_object object = resolve(key);
+    drop(object);
+    return object;
+}
+/* The warnings and changes of the last report: "'a.x' keeps ...|a.x 9". */
+static char last[2048];
+static void read_report(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    last[0] = 0;
+    for (size_t index = 0; index < invivo_report_warning_count(report); index++)
+        snprintf(last + strlen(last), sizeof last - strlen(last), "%s|", invivo_report_warning(report, index));
+    for (size_t index = 0; index < invivo_report_count(report); index++)
+        if (invivo_report_change(report, index) == INVIVO_CHANGED_KEPT)
+            snprintf(last + strlen(last), sizeof last - strlen(last), "%s", invivo_report_key(report, index));
+}
+static void observe(void) {
+    invivo_observer_options options = {.struct_size = sizeof options, .reloaded = read_report};
+    invivo_observer observer;
+    OK(invivo_observe(runtime, &options, &observer, E));
+}
+
+static void a_holder_keeps_the_former_object(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    const invivo_injection properties[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    describe();
+    ADD("a.shared", SINGLETON, .type = shared_type, INITIALIZER(arguments));
+    ADD("a.confined", SINGLETON, .type = confined_type, PROPERTIES(properties));
+    ADD("a.over", SINGLETON, .type = shared_type, .initializer = (invivo_injection[]){KEY("input", "a.shared")}, .initializer_count = 1);
+    commit();
+    invivo_object shared = once("a.shared"), confined = once("a.confined"), over = once("a.over"), former = once("a.part");
+    int64_t number = at(former)->number;
+    observe();
+    forget();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    CHECK_TEXT(trace, "init:part start:part "); /* nothing is injected, stopped or ended */
+    CHECK_TEXT(last, "'a.shared' keeps the former 'a.part' until it is rebuilt (on_change: keep)|"
+                     "'a.confined' keeps the former 'a.part' until it is rebuilt (on_change: keep)|a.shareda.confined");
+    CHECK_EQUAL(once("a.shared").bits, shared.bits);
+    CHECK_EQUAL(once("a.confined").bits, confined.bits);
+    CHECK_EQUAL(once("a.over").bits, over.bits);
+    CHECK(once("a.part").bits != former.bits);
+    CHECK_EQUAL(at(shared)->input.bits, former.bits);
+    CHECK_EQUAL(at(at(shared)->input)->number, number);
+    CHECK_EQUAL(kept_since("a.shared", "a.part"), generation());
+    CHECK_EQUAL(kept_since("a.over", "a.shared"), 0);
+    uint64_t since = generation();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    CHECK_EQUAL(kept_since("a.shared", "a.part"), since); /* of the first change that it does not have */
+    CHECK_EQUAL(at(shared)->input.bits, former.bits);
+
+    /* It catches up when it is rebuilt. */
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.shared", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type,
+                                    INITIALIZER(arguments), .rank = 1};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK(once("a.shared").bits != shared.bits);
+    CHECK_EQUAL(at(once("a.shared"))->input.bits, once("a.part").bits);
+    CHECK_EQUAL(kept_since("a.shared", "a.part"), 0);
+    CHECK_EQUAL(kept_since("a.confined", "a.part"), since);
+    forget();
+    describe();
+    OK(invivo_changes_reset(changes, "a.confined", 0, E));
+    commit();
+    CHECK_EQUAL(at(once("a.confined"))->left.bits, once("a.part").bits);
+    CHECK_EQUAL(kept_since("a.confined", "a.part"), 0);
+    CHECK(strstr(trace, "stop:part ") != NULL); /* the last lease on the former part */
+    end();
+}
+
+static void a_definition_declares_it_for_all(void) {
+    begin();
+    replace("a.one", INVIVO_SCOPE_SINGLETON);
+    replace("a.two", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection arguments[] = {KEY("input", "a.one")};
+    const invivo_injection properties[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_REBUILD, .reference = "a.two"}};
+    describe();
+    ADD("a.holder", SINGLETON, .type = confined_type, INITIALIZER(arguments), PROPERTIES(properties), .on_change = INVIVO_ON_CHANGE_KEEP);
+    ADD("a.child", SINGLETON, .parent = "a.holder");
+    commit();
+    invivo_object holder = once("a.holder"), child = once("a.child"), one = once("a.one");
+    replace("a.one", INVIVO_SCOPE_SINGLETON);
+    CHECK_EQUAL(once("a.holder").bits, holder.bits);
+    CHECK_EQUAL(once("a.child").bits, child.bits); /* inherited */
+    CHECK_EQUAL(at(holder)->input.bits, one.bits);
+    CHECK(kept_since("a.child", "a.one") > 0);
+    replace("a.two", INVIVO_SCOPE_SINGLETON); /* this injection declares another one */
+    CHECK(once("a.holder").bits != holder.bits);
+    CHECK_EQUAL(at(once("a.holder"))->left.bits, once("a.two").bits);
+    CHECK_EQUAL(at(once("a.holder"))->input.bits, once("a.one").bits);
+    CHECK_EQUAL(kept_since("a.holder", "a.one"), 0);
+    end();
+}
+
+static void a_property_is_rebuilt_on_request(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection properties[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_REBUILD, .reference = "a.part"}};
+    describe();
+    ADD("a.holder", SINGLETON, .type = confined_type, PROPERTIES(properties));
+    commit();
+    invivo_object holder = once("a.holder");
+    forget();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    CHECK(once("a.holder").bits != holder.bits);
+    CHECK(strstr(trace, "init:holder ") != NULL);
+    /* Objects in a cycle of properties are no cycle of initializers. */
+    describe();
+    const invivo_injection other[] = {{.name = "right", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_REBUILD, .reference = "a.holder"}};
+    ADD("a.part", SINGLETON, .type = confined_type, PROPERTIES(other));
+    commit();
+    CHECK_EQUAL(at(once("a.part"))->right.bits, once("a.holder").bits);
+    end();
+}
+
+static void a_change_is_refused_with_a_reason(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    replace("a.other", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_REFUSE, .reference = "a.part"}};
+    describe();
+    ADD("a.recorder", LAZY_SINGLETON, .type = shared_type, INITIALIZER(arguments), .on_change_reason = "a recording is under way",
+        .file = "studio.c", .line = 7);
+    ADD("a.all", SINGLETON, .type = shared_type, .initializer = (invivo_injection[]){KEY("input", "a.other")}, .initializer_count = 1,
+        .on_change = INVIVO_ON_CHANGE_REFUSE);
+    commit();
+    replace("a.part", INVIVO_SCOPE_SINGLETON); /* the recorder is not built */
+    invivo_object recorder = once("a.recorder"), part_before = once("a.part");
+    uint64_t before = generation();
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.part", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type, .rank = 3};
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_REFUSED,
+                  "studio.c:7: a.recorder: 'a.recorder' refuses a change of 'a.part': a recording is under way; define it again in the same "
+                  "change set, or remove the declaration (on_change)");
+    definition.key = "a.other";
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_REFUSED,
+                  "a.all: 'a.all' refuses a change of 'a.other'; define it again in the same change set, or remove the declaration (on_change)");
+    describe();
+    OK(invivo_changes_define(changes, &definition, NULL, E));
+    expects_error(invivo_changes_check(changes, E), INVIVO_E_REFUSED, NULL);
+    OK(invivo_changes_reset(changes, "a.part", 0, E));
+    invivo_changes_discard(changes);
+    CHECK_EQUAL(generation(), before);
+    CHECK_EQUAL(once("a.part").bits, part_before.bits);
+    CHECK_EQUAL(once("a.recorder").bits, recorder.bits);
+
+    /* A set that changes the holder, too. */
+    describe();
+    definition.key = "a.part";
+    OK(invivo_changes_define(changes, &definition, NULL, E));
+    ADD("a.recorder", LAZY_SINGLETON, .type = shared_type, INITIALIZER(arguments), .rank = 2);
+    commit();
+    CHECK_EQUAL(at(once("a.recorder"))->input.bits, once("a.part").bits);
+    end();
+}
+
+static void an_exclusive_dependency_is_not_kept(void) {
+    begin();
+    const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.alias"}};
+    describe();
+    ADD("a.port", SINGLETON, .type = shared_type, .flags = INVIVO_DEFINITION_EXCLUSIVE);
+    ADD("a.alias", DEFAULT, .alias = "a.port");
+    ADD("a.holder", SINGLETON, .type = shared_type, INITIALIZER(arguments));
+    expects_error(invivo_changes_check(changes, E), INVIVO_E_ARGUMENT,
+                  "a.holder: 'a.holder' would keep the former 'a.alias' after a change (on_change: keep), but that one is exclusive: a "
+                  "reload stops it before it creates the new one");
+    invivo_changes_discard(changes);
+    /* It becomes exclusive later. */
+    describe();
+    ADD("a.port", SINGLETON, .type = shared_type);
+    ADD("a.alias", DEFAULT, .alias = "a.port");
+    ADD("a.holder", SINGLETON, .type = shared_type, INITIALIZER(arguments));
+    commit();
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.port", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type,
+                                    .flags = INVIVO_DEFINITION_EXCLUSIVE};
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_ARGUMENT, NULL);
+    end();
+}
+
+static invivo_status resolve_part(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                                  invivo_error **error) {
+    invivo_object object;
+    invivo_status status = invivo_resolve_name(runtime, "a.part", &object, error);
+    if (status) return status;
+    status = part_init(*instance, build, arguments, count, user_data, error);
+    ((part *)*instance)->input = object;
+    invivo_object_release(object); /* the runtime leases what is kept */
+    return status;
+}
+
+static void a_factory_keeps_what_it_resolved(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    describe();
+    ADD("a.holder", SINGLETON, .type = shared_type, .factory = resolve_part, .on_change = INVIVO_ON_CHANGE_KEEP);
+    commit();
+    invivo_object holder = once("a.holder"), former = once("a.part");
+    forget();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    OK(invivo_runtime_poll(runtime, 0, NULL, E));
+    CHECK_TEXT(trace, "init:part start:part ");
+    CHECK_EQUAL(once("a.holder").bits, holder.bits);
+    CHECK_EQUAL(at(holder)->input.bits, former.bits);
+    CHECK(at(at(holder)->input) != NULL);
+    CHECK(kept_since("a.holder", "a.part") > 0);
+    end();
+}
+
+static void configuration_values_are_kept(void) {
+    begin();
+    describe();
+    OK(invivo_changes_document(changes, "a.yaml", "config: {a: {left: 1}}", 22, E));
+    const invivo_injection properties[] = {
+        {.name = "number", .how = INVIVO_INJECT_CONFIG, .flags = INVIVO_INJECT_KEEP, .reference = "left"}};
+    ADD("a.holder", SINGLETON, .type = confined_type, PROPERTIES(properties));
+    commit();
+    invivo_object holder = once("a.holder");
+    CHECK_EQUAL(at(holder)->number, 1);
+    observe();
+    describe();
+    OK(invivo_changes_document(changes, "a.yaml", "config: {a: {left: 5}}", 22, E));
+    commit();
+    CHECK_EQUAL(once("a.holder").bits, holder.bits);
+    CHECK_EQUAL(at(holder)->number, 1);
+    CHECK(kept_since("a.holder", "a.left") > 0);
+    CHECK_TEXT(last, "'a.holder' keeps the former 'a.left' until it is rebuilt (on_change: keep)|a.holder");
+    describe();
+    OK(invivo_changes_reset(changes, "a.holder", 0, E));
+    commit();
+    CHECK_EQUAL(at(once("a.holder"))->number, 5);
+    end();
+}
+
+/* A lookup by type that finds another definition, and a removed dependency. */
+static void bindings_are_kept(void) {
+    begin();
+    replace("a.first", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection arguments[] = {
+        {.name = "input", .how = INVIVO_INJECT_TYPE, .flags = INVIVO_INJECT_KEEP | INVIVO_INJECT_OPTIONAL, .reference = "Part"}};
+    describe();
+    ADD("a.holder", SINGLETON, .type = confined_type, INITIALIZER(arguments), .properties = (invivo_injection[]){{
+        .name = "left", .how = INVIVO_INJECT_TYPE, .flags = INVIVO_INJECT_KEEP | INVIVO_INJECT_OPTIONAL, .reference = "Part"}}, .property_count = 1);
+    commit();
+    invivo_object holder = once("a.holder"), first = once("a.first");
+    CHECK_EQUAL(at(holder)->input.bits, first.bits);
+    describe();
+    OK(invivo_changes_remove(changes, "a.first", E));
+    ADD("a.second", SINGLETON, .type = shared_type);
+    commit();
+    CHECK_EQUAL(once("a.holder").bits, holder.bits);
+    CHECK_EQUAL(at(holder)->input.bits, first.bits);
+    CHECK_EQUAL(at(holder)->left.bits, first.bits);
+    CHECK_TEXT(at(first)->name, "first");
+    describe();
+    OK(invivo_changes_reset(changes, "a.holder", 0, E));
+    commit();
+    CHECK_EQUAL(at(once("a.holder"))->input.bits, once("a.second").bits);
+    CHECK_EQUAL(at(once("a.holder"))->left.bits, once("a.second").bits);
+    end();
+}
+
+/* A property that follows is injected again; beside it, a kept one stays. */
+static void kept_and_followed_injections_mix(void) {
+    begin();
+    replace("a.kept", INVIVO_SCOPE_SINGLETON);
+    replace("a.followed", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection properties[] = {
+        {.name = "left", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.kept"}, KEY("right", "a.followed")};
+    describe();
+    ADD("a.holder", SINGLETON, .type = confined_type, PROPERTIES(properties));
+    commit();
+    invivo_object holder = once("a.holder"), kept = once("a.kept");
+    describe();
+    ADD("a.kept", SINGLETON, .type = shared_type, .rank = 1);
+    ADD("a.followed", SINGLETON, .type = shared_type, .rank = 1);
+    commit();
+    CHECK_EQUAL(once("a.holder").bits, holder.bits);
+    CHECK_EQUAL(at(holder)->left.bits, kept.bits);
+    CHECK_EQUAL(at(holder)->right.bits, once("a.followed").bits);
+    CHECK(kept_since("a.holder", "a.kept") > 0);
+    replace("a.followed", INVIVO_SCOPE_SINGLETON);
+    CHECK_EQUAL(at(holder)->left.bits, kept.bits);
+    CHECK_EQUAL(at(holder)->right.bits, once("a.followed").bits);
+    CHECK(kept_since("a.holder", "a.kept") > 0);
+    end();
+}
+
+/* Prototypes are not followed; new ones have the new dependency, also from caches. */
+static void a_prototype_does_not_pass_a_change_on(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    const invivo_injection over[] = {KEY("input", "a.each")};
+    describe();
+    ADD("a.each", PROTOTYPE, .type = shared_type, INITIALIZER(arguments));
+    ADD("a.holder", SINGLETON, .type = shared_type, INITIALIZER(over));
+    ADD("a.tracked", PROTOTYPE, .type = confined_type, .flags = INVIVO_DEFINITION_TRACKED, .properties = (invivo_injection[]){{
+        .name = "left", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}, KEY("right", "a.holder")},
+        .property_count = 2);
+    commit();
+    invivo_object holder = once("a.holder"), former = once("a.part"), tracked = resolve("a.tracked");
+    const uint64_t *version = invivo_key_version(key_of("a.each"));
+    uint64_t before = invivo_version_read(version);
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    CHECK_EQUAL(once("a.holder").bits, holder.bits);
+    CHECK_EQUAL(at(at(holder)->input)->input.bits, former.bits);
+    CHECK(invivo_version_read(version) != before);
+    invivo_object fresh = resolve("a.each");
+    CHECK_EQUAL(at(fresh)->input.bits, once("a.part").bits);
+    CHECK_EQUAL(at(tracked)->left.bits, former.bits);
+    CHECK(kept_since("a.tracked", "a.part") > 0);
+    CHECK_EQUAL(kept_since("a.each", "a.part"), 0); /* its objects are not known */
+    drop(fresh);
+    drop(tracked);
+    end();
+}
+
+/* A weak singleton that ended and was created again keeps nothing. */
+static void a_new_object_keeps_nothing(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    describe();
+    ADD("a.weak", WEAK_SINGLETON, .type = shared_type, INITIALIZER(arguments));
+    commit();
+    invivo_object weak = resolve("a.weak");
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    CHECK(kept_since("a.weak", "a.part") > 0);
+    drop(weak);
+    CHECK_EQUAL(kept_since("a.weak", "a.part"), 0);
+    weak = resolve("a.weak");
+    CHECK_EQUAL(kept_since("a.weak", "a.part"), 0);
+    CHECK_EQUAL(at(weak)->input.bits, once("a.part").bits);
+    drop(weak);
+    end();
+}
+
+static void a_failed_reload_leaves_no_mark(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    describe();
+    ADD("a.holder", SINGLETON, .type = shared_type, INITIALIZER(arguments));
+    commit();
+    once("a.holder");
+    fail_at = "start:part";
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.part", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type, .rank = 3};
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(kept_since("a.holder", "a.part"), 0);
+    CHECK_EQUAL(at(once("a.holder"))->input.bits, once("a.part").bits);
+    end();
+}
+
+static void bad_input_is_refused(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP | INVIVO_INJECT_REBUILD, .reference = "a.part"}};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.x", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type, INITIALIZER(arguments)};
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_ARGUMENT,
+                  "a.x: initializer[0].flags: an injection has one of KEEP, REBUILD and REFUSE");
+    const invivo_injection item = {.how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"};
+    arguments[0] = (invivo_injection){.name = "input", .how = INVIVO_INJECT_LIST, .items = &item, .item_count = 1};
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_ARGUMENT,
+                  "a.x: initializer[0].items[0].flags: KEEP, REBUILD and REFUSE are for an injection as a whole, not for an item of it");
+    definition.initializer_count = 0, definition.on_change = 4;
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_ARGUMENT,
+                  "a.x: definition.on_change is 4, which is not one of INVIVO_ON_CHANGE_...");
+    end();
+}
+
+int main(void) {
+    check_begin();
+    a_holder_keeps_the_former_object();
+    a_definition_declares_it_for_all();
+    a_property_is_rebuilt_on_request();
+    a_change_is_refused_with_a_reason();
+    an_exclusive_dependency_is_not_kept();
+    a_factory_keeps_what_it_resolved();
+    configuration_values_are_kept();
+    bindings_are_kept();
+    kept_and_followed_injections_mix();
+    a_prototype_does_not_pass_a_change_on();
+    a_new_object_keeps_nothing();
+    a_failed_reload_leaves_no_mark();
+    bad_input_is_refused();
+    return check_end();
+}
