@@ -20,6 +20,17 @@ extension Definition {
     /// methods again. For confined types.
     public func tracked() -> Definition { flagged(INVIVO_DEFINITION_TRACKED) }
 
+    /// Declares how its objects follow changes of dependencies: those that its factory resolves, and all injections that do
+    /// not declare it themselves. `reason` explains in the error why `refuse` refuses a change.
+    public func onChange(_ onChange: OnChange, reason: String? = nil) -> Definition {
+        saying { draft in
+            draft.more.append { definition, arena, _ in
+                definition.on_change = onChange.rawValue
+                definition.on_change_reason = try arena.name(reason)
+            }
+        }
+    }
+
     /// The limits for starting and stopping one of its objects; they replace those of `Runtime.Options`.
     public func deadlines(start: Duration? = nil, stop: Duration? = nil) -> Definition {
         saying { draft in

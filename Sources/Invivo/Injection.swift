@@ -52,6 +52,7 @@ public struct Injection {
     var isOptional = false
     var isExact = false
     var isGreedy = false
+    var onChange: OnChange?
     /// The class of the receiver, whose converter reads strings of the configuration.
     var place: AnyClass?
     /// The methods that are notified of added and removed candidates of a list.
@@ -165,6 +166,10 @@ public struct Injection {
     /// The same injection, bound again when a better candidate of the type is added. Otherwise an existing binding
     /// stays.
     public var greedy: Injection { with { $0.isGreedy = true } }
+
+    /// The same injection, with a declaration of how its holder follows changes. For an injection as a whole, not for an
+    /// item of a list or the target of a provider.
+    public func onChange(_ onChange: OnChange) -> Injection { with { $0.onChange = onChange } }
 
     private func with(_ change: (inout Injection) -> Void) -> Injection {
         var copy = self

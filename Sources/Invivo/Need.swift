@@ -63,6 +63,7 @@ final class Need: @unchecked Sendable {
         if injection.isOptional { entry.flags |= UInt32(INVIVO_INJECT_OPTIONAL) }
         if injection.isExact { entry.flags |= UInt32(INVIVO_INJECT_EXACT) }
         if injection.isGreedy { entry.flags |= UInt32(INVIVO_INJECT_GREEDY) }
+        entry.flags |= injection.onChange?.flag ?? 0
         var items: [Injection] = []
         switch injection.how {
         case .type(let type):

@@ -58,6 +58,8 @@ public struct Reload: Sendable {
             case dormant
             /// The entries of a pool were removed; the key is the pool's name.
             case cleared
+            /// The object keeps a former object or value (`OnChange.keep`).
+            case kept
         }
     }
 

@@ -14,6 +14,19 @@ public struct WiringGraph: Sendable {
         case asked
         /// An alias of the key.
         case alias
+        /// A value of the configuration: the key is its path.
+        case configuration
+    }
+
+    /// A dependency of a key.
+    public struct Need: Sendable, Equatable {
+        /// The key, or a path of the configuration.
+        public let key: String
+        public let how: How
+        /// How the objects follow its changes.
+        public let onChange: OnChange
+        /// If the object keeps a former object or value: the generation that first replaced it.
+        public let keptSince: Int?
     }
 
     /// A key with its definition and state.
@@ -39,7 +52,7 @@ public struct WiringGraph: Sendable {
         /// The source location of the declaration: the file, or empty, and the line, or 0.
         public let file: String, line: Int
         /// The dependencies of the key.
-        public let needs: [(key: String, how: How)]
+        public let needs: [Need]
     }
 
     /// The nodes, sorted by key.
@@ -85,10 +98,15 @@ extension WiringGraph.Node {
         buildTime = facts["built_ns"] == nil ? nil : .nanoseconds(try number("built_ns"))
         file = try text("file")
         line = try number("line")
-        var needs: [(key: String, how: WiringGraph.How)] = []
-        for need in try facts["needs"]?.get([[String: String]].self) ?? [] {
-            guard let key = need["key"], let how = need["how"].flatMap(WiringGraph.How.init) else { continue }
-            needs.append((key, how))
+        var needs: [WiringGraph.Need] = []
+        for need in try facts["needs"]?.get([[String: InvivoValue]].self) ?? [] {
+            guard let key = try need["key"]?.get(String.self),
+                let how = WiringGraph.How(rawValue: try need["how"]?.get(String.self) ?? "")
+            else { continue }
+            needs.append(
+                WiringGraph.Need(
+                    key: key, how: how, onChange: OnChange(named: try need["on_change"]?.get(String.self)),
+                    keptSince: try need["kept_since"]?.get(Int.self)))
         }
         self.needs = needs
     }

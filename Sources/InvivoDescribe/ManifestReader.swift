@@ -83,6 +83,8 @@ public struct ManifestReader {
         if component.life.isTracked { body.flags.insert(.tracked) }
         body.startTimeout = component.life.startTimeout * 1_000_000
         body.stopTimeout = component.life.stopTimeout * 1_000_000
+        body.onChange = OnChange(manifest: component.life.onChange)
+        body.onChangeReason = component.life.onChangeReason
         if making.isHiddenByClass { body.flags.insert(.hiddenClass) }
         if making.isHiddenByInterface { body.flags.insert(.hiddenInterface) }
         body.parameters = reader.signature(making.parameters)
@@ -268,7 +270,7 @@ private struct ComponentReader {
                 injection.name.map { name in parameters.first { $0.name.isSameName(as: name) } }
                 ?? parameters.dropFirst(position).first
             return source(injection, parameter.map { .parameter($0) } ?? .kind(nil)).map {
-                Injection(name: injection.name, $0)
+                Injection(name: injection.name, $0, onChange: onChange(injection))
             }
         }
     }
@@ -277,19 +279,25 @@ private struct ComponentReader {
         given.compactMap { injection in
             guard let name = injection.name, let type else {
                 return source(injection).map {
-                    Injection(name: injection.name, $0, listeners: listeners(injection))
+                    Injection(name: injection.name, $0, listeners: listeners(injection), onChange: onChange(injection))
                 }
             }
             do throws(Failure) {
                 let property = try type.description.property(named: name).property
                 guard let source = source(injection, .property(property)) else { return nil }
                 if let value = source.constant { _ = try property.check(value) }
-                return Injection(name: name, source, listeners: listeners(injection))
+                return Injection(name: name, source, listeners: listeners(injection), onChange: onChange(injection))
             } catch {
                 note(error, injection)
                 return nil
             }
         }
+    }
+
+    /// How an injection follows changes; nil = as its component declares.
+    private func onChange(_ injection: ManifestInjection) -> OnChange? {
+        guard case .form(let form) = injection.value else { return nil }
+        return form.onChange.map(OnChange.init(manifest:))
     }
 
     /// The methods that are called when candidates of a list are added or removed.
@@ -300,7 +308,7 @@ private struct ComponentReader {
 
     mutating func injections(_ given: [ManifestInjection]) -> [Injection] {
         given.compactMap { injection in
-            source(injection).map { Injection(name: injection.name, $0) }
+            source(injection).map { Injection(name: injection.name, $0, onChange: onChange(injection)) }
         }
     }
 
@@ -311,7 +319,9 @@ private struct ComponentReader {
             var arguments: [Injection] = []
             for (index, argument) in call.arguments.enumerated() {
                 let destination: Destination = index < parameters.count ? .parameter(parameters[index]) : .kind(nil)
-                if let source = source(argument, destination) { arguments.append(Injection(name: nil, source)) }
+                if let source = source(argument, destination) {
+                    arguments.append(Injection(name: nil, source, onChange: onChange(argument)))
+                }
             }
             return Invocation(method: call.method, arguments: arguments)
         }
@@ -381,5 +391,16 @@ private struct ComponentReader {
         neutral.index = form.index
         (neutral.isOptional, neutral.isExact, neutral.isGreedy) = (form.isOptional, form.isExact, form.isGreedy)
         return try neutral.source()
+    }
+}
+
+extension OnChange {
+    fileprivate init(manifest declared: ManifestOnChange) {
+        switch declared {
+        case .follow: self = .follow
+        case .keep: self = .keep
+        case .rebuild: self = .rebuild
+        case .refuse: self = .refuse
+        }
     }
 }

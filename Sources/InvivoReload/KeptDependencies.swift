@@ -28,14 +28,16 @@ struct KeptDependencies: Sendable {
     func applying(_ changes: Changes, _ generation: UInt64) -> KeptDependencies {
         guard !marks.isEmpty || !changes.begun.isEmpty else { return self }
         var next = self
-        for id in marks.keys where changes.rebuilt.contains(id) { next.marks[id] = nil }
+        // The former objects may return, when an override ends.
+        for (id, mark) in marks where mark.objects.isEmpty && changes.rebuilt.contains(id) { next.marks[id] = nil }
         for (id, caughtUp) in changes.caughtUp {
             guard var mark = next.marks[id] else { continue }
             for dependency in caughtUp { mark.since[dependency] = nil }
             next.marks[id] = mark.since.isEmpty ? nil : mark
         }
         for (id, begun) in changes.begun {
-            var mark = next.marks[id] ?? Mark(objects: begun.objects, since: [:])
+            var mark = next.marks[id] ?? Mark(objects: [], since: [:])
+            if !mark.objects.contains(where: begun.objects.contains) { mark.since = [:] }
             mark.objects = begun.objects
             for dependency in begun.ids where mark.since[dependency] == nil { mark.since[dependency] = generation }
             next.marks[id] = mark

@@ -5,11 +5,13 @@ public struct ManifestLife: Sendable {
     public var isExclusive = false
     public var waits = false
     public var isTracked = false
+    public var onChange = ManifestOnChange.follow
+    public var onChangeReason: String?
     /// Milliseconds; 0 stands for the limit of the runtime.
     public var startTimeout: UInt64 = 0
     public var stopTimeout: UInt64 = 0
 
-    static let keys = ["exclusive", "waits", "tracked", "start_timeout", "stop_timeout"]
+    static let keys = ["exclusive", "waits", "tracked", "start_timeout", "stop_timeout", "on_change", "on_change_reason"]
 
     init(_ map: [SpecEntry], _ checker: inout DocumentChecker, _ path: SpecPath) {
         func flag(_ key: String) -> Bool {
@@ -29,5 +31,22 @@ public struct ManifestLife: Sendable {
         isTracked = flag("tracked")
         startTimeout = milliseconds("start_timeout")
         stopTimeout = milliseconds("stop_timeout")
+        if let node = map["on_change"] { onChange = checker.onChange(node, path: path.key("on_change")) ?? .follow }
+        onChangeReason = map["on_change_reason"].flatMap {
+            checker.text($0, "the reason of a refusal", path: path.key("on_change_reason"))
+        }
+    }
+}
+
+/// How an object follows a change of a dependency.
+public enum ManifestOnChange: String, Sendable, CaseIterable {
+    case follow, keep, rebuild, refuse
+}
+
+extension DocumentChecker {
+    mutating func onChange(_ node: SpecNode, path: SpecPath) -> ManifestOnChange? {
+        if case .text(let text) = node.content, let known = ManifestOnChange(rawValue: text) { return known }
+        expected("'follow', 'keep', 'rebuild' or 'refuse'", node, path: path)
+        return nil
     }
 }

@@ -27,13 +27,13 @@ public struct ManifestForm: Sendable {
         /// The keys that are allowed beside this one.
         var others: [String] {
             switch self {
-            case .config, .entry: ["default", "optional"]
-            case .key: ["arguments", "optional"]
-            case .new: ["optional"]
-            case .type: ["optional", "exact", "greedy"]
-            case .all: ["exact", "added", "removed"]
-            case .path: ["of", "optional"]
-            case .text: ["by"]
+            case .config, .entry: ["default", "optional", "on_change"]
+            case .key: ["arguments", "optional", "on_change"]
+            case .new: ["optional", "on_change"]
+            case .type: ["optional", "exact", "greedy", "on_change"]
+            case .all: ["exact", "added", "removed", "on_change"]
+            case .path: ["of", "optional", "on_change"]
+            case .text: ["by", "on_change"]
             default: []
             }
         }
@@ -52,6 +52,8 @@ public struct ManifestForm: Sendable {
     public var components: [ManifestComponent] = []
     /// The converter of a `$text`.
     public var converter: String?
+    /// How the component follows changes; nil = as the component declares.
+    public var onChange: ManifestOnChange?
     /// The methods that an `$all` calls when candidates are added and removed.
     public var listeners: (added: String, removed: String)?
 }
@@ -79,6 +81,7 @@ extension ManifestChecker {
         form.isOptional = flag("optional", entries, path)
         form.isExact = flag("exact", entries, path)
         form.isGreedy = flag("greedy", entries, path)
+        form.onChange = entries["on_change"].flatMap { checker.onChange($0, path: path.key("on_change")) }
         let inner = path.key(head.key)
         switch kind {
         case .config: form.name = checker.text(head.value, "a path of the configuration", path: inner) ?? ""

@@ -166,14 +166,15 @@ static invivo_injection injection_of(const part *word) {
         {"entry", INVIVO_INJECT_ENTRY, 2}, {"entry_name", INVIVO_INJECT_ENTRY_NAME, 0}, {"path", INVIVO_INJECT_PATH, 1},
     };
     static const struct { const char *word; uint32_t flag; } flags[] = {
-        {"optional", INVIVO_INJECT_OPTIONAL}, {"exact", INVIVO_INJECT_EXACT}, {"greedy", INVIVO_INJECT_GREEDY}};
+        {"optional", INVIVO_INJECT_OPTIONAL}, {"exact", INVIVO_INJECT_EXACT}, {"greedy", INVIVO_INJECT_GREEDY},
+        {"keep", INVIVO_INJECT_KEEP}, {"rebuild", INVIVO_INJECT_REBUILD}, {"refuse", INVIVO_INJECT_REFUSE}};
     invivo_injection made = {.name = word->label};
     if (!word->call) {
         made.value = value_of(word);
         if (constant_count < sizeof constants / sizeof *constants) constants[constant_count++] = made.value;
         return made;
     }
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         if (strcmp(word->text, flags[i].word) || word->count != 1) continue;
         made = injection_of(&word->items[0]);
         made.name = word->label, made.flags |= flags[i].flag;
@@ -221,7 +222,14 @@ static uint32_t scope_of(const char *word) {
     WRONG("'%s' is no scope", word);
     return 0;
 }
+static const char *changes_of_a_definition[] = {"follow", "keep", "rebuild", "refuse"}; /* INVIVO_ON_CHANGE_... */
+
 static void definition_word(invivo_definition *made, const part *word) {
+    for (uint32_t i = 0; i < 4 && !strcmp(word->text, "on_change"); i++) {
+        if (word->count < 1 || strcmp(word->items[0].text, changes_of_a_definition[i])) continue;
+        made->on_change = i, made->on_change_reason = word->count > 1 ? word->items[1].text : NULL;
+        return;
+    }
     if (isupper((unsigned char)*word->text)) {
         made->type_name = word->text;
         return;

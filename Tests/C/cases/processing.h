@@ -167,7 +167,7 @@ STATEMENT(pinned) {
 }
 
 static void case_reloaded(void *user_data, const invivo_report *report) {
-    static const char *const what[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared"};
+    static const char *const what[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant", "cleared", "kept"};
     (void)user_data;
     pthread_mutex_lock(&world_lock);
     texts_clear(&reported);

@@ -103,6 +103,11 @@ struct Parts: Sendable {
         case "exclusive": return definition.exclusive()
         case "waits": return definition.waits()
         case "tracked": return definition.tracked()
+        case "on_change":
+            let all: [String: OnChange] = ["follow": .follow, "keep": .keep, "rebuild": .rebuild, "refuse": .refuse]
+            let items = word.items ?? []
+            guard let onChange = items.first.flatMap({ all[$0.text] }) else { return definition }
+            return definition.onChange(onChange, reason: items.dropFirst().first?.text)
         default:
             _ = try Self.scope(word.text)
             return definition
@@ -183,6 +188,9 @@ struct Parts: Sendable {
         case ("optional", 1): return try injection(items[0]).optional
         case ("exact", 1): return try injection(items[0]).exact
         case ("greedy", 1): return try injection(items[0]).greedy
+        case ("keep", 1): return try injection(items[0]).onChange(.keep)
+        case ("rebuild", 1): return try injection(items[0]).onChange(.rebuild)
+        case ("refuse", 1): return try injection(items[0]).onChange(.refuse)
         case ("ref", 1...): return .reference(items[0].text, with: try all(from: 1))
         case ("type", 1): return .type(named: items[0].text)
         case ("all", 1): return .all(named: items[0].text)

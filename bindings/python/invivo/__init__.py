@@ -47,6 +47,7 @@ from ._declarations.marks import (
     tunable,
     will_inject,
 )
+from ._declarations.changes import OnChange
 from ._declarations.recipes import Options, Scope, options
 from ._declarations.references import Lazy, Provider, Resolver, Weak
 from ._declarations.words import (
@@ -97,6 +98,7 @@ from .errors import (
     BusyError,
     CaptiveError,
     ChangedError,
+    ChangeRefusedError,
     ClosedError,
     ColdError,
     ConversionError,
@@ -150,6 +152,7 @@ __all__ = [
     "BusyError",
     "CaptiveError",
     "Change",
+    "ChangeRefusedError",
     "ChangedError",
     "Changes",
     "ClosedError",
@@ -194,6 +197,7 @@ __all__ = [
     "NullError",
     "Object",
     "Observer",
+    "OnChange",
     "OperatingSystemError",
     "Options",
     "OutOfMemoryError",

@@ -299,7 +299,7 @@ class DormantError(Error, LookupError, status=c.INVIVO_E_DORMANT): ...
 class CaptiveError(Error, TypeError, status=c.INVIVO_E_CAPTIVE): ...
 
 
-class RefusedError(Error, RuntimeError, status=c.INVIVO_E_REFUSED):
+class ChangeRefusedError(Error, RuntimeError, status=c.INVIVO_E_REFUSED):
     """A definition refuses a change of its dependency (``on_change="refuse"``)."""
 
 

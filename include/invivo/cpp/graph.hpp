@@ -11,7 +11,9 @@ namespace invivo {
 /// One key of the wiring. See invivo_graph_describe.
 struct wiring_node {
     struct need {
-        std::string key, how; ///< "initializer", "injection", "late", "asked", "alias"
+        std::string key, how; ///< "initializer", "injection", "late", "asked", "alias", "configuration"
+        std::string on_change; ///< "keep", "rebuild", "refuse", or empty: as the reference decides
+        uint64_t kept_since = 0; ///< the generation that first replaced what is kept; 0: nothing is kept
     };
     std::string key, type, scope, alias, file;
     bool abstract = false;
@@ -97,7 +99,8 @@ inline std::vector<wiring_node> graph_nodes(invivo_runtime runtime) {
         node.live = fact<uint64_t>(facts, "live"), node.built_ns = fact<uint64_t>(facts, "built_ns");
         node.line = fact<uint64_t>(facts, "line"), node.column = fact<uint64_t>(facts, "column");
         for (const facts_map &need : fact<std::vector<facts_map>>(facts, "needs"))
-            node.needs.push_back({fact<std::string>(need, "key"), fact<std::string>(need, "how")});
+            node.needs.push_back({fact<std::string>(need, "key"), fact<std::string>(need, "how"),
+                                  fact<std::string>(need, "on_change"), fact<uint64_t>(need, "kept_since")});
         nodes.push_back(std::move(node));
     }
     return nodes;

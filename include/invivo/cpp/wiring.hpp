@@ -62,6 +62,11 @@ public:
     injection exact() && { return flags_ |= INVIVO_INJECT_EXACT, std::move(*this); }
     /// For lookups by type: a better candidate that is added later replaces the bound one.
     injection greedy() && { return flags_ |= INVIVO_INJECT_GREEDY, std::move(*this); }
+    /// How the holder follows a change of what it receives: it keeps the former object or value, is rebuilt, or refuses
+    /// the change. See INVIVO_ON_CHANGE_KEEP, _REBUILD and _REFUSE.
+    injection keep() && { return flags_ |= INVIVO_INJECT_KEEP, std::move(*this); }
+    injection rebuild() && { return flags_ |= INVIVO_INJECT_REBUILD, std::move(*this); }
+    injection refuse() && { return flags_ |= INVIVO_INJECT_REFUSE, std::move(*this); }
 
     /// For all of a type, in a property: methods that receive added and removed objects instead of the whole list.
     injection hearing(std::string added, std::string removed) && {
@@ -388,6 +393,8 @@ public:
     definition &exclusive() { return flags(INVIVO_DEFINITION_EXCLUSIVE); }
     definition &waits() { return flags(INVIVO_DEFINITION_WAITS); }
     definition &tracked() { return flags(INVIVO_DEFINITION_TRACKED); }
+    /// How its objects follow changes of dependencies: INVIVO_ON_CHANGE_KEEP, ...; `reason` is for REFUSE.
+    definition &on_change(uint32_t how, std::string reason = {}) { return on_change_ = how, reason_ = std::move(reason), *this; }
     /// The start and stop timeouts of its objects.
     definition &start_timeout(std::chrono::milliseconds time) { return start_timeout_ = detail::milliseconds_of(time), *this; }
     definition &stop_timeout(std::chrono::milliseconds time) { return stop_timeout_ = detail::milliseconds_of(time), *this; }
@@ -415,7 +422,8 @@ public:
         invivo_definition raw{};
         raw.struct_size = sizeof(raw);
         raw.key = key_.c_str();
-        raw.scope = scope_, raw.flags = flags_, raw.rank = rank_;
+        raw.scope = scope_, raw.flags = flags_, raw.rank = rank_, raw.on_change = on_change_;
+        raw.on_change_reason = reason_.empty() ? nullptr : reason_.c_str();
         raw.scope_name = detail::text_or_null(scope_name_);
         raw.type_name = detail::text_or_null(type_);
         raw.generic = detail::text_or_null(generic_);
@@ -507,7 +515,8 @@ private:
 
     std::string key_, type_, alias_, parent_, maker_method_, scope_name_, each_, generic_;
     const char *file_ = nullptr;
-    uint32_t scope_ = INVIVO_SCOPE_DEFAULT, flags_ = 0, line_ = 0, start_timeout_ = 0, stop_timeout_ = 0;
+    std::string reason_;
+    uint32_t scope_ = INVIVO_SCOPE_DEFAULT, flags_ = 0, on_change_ = INVIVO_ON_CHANGE_FOLLOW, line_ = 0, start_timeout_ = 0, stop_timeout_ = 0;
     int32_t rank_ = 0;
     detail::tables tables_;
     const invivo_parameter *parameters_ = nullptr;

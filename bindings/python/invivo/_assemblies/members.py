@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from .._classes.annotations import hints_of, may_be
 from .._classes.callables import parameters_of
+from .._declarations.changes import OnChange
 from .._declarations.recipes import Argument, Draft, Hidden, Hook, Options, Recipe, Ref, Scope, options
 from .._objects.objects import RuntimeHandle
 from ..errors import ArgumentError, ArityError, ClosedError, Error, NotReadyError, WrongTypeError
@@ -233,6 +234,8 @@ if TYPE_CHECKING:
             start_timeout: float | None = None,
             stop_timeout: float | None = None,
             type: builtins.type[Any] | None = None,
+            on_change: OnChange = "follow",
+            on_change_reason: str | None = None,
         ) -> Callable[[F], F]: ...
         def __call__(self, *_: Any, **__: Any) -> Any: ...
 

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar, cast
 from .. import _generated as c
 from ..errors import ArgumentError
 from . import context
+from .changes import OnChange
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -121,7 +122,8 @@ class Inject:
     created.
 
     ``added``, ``removed``: for an attribute that is a list, the names of methods that take one object. They are called
-    when an object is added or removed later, instead of setting the whole list again.
+    when an object is added or removed later, instead of setting the whole list again. ``on_change``: how the object
+    follows a change of the injected one (`options`).
     """
 
     key: str | None = None
@@ -129,6 +131,7 @@ class Inject:
     greedy: bool = False
     added: str | None = None
     removed: str | None = None
+    on_change: OnChange | None = None
 
 
 class Asker:
@@ -149,13 +152,15 @@ class Injected:
         return self if instance is None else context.fill(instance, self.name)
 
 
-def injected(key: str | None = None, *, exact: bool = False, greedy: bool = False) -> Any:
+def injected(
+    key: str | None = None, *, exact: bool = False, greedy: bool = False, on_change: OnChange | None = None
+) -> Any:
     """Declares an attribute that is injected wherever an object of the class is created or injected.
 
     It is found by its annotation, or by a key. A definition may override it. If no runtime has injected the object, the
     attribute is filled when it is first read, by the current runtime (`current`).
     """
-    return Injected(Inject(key, exact, greedy))
+    return Injected(Inject(key, exact, greedy, on_change=on_change))
 
 
 def method(function: F) -> F:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from ..errors import ArgumentError, ExistsError, PropertyError
+from .changes import OnChange
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,6 +32,7 @@ class Ref:
     optional: bool = False
     exact: bool = False
     greedy: bool = False
+    on_change: OnChange | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class All:
     exact: bool = False
     added: str | None = None
     removed: str | None = None
+    on_change: OnChange | None = None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -79,6 +82,7 @@ class Config:
     path: str
     default: Any = _MISSING
     optional: bool = False
+    on_change: OnChange | None = None
 
     @property
     def has_default(self) -> bool:
@@ -164,6 +168,11 @@ class Options:
     type). ``type``: the class of its objects, if no annotation declares it. ``tracked``: reloads inject new
     dependencies into its prototypes. ``start_timeout``, ``stop_timeout``: limits in seconds for its objects; None:
     those of the runtime.
+
+    ``on_change``: how its objects follow changes of their dependencies that do not declare it themselves. ``"follow"``:
+    after a change of an argument of the class an object is made again; an attribute is injected again. ``"keep"``: it
+    keeps what it has until it is made again for another reason. ``"rebuild"``: it is made again for an attribute, too.
+    ``"refuse"``: the change fails (`ChangeRefusedError`), with ``on_change_reason``, unless it defines this one, too.
     """
 
     rank: int = 0
@@ -181,6 +190,8 @@ class Options:
     start_timeout: float | None = None
     stop_timeout: float | None = None
     type: builtins.type[Any] | None = None
+    on_change: OnChange = "follow"
+    on_change_reason: str | None = None
 
 
 def options(
@@ -200,6 +211,8 @@ def options(
     start_timeout: float | None = None,
     stop_timeout: float | None = None,
     type: builtins.type[Any] | None = None,
+    on_change: OnChange = "follow",
+    on_change_reason: str | None = None,
 ) -> Options:
     """`Options`, with a single hook where there is only one."""
 
@@ -222,6 +235,8 @@ def options(
         start_timeout,
         stop_timeout,
         type,
+        on_change,
+        on_change_reason,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast, overload
 
 from .. import _generated as c
 from ..errors import ArgumentError
+from .changes import OnChange
 from .marks import is_class
 from .recipes import (
     _MISSING,
@@ -155,31 +156,56 @@ def scoped(recipe: T, scope: Scope, /, **more: Any) -> T:
 
 
 @overload
-def ref(to: type[T], /, *, optional: bool = False, exact: bool = False, greedy: bool = False) -> T: ...
+def ref(
+    to: type[T],
+    /,
+    *,
+    optional: bool = False,
+    exact: bool = False,
+    greedy: bool = False,
+    on_change: OnChange | None = None,
+) -> T: ...
 
 
 @overload
-def ref(to: str, /, *arguments: Any, optional: bool = False) -> Any: ...
+def ref(to: str, /, *arguments: Any, optional: bool = False, on_change: OnChange | None = None) -> Any: ...
 
 
-def ref(to: Any, /, *arguments: Any, optional: bool = False, exact: bool = False, greedy: bool = False) -> Any:
+def ref(
+    to: Any,
+    /,
+    *arguments: Any,
+    optional: bool = False,
+    exact: bool = False,
+    greedy: bool = False,
+    on_change: OnChange | None = None,
+) -> Any:
     """In a definition: the object of a key (``"synth.lead"``), with arguments, or of a class.
 
     ``optional``: None if there is none. ``exact``: the class itself, no subclass. ``greedy``: a better candidate that
-    is added later is taken.
+    is added later is taken. ``on_change``: how the object follows a change of this one (`options`); None: as its
+    definition declares.
     """
     if arguments and not isinstance(to, str):
         raise ArgumentError("arguments go to a key: the definition that a class will find is not known")
-    return Recipe(Ref(to, arguments, optional, exact, greedy))
+    return Recipe(Ref(to, arguments, optional, exact, greedy, on_change))
 
 
-def every(of: type[T], /, *, exact: bool = False, added: str | None = None, removed: str | None = None) -> list[T]:
+def every(
+    of: type[T],
+    /,
+    *,
+    exact: bool = False,
+    added: str | None = None,
+    removed: str | None = None,
+    on_change: OnChange | None = None,
+) -> list[T]:
     """In a definition: one object of each definition of a class, by rank, then in order of declaration.
 
     ``added``, ``removed``: for a property, the names of methods that take one object. They are called when an object is
     added or removed later, instead of setting the whole list again.
     """
-    return cast("list[T]", Recipe(All(of, exact, added, removed)))
+    return cast("list[T]", Recipe(All(of, exact, added, removed, on_change)))
 
 
 def provider(recipe: T, /) -> Provider[T]:
@@ -202,7 +228,9 @@ def arguments() -> list[Any]:
     return cast("list[Any]", Recipe(Arguments()))
 
 
-def config(path: str, /, default: Any = _MISSING, *, optional: bool = False) -> Any:
+def config(
+    path: str, /, default: Any = _MISSING, *, optional: bool = False, on_change: OnChange | None = None
+) -> Any:
     """In a definition: the value of the configuration at a path, converted to the annotated type of its target.
 
     The type is a number, bool, str or bytes, a member of an Enum (by its name, else its value), a Literal, a list,
@@ -212,9 +240,9 @@ def config(path: str, /, default: Any = _MISSING, *, optional: bool = False) -> 
 
     The path is looked up in the definition's own assembly, then globally; ``"/drums.voices"`` is a whole path. Without
     a ``default`` a missing value is an error, unless it is ``optional``: then it is None. A change of the value is
-    followed like a change of a definition.
+    followed like a change of a definition, or as ``on_change`` declares (`options`).
     """
-    return Recipe(Config(path, default, optional))
+    return Recipe(Config(path, default, optional, on_change))
 
 
 def entry(path: str = "", /, default: Any = _MISSING, *, optional: bool = False) -> Any:

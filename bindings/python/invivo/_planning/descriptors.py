@@ -18,6 +18,7 @@ from .._classes.callables import call
 from .._classes.hints import crossing_kind
 from .._classes.universal import CALL
 from .._declarations import resources
+from .._declarations.changes import on_change_value
 from .._declarations.recipes import Options
 from .._native import callbacks, strings
 from .._native.library import Library
@@ -153,6 +154,9 @@ def _write(
     if made.owner:
         options.owner = strings.name_bytes(made.owner, "key")
     options.start_timeout_ms = _milliseconds(made.options.start_timeout)
+    options.on_change = on_change_value(made.options.on_change)
+    if made.options.on_change_reason is not None:
+        options.on_change_reason = strings.name_bytes(made.options.on_change_reason, "reason")
     options.stop_timeout_ms = _milliseconds(made.options.stop_timeout)
     options.type.bits = plan.type_bits if record is None else record.bits
     if isinstance(made.makes, type) and typing.get_origin(made.generic) is made.makes:

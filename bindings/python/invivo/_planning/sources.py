@@ -17,6 +17,7 @@ from .._classes.classes import Method
 from .._classes.hints import LATE, Hint, crossing_kind, for_python
 from .._classes.universal import VALUE, is_plain
 from .._declarations import recipes
+from .._declarations.changes import on_change_flag
 from .._declarations.recipes import Draft, Options, Recipe, Ref
 from .._values.foreign import Type
 from .._values.kinds import KIND_NAMES
@@ -126,6 +127,11 @@ class Sources:
         return dataclasses.replace(self.source(thing, place, None, to.inside), name=name)
 
     def _recipe(self, recipe: Recipe, place: str, hint: Hint | None, to: To) -> Injection:
+        found = self._described(recipe, place, hint, to)
+        flags = on_change_flag(getattr(recipe._node, "on_change", None))
+        return dataclasses.replace(found, flags=found.flags | flags) if flags else found
+
+    def _described(self, recipe: Recipe, place: str, hint: Hint | None, to: To) -> Injection:
         node = recipe._node
         match node:
             case Ref(to=str(), arguments=arguments, optional=optional):
@@ -269,6 +275,11 @@ class Sources:
 
     def _wanted(self, name: str, hint: Hint, parameter: Parameter | None) -> Injection | None:
         """Returns the source that an annotation demands, or None for no injection."""
+        found = self._found(name, hint, parameter)
+        flags = on_change_flag(hint.inject.on_change) if hint.inject is not None else 0
+        return found if found is None or not flags else dataclasses.replace(found, flags=found.flags | flags)
+
+    def _found(self, name: str, hint: Hint, parameter: Parameter | None) -> Injection | None:
         made = self.made
         if hint.late == "runtime":
             return Injection(name, value=None)

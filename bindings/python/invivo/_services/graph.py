@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from .. import _generated as c
+from .._declarations.changes import OnChange
 
 GraphFormat = Literal["json", "dot", "mermaid"]
 
@@ -32,11 +33,15 @@ class Need:
     """A dependency of a key, and its form.
 
     ``how``: "initializer", "injection" (attribute or method), "late" (a provider, a lazy or a weak reference), "asked"
-    (resolved while the shared instance was created) or "alias".
+    (resolved while the shared instance was created), "alias" or "configuration" (the key is a path). ``on_change``: how the
+    objects follow its changes (`options`). ``kept_since``: if the object keeps a former object or value, the generation
+    that first replaced it.
     """
 
     key: str
     how: str
+    on_change: OnChange = "follow"
+    kept_since: int | None = None
 
 
 @dataclass(frozen=True)
@@ -63,12 +68,15 @@ class WiringNode:
     """Facts of a newer library that this package does not know."""
 
 
+_NEED = tuple(Need.__dataclass_fields__)
+
+
 def nodes(facts: Sequence[Mapping[str, Any]]) -> list[WiringNode]:
     """Returns the facts of the library as nodes."""
     known = set(WiringNode.__dataclass_fields__) - {"more", "needs"}
     found = list[WiringNode]()
     for fact in facts:
-        needs = tuple(Need(need["key"], need["how"]) for need in fact["needs"])
+        needs = tuple(Need(**{name: need[name] for name in _NEED if name in need}) for need in fact["needs"])
         fields = {name: value for name, value in fact.items() if name in known}
         more = {name: value for name, value in fact.items() if name not in known and name != "needs"}
         found.append(WiringNode(**fields, needs=needs, more=more))

@@ -190,6 +190,15 @@ class Injections:
     def in_greedy(self, of: Word, **flags: bool) -> Any:
         return self.of(of, greedy=True, **flags)
 
+    def in_keep(self, of: Word, **flags: Any) -> Any:
+        return self.of(of, on_change="keep", **flags)
+
+    def in_rebuild(self, of: Word, **flags: Any) -> Any:
+        return self.of(of, on_change="rebuild", **flags)
+
+    def in_refuse(self, of: Word, **flags: Any) -> Any:
+        return self.of(of, on_change="refuse", **flags)
+
 
 # ---- definitions ---------------------------------------------------------------------------------------
 
@@ -210,6 +219,9 @@ class Said:
                 self.scope = word.text
             elif word.text in FLAGS:
                 self.options[word.text] = True
+            elif word.text == "on_change":
+                self.options["on_change"] = word.inside[0].text
+                self.options["on_change_reason"] = word.inside[1].text if len(word.inside) > 1 else None
             elif word.text in ("hidden_class", "hidden_interface"):
                 what = word.text.removeprefix("hidden_")
                 self.options["hidden"] = True if "hidden" in self.options else what

@@ -1,0 +1,65 @@
+import Invivo
+import Testing
+
+extension SwiftAPI {
+    /// How definitions follow changes of their dependencies: they keep what they have, are rebuilt, or refuse a change.
+    @Suite struct OnChangeTests {
+        final class Theme: Sendable {
+            let name: String
+            init(name: String) { self.name = name }
+        }
+        final class Panel: Sendable {
+            let theme: Theme
+            init(theme: Theme) { self.theme = theme }
+        }
+
+        final class App: Assembly {
+            let theme = lazySingleton(wired(.config("theme", default: "light"), by: { (name: String) in Theme(name: name) }))
+            let panel = lazySingleton(wired(Injection.reference("app.theme").onChange(.keep), by: { (theme: Theme) in Panel(theme: theme) }))
+            let whole = lazySingleton(wired(Injection.reference("app.theme"), by: { (theme: Theme) in Panel(theme: theme) }))
+                .onChange(.keep)
+            let made = lazySingleton { resolver in Panel(theme: try resolver(\App.theme)) }.onChange(.keep)
+        }
+
+        @Test func anObjectKeepsTheFormerOneUntilItIsRebuilt() throws {
+            try withRuntime { runtime throws in
+                let app = try runtime.activate(App())
+                let panels = [try app.panel(), try app.whole(), try app.made()]
+                let reports = Locked<[Reload]>([])
+                let observer = try runtime.observe { report in reports.withLock { $0.append(report) } }
+                defer { try? observer.close() }
+                try runtime.configure("app.theme", "dark")
+                #expect(try app.theme().name == "dark")
+                for (panel, key) in zip(panels, ["panel", "whole", "made"]) {
+                    #expect(try runtime.resolve("app.\(key)", as: Panel.self) === panel)
+                    #expect(panel.theme.name == "light")
+                    let need = try runtime.wiring.nodes.first { $0.key == "app.\(key)" }?.needs.first { $0.key == "app.theme" }
+                    #expect(need?.keptSince != nil && need?.onChange == .keep)
+                }
+                let last = try #require(reports.withLock(\.last))
+                #expect(last.changes.filter { $0.kind == .kept }.map(\.key).sorted() == ["app.made", "app.panel", "app.whole"])
+                #expect(last.warnings.count == 3)
+                try runtime.reset("app.panel")
+                #expect(try app.panel().theme.name == "dark")
+            }
+        }
+
+        final class Studio: Assembly {
+            let theme = lazySingleton(wired(.config("theme", default: "light"), by: { (name: String) in Theme(name: name) }))
+            let recorder = lazySingleton(wired(Injection.reference("studio.theme"), by: { (theme: Theme) in Panel(theme: theme) }))
+                .onChange(.refuse, reason: "a recording is under way")
+        }
+
+        @Test func aChangeIsRefusedWithAReason() throws {
+            try withRuntime { runtime throws in
+                let studio = try runtime.activate(Studio())
+                try runtime.configure("studio.theme", "blue")
+                let recorder = try studio.recorder()
+                let error = #expect(throws: InvivoError.self) { try runtime.configure("studio.theme", "dark") }
+                #expect(error?.code == .refused)
+                #expect(error?.message.contains("refuses a change of 'studio.theme': a recording is under way") == true)
+                #expect(try studio.recorder() === recorder && recorder.theme.name == "blue")
+            }
+        }
+    }
+}

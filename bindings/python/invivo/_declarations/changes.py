@@ -1,0 +1,39 @@
+"""How an object follows changes of its dependencies."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .. import _generated as c
+from ..errors import ArgumentError
+
+OnChange = Literal["follow", "keep", "rebuild", "refuse"]
+
+_VALUES = {
+    "follow": c.INVIVO_ON_CHANGE_FOLLOW,
+    "keep": c.INVIVO_ON_CHANGE_KEEP,
+    "rebuild": c.INVIVO_ON_CHANGE_REBUILD,
+    "refuse": c.INVIVO_ON_CHANGE_REFUSE,
+}
+_FLAGS = {
+    "follow": 0,
+    "keep": c.INVIVO_INJECT_KEEP,
+    "rebuild": c.INVIVO_INJECT_REBUILD,
+    "refuse": c.INVIVO_INJECT_REFUSE,
+}
+
+
+def _checked(declared: str) -> str:
+    if declared not in _VALUES:
+        raise ArgumentError(f"on_change is one of {', '.join(map(repr, _VALUES))}, not {declared!r}")
+    return declared
+
+
+def on_change_value(declared: OnChange) -> int:
+    """Returns the value for a definition."""
+    return _VALUES[_checked(declared)]
+
+
+def on_change_flag(declared: OnChange | None) -> int:
+    """Returns the flag for an injection; 0 for None."""
+    return 0 if declared is None else _FLAGS[_checked(declared)]
