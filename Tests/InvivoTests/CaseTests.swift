@@ -106,6 +106,7 @@ extension SwiftAPI {
         @Test(arguments: [
             ("sing a.x", 2, "nothing is said by 'sing'"),
             ("define a.x Knight\n    sing 5", 2, "a definition has no part 'sing'"),
+            ("define a.x Camp\n    setup sing(5)", 2, "a setup has no step 'sing'"),
             ("define a.x Knight loud", 2, "'loud' is no scope"),
             ("resolve a.nothing", 2, "it fails with notFound"),
             ("define a.x Knight\n    fails not_found", 3, "it answers ok"),
