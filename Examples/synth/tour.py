@@ -35,9 +35,17 @@ def need(condition: bool, what: str) -> None:
         raise Failed(what)
 
 
-def spec(wave: str = "square", gain: float | None = None, cutoff: str = "1.2 kHz", tempo: int = 240) -> str:
+def spec(
+    wave: str = "square",
+    gain: float | None = None,
+    cutoff: str = "1.2 kHz",
+    tempo: int = 240,
+    resonance: float | None = None,
+    title: str | None = None,
+) -> str:
     lead = LEAD.format(wave=wave, gain="" if gain is None else f", gain: {gain}")
-    return "traits:\n" + lead + REST.format(cutoff=cutoff, tempo=tempo)
+    rest = REST.format(cutoff=cutoff + ("" if resonance is None else f", resonance: {resonance}"), tempo=tempo)
+    return "traits:\n" + lead + rest + ("" if title is None else f"config: {{ synth: {{ title: {title} }} }}\n")
 
 
 class Player:
@@ -141,11 +149,11 @@ class Tour:
     def edit(self, save, text: str) -> float:  # type: ignore[no-untyped-def]
         """Saves, waits for the reload, and returns its milliseconds."""
         save(self.player.tuning, text)
-        line = self.player.hears("tuned", "not applied")
+        line = self.player.hears("tuned", "remade", "not applied")
         if (
             save is backup_save and "not applied" in line
         ):  # the file is missing for a moment, and a slow machine may report it
-            line = self.player.hears("tuned")
+            line = self.player.hears("tuned", "remade")
         need("not applied" not in line, f"the edit was refused: {line}")
         self.generation = generation_of(line)
         return float(self.player.applied(self.generation)["total_ms"])
@@ -235,6 +243,60 @@ class Tour:
         need(struct.pack("<f", now) == struct.pack("<f", self.former), f"gain was {self.former!r} and is {now!r}")
         return f"applied {took:.2f} ms after the save, gain is exactly {now:.9g} again"
 
+    def rule(self) -> str:
+        """The rule of session.py; each of the two values alone is in its range."""
+        self.edit(in_place, spec(gain=0.8, resonance=0.6))
+        in_place(self.player.tuning, spec(gain=0.8, resonance=0.9))
+        where = self.player.hears("tuning.yaml:")
+        need("tuning.yaml:5:" in where and "'no clipping'" in where, f"the place or the rule is another: {where}")
+        line = self.player.hears("stays")
+        need(generation_of(line) == self.generation, f"generation {self.generation} should stay: {line}")
+        took = self.edit(in_place, spec(gain=0.5, resonance=0.9))
+        need(self.source() == 0.5, f"the level is {self.source()}, not 0.5")
+        return f"refused at line 5, then both values together applied {took:.2f} ms after the save"
+
+    def rollback(self) -> str:
+        """An edit that silences the sound is undone by session.py. The file is not written."""
+        silent = spec(gain=0)
+        in_place(self.player.tuning, silent)
+        asked = self.player.hears("silent, so generation")
+        need(generation_of(asked) == self.generation, f"generation {self.generation} should come back: {asked}")
+        self.generation = generation_of(self.player.hears("rollback to generation"))
+        need(self.source() == 0.5, f"the level is {self.source()}, not 0.5 again")
+        need(self.player.tuning.read_text(encoding="utf-8") == silent, "the file was written")
+        took = self.edit(in_place, spec(gain=0.25))
+        need(self.source() == 0.25, f"the level is {self.source()}, not 0.25")
+        return f"gain 0.5 sounds again, the next edit applied {took:.2f} ms after the save"
+
+    def sessions(self) -> str:
+        """Three edits create the session again. It continues to count, and afterwards one session notes the reloads."""
+        files, log = Path(f"/proc/{self.player.process.pid}/fd"), self.folder / "synth.session.csv"
+
+        def is_open_once() -> bool:
+            return sum(file.resolve() == log.resolve() for file in files.iterdir()) == 1
+
+        created = []
+        for title in ("one", "two", "three"):
+            took = self.edit(in_place, spec(gain=0.25, title=title))
+            created.append(self.generation)
+            self.player.wait("the end of the former session", is_open_once)
+        self.edit(in_place, spec(gain=0.5, title="three"))
+
+        def find() -> list[dict[str, str]]:
+            found = self.player.table(".session.csv")
+            return found if int(found[-1]["generation"]) == self.generation else []
+
+        rows = self.player.wait("the last reload in synth.session.csv", find)
+        # A session that is about to end may note the reload that has replaced it, before or after its successor.
+        newest = {int(row["generation"]): row for row in sorted(rows, key=lambda row: int(row["session"]))}
+        twice = {number for number in newest if sum(int(row["generation"]) == number for row in rows) > 1}
+        need(twice <= set(created), f"reloads are noted twice: {sorted(twice)}")
+        edits = [int(newest[number]["edits"]) for number in sorted(newest)]
+        need(edits == list(range(1, len(newest) + 1)), f"the count is not continued: {edits}")
+        last = [(row["session"], row["title"]) for row in list(newest.values())[-4:]]
+        need(last == [("2", "one"), ("3", "two"), ("4", "three"), ("4", "three")], f"the last sessions are {last}")
+        return f"applied {took:.2f} ms after the save, session 4 has counted {edits[-1]} reloads"
+
     def end(self) -> str:
         self.player.process.send_signal(signal.SIGTERM)
         status = self.player.process.wait(LIMIT)
@@ -280,6 +342,9 @@ STEPS = [
     ("a half-written file", Tour.half_written),
     ("the file mended", Tour.mended),
     ("the trait removed", Tour.trait_removed),
+    ("a rule refuses an edit", Tour.rule),
+    ("a rollback", Tour.rollback),
+    ("a component with a setup, created again", Tour.sessions),
     ("end", Tour.end),
     ("every sample once", Tour.every_sample_once),
     ("plot", Tour.plot),
@@ -293,6 +358,7 @@ def main() -> int:
     folder.mkdir(parents=True)
     shutil.copy(HERE / "app.yaml", folder)
     shutil.copy(HERE / "sequencer.py", folder)
+    shutil.copy(HERE / "session.py", folder)
     (folder / "build").symlink_to(HERE / "build")
     (folder / "tuning.yaml").write_text(spec("saw"), encoding="utf-8")
     print(f"tour: the sound goes to {folder / 'synth.wav'}", flush=True)

@@ -32,7 +32,9 @@ final class SetupSteps {
         for object in kept.retried where canRetry(object) {
             do throws(Failure) { try setUp(object) } catch {
                 if tornDown.last?.isSetUp == false { tornDown.removeLast() }
-                warnings.append(("\(error.text); each later commit tries again", error.location))
+                var told = error
+                told.location = Location()  // the warning has it
+                warnings.append(("\(told.text); each later commit tries again", error.location))
             }
         }
         for object in kept.setUp { try setUp(object) }

@@ -23,7 +23,7 @@ static const struct statement {
     {"decorate", 2, do_decorate}, {"process", 2, do_process}, {"unprocess", 2, do_unprocess}, {"converter", 2, do_converter},
     {"require", 4, do_require}, {"unrequire", 2, do_unrequire},
     {"unconverter", 2, do_unconverter}, {"convert", 3, do_convert}, {"configured", 2, do_configured}, {"observe", 2, do_observe},
-    {"read", 2, do_read}, {"view", 1, do_view}, {"pinned", 1, do_pinned}, {"start", 2, do_start}, {"stop", 2, do_stop}, {"close", 1, do_close},
+    {"read", 2, do_read}, {"view", 1, do_view}, {"pinned", 1, do_pinned}, {"start", 2, do_start}, {"stop", 2, do_stop}, {"effect", 2, do_effect}, {"close", 1, do_close},
     {"scope", 2, do_scope}, {"place", 3, do_place}, {"end_place", 3, do_end_place}, {"pool", 3, do_pool}, {"runtime", 2, do_runtime},
     {"spawn", 2, do_spawn}, {"join", 2, do_join}, {"threads", 3, do_threads}, {"fail", 2, do_fail}, {"mend", 2, do_mend},
     {"hold", 2, do_hold}, {"await", 2, do_await}, {"let", 2, do_let}, {"meet", 3, do_meet}, {"slow", 3, do_slow}, {"repeat", 3, do_repeat}, {"child", 2, do_child}, {"log", 1, do_log},

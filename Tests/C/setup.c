@@ -211,6 +211,7 @@ typedef struct wanted {
     const char *theme; /* a key injected as a property */
     uint32_t flags;
     bool is_named; /* has the runtime argument `name` */
+    const char *file; /* its source location is line 7 there */
 } wanted;
 static invivo_status define_all(const wanted *all, size_t count) {
     invivo_changes changes;
@@ -227,7 +228,8 @@ static invivo_status define_all(const wanted *all, size_t count) {
             properties[used].name = "theme", properties[used].how = INVIVO_INJECT_REFERENCE, properties[used++].reference = all[i].theme;
         }
         invivo_definition definition = {.struct_size = sizeof definition, .key = all[i].key, .type = all[i].type, .scope = all[i].scope,
-                                        .flags = all[i].flags, .properties = properties, .property_count = used};
+                                        .flags = all[i].flags, .properties = properties, .property_count = used,
+                                        .file = all[i].file, .line = all[i].file ? 7 : 0};
         if (all[i].is_named) {
             definition.parameters = node_parameters, definition.parameter_count = 1;
             definition.initializer = &name, definition.initializer_count = 1;
@@ -408,6 +410,24 @@ static void a_setup_that_cannot_be_restored_is_tried_again(void) {
     clear_trace();
     OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
     expect_trace("");
+    OK(invivo_object_release(object));
+    end();
+    listener_end(&heard);
+}
+
+static void a_warning_of_a_setup_has_one_source_location(void) {
+    invivo_object object;
+    begin();
+    OK(define(LEAF(1), {.key = "ui.root", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .program = "l", .file = "app.c"}));
+    resolved("ui.root", &object);
+    fails("setup:root", 3);
+    CHECK_EQUAL(define(LEAF(2)), INVIVO_E_HOST);
+    invivo_error_release(check_error), check_error = NULL;
+    listener heard;
+    listener_open(&heard, runtime);
+    OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    listener_wait(&heard, 1);
+    CHECK_TEXT(listener_last(&heard)->warnings, "app.c:7: ui.root: setup:root; each later commit tries again\n");
     OK(invivo_object_release(object));
     end();
     listener_end(&heard);
@@ -1189,6 +1209,7 @@ int main(void) {
     RUN_TEST(a_reload_that_cannot_set_up_restores_the_former_setup);
     RUN_TEST(an_undo_that_fails_fails_the_setup_and_the_others_run);
     RUN_TEST(a_setup_that_cannot_be_restored_is_tried_again);
+    RUN_TEST(a_warning_of_a_setup_has_one_source_location);
     RUN_TEST(an_effect_outside_of_a_setup_is_undone_at_once);
     RUN_TEST(a_child_belongs_to_one_owner);
     RUN_TEST(the_nearest_owner_is_set_up_once);

@@ -21,6 +21,7 @@ UNKNOWN = [  # what the language does not have
     ("define a.x Knight\n    sing 5", "3: a definition has no part 'sing'"),
     ("define a.x Knight loud", "2: a definition is not 'loud'"),
     ("define a.x Knight\n    set any sing(5)", "3: no injection is written 'sing(...)'"),
+    ("define a.x Camp\n    setup sing(5)", "3: a setup has no step 'sing'"),
 ]
 
 failures = 0

@@ -16,19 +16,25 @@ struct TextCase: Sendable, CustomTestStringConvertible {
 
     /// All cases for Swift, file by file.
     static let all: [TextCase] = {
-        let root = folder + "/wiring"
-        var files: [String] = []
-        if let directory = opendir(root) {
-            while let entry = readdir(directory) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name.hasSuffix(".case") { files.append("\(root)/\(name)") }
-            }
-            closedir(directory)
+        let folders = names(in: folder).filter { !$0.contains(".") }.map { "\(folder)/\($0)" }
+        let files = folders.flatMap { folder in
+            names(in: folder).filter { $0.hasSuffix(".case") }.map { "\(folder)/\($0)" }
         }
         return files.sorted().flatMap(cases)
     }()
+
+    private static func names(in folder: String) -> [String] {
+        guard let directory = opendir(folder) else { return [] }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) {
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names
+    }
 
     static func cases(of path: String) -> [TextCase] {
         do {
@@ -100,6 +106,7 @@ extension SwiftAPI {
         @Test(arguments: [
             ("sing a.x", 2, "nothing is said by 'sing'"),
             ("define a.x Knight\n    sing 5", 2, "a definition has no part 'sing'"),
+            ("define a.x Camp\n    setup sing(5)", 2, "a setup has no step 'sing'"),
             ("define a.x Knight loud", 2, "'loud' is no scope"),
             ("resolve a.nothing", 2, "it fails with notFound"),
             ("define a.x Knight\n    fails not_found", 3, "it answers ok"),
@@ -130,7 +137,10 @@ extension SwiftAPI {
             #expect(WrongCase.all.map(\.text.name) == cases.map(\.name) && cases.count > 100)
         }
 
-        @Test func thereAreCases() { #expect(TextCase.all.count > 20) }
+        @Test(arguments: ["wiring", "reload"])
+        func thereAreCases(_ folder: String) {
+            #expect(TextCase.all.filter { $0.path.contains("/\(folder)/") }.count > 20)
+        }
     }
 }
 

@@ -298,6 +298,27 @@ static invivo_kind kind_of_word(const char *word) {
     return INVIVO_KIND_ANY;
 }
 
+/* The property `any` of a type with a setup: its steps, as strings. */
+static invivo_injection setup_of(const line *said) {
+    static const char *const steps[] = {"effect", "child", "make", "observe"};
+    invivo_value items[16], made = invivo_null();
+    size_t count = 0;
+    for (size_t i = 1; i < said->count && count < 16; i++) {
+        const part *step = &said->words[i];
+        char text[128];
+        bool is_known = false;
+        for (size_t j = 0; j < 4; j++) is_known = is_known || !strcmp(step->text, steps[j]);
+        if (!is_known || !step->count) WRONG("a setup has no step '%s' of %zu words", step->text, step->count);
+        snprintf(text, sizeof text, "%s", step->text);
+        for (size_t j = 0; j < step->count; j++) strncat(strcat(text, " "), step->items[j].text, 32);
+        items[count++] = invivo_string(script_text(text, strlen(text)));
+    }
+    invivo_value list = invivo_list(items, count);
+    invivo_value_copy(&made, &list, NULL);
+    if (constant_count < sizeof constants / sizeof *constants) constants[constant_count++] = made;
+    return (invivo_injection){.name = "any", .value = made};
+}
+
 static void definition_part(invivo_definition *made, code *code, const line *said) {
     case_line = said;
     const part *words = said->words;
@@ -351,6 +372,10 @@ static void definition_part(invivo_definition *made, code *code, const line *sai
         code->factory = said, made->factory = code_factory;
     } else if (!strcmp(verb, "inject")) {
         code->inject = said, made->inject = code_inject;
+    } else if (!strcmp(verb, "setup")) {
+        invivo_injection *table = script_more(made->properties, made->property_count, sizeof *table);
+        table[made->property_count++] = setup_of(said);
+        made->properties = table;
     } else if (!strcmp(verb, "choose") && said->count == 2) {
         invivo_injection *chooser = script_memory(sizeof *chooser);
         *chooser = injection_of(&words[1]);

@@ -23,6 +23,11 @@ STATEMENT(close) {
     return status;
 }
 
+STATEMENT(effect) { /* outside of a setup */
+    UNUSED;
+    return add_effect(runtime, words[1].text, error);
+}
+
 static struct { const char *name; uint64_t place; } places[8];
 static size_t place_count;
 static invivo_status place_find(void *user_data, uint64_t *place, invivo_error **error) {

@@ -97,7 +97,7 @@ static invivo_status event(invivo_error **error, const char *format, ...) {
 typedef struct kind {
     const char *name;
     const char *supertypes[4], *stands_for;
-    bool shared, hooks, life, prepares, needs, children, strict;
+    bool shared, hooks, life, prepares, needs, children, strict, setup, finalize, keeps;
     int alive;
     invivo_type type[4]; /* in each runtime of the case */
 } kind;
@@ -121,6 +121,11 @@ static kind kinds[] = {
     {.name = "Chest", .supertypes = {"Thing"}},
     {.name = "Ledger", .supertypes = {"Chest", "Chest[Quest]", "Thing"}},
     {.name = "Vault", .supertypes = {"Chest", "Thing"}, .stands_for = "Chest"},
+    {.name = "Camp", .supertypes = {"Thing"}, .setup = true},
+    {.name = "Tent", .supertypes = {"Thing"}, .setup = true},
+    {.name = "Court", .supertypes = {"Thing"}, .setup = true, .keeps = true},
+    {.name = "Forge", .supertypes = {"Thing"}, .setup = true, .life = true, .finalize = true},
+    {.name = "Inn", .supertypes = {"Thing"}, .shared = true, .setup = true},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
 
@@ -135,6 +140,7 @@ typedef struct thing {
     invivo_object left, right, input; /* borrowed: the runtime holds leases on injected objects */
     invivo_object held;               /* its own lease on an object that code injected */
     int64_t number;
+    int child_count;                  /* of its setup: in `left` and `right` */
     invivo_value any, given;
     invivo_object below[16];
     size_t below_count;
@@ -310,6 +316,64 @@ static invivo_status thing_key_name(void *instance, void *user_data, const char 
     return INVIVO_OK;
 }
 
+/* ---- setups -------------------------------------------------------------------------------------------- */
+
+static invivo_status undo_effect(void *user_data, invivo_error **error) {
+    invivo_status status = event(error, "undo(%s)", (char *)user_data);
+    free(user_data);
+    return status;
+}
+static invivo_status add_effect(invivo_runtime runtime, const char *name, invivo_error **error) {
+    invivo_status status = event(error, "effect(%s)", name);
+    return status ? status : invivo_effect(runtime, undo_effect, strdup(name), error);
+}
+static void note_reload(void *user_data, const invivo_report *report) {
+    (void)report;
+    event(NULL, "reloaded(%s)", (char *)user_data);
+}
+static invivo_status add_child(invivo_runtime runtime, const char *key_name, const char *argument, invivo_object *out, invivo_error **error) {
+    invivo_key key;
+    invivo_value value = invivo_string(argument);
+    invivo_status status = invivo_key_find(runtime, key_name, &key, error);
+    return status ? status : invivo_child(runtime, key, &value, *argument ? 1 : 0, out, error);
+}
+/* A step of a setup: "effect a", "child a.tent x", "make Tent", "observe a". */
+static invivo_status setup_step(thing *self, const invivo_value *said, invivo_error **error) {
+    char text[128], verb[32] = "", name[64] = "", argument[32] = "";
+    invivo_object child = {0};
+    invivo_status status;
+    sscanf(thing_text(said, text, sizeof text), "%31s %63s %31s", verb, name, argument);
+    if (!strcmp(verb, "effect")) return add_effect(self->runtime, name, error);
+    if (!strcmp(verb, "observe")) {
+        invivo_observer observer;
+        invivo_observer_options options = {.struct_size = sizeof options, .reloaded = note_reload, .destroy = free, .user_data = strdup(name)};
+        return invivo_observe(self->runtime, &options, &observer, error);
+    }
+    if (!strcmp(verb, "child")) {
+        status = add_child(self->runtime, name, argument, &child, error);
+    } else {
+        invivo_type type;
+        status = invivo_type_find(self->runtime, name, &type, error);
+        if (!status) status = invivo_child_make(self->runtime, type, NULL, 0, &child, error);
+    }
+    if (!status) *(self->child_count++ ? &self->right : &self->left) = child;
+    return status;
+}
+static invivo_status thing_setup(void *instance, void *user_data, invivo_error **error) {
+    thing *self = instance;
+    (void)user_data;
+    invivo_status status = event(error, "%s.setup", self->kind->name);
+    if (self->child_count) self->left = self->right = (invivo_object){0};
+    self->child_count = 0;
+    for (uint64_t i = 0; self->any.kind == INVIVO_KIND_LIST && i < self->any.as.list.count && !status; i++) {
+        status = setup_step(self, &self->any.as.list.items[i], error);
+    }
+    return status;
+}
+THING_SAYS(thing_teardown, "teardown")
+THING_SAYS(thing_refresh, "refresh")
+THING_SAYS(thing_finalize, "finalize")
+
 /* ---- registration -------------------------------------------------------------------------------------- */
 
 static const invivo_parameter thing_parameters[] = {
@@ -341,6 +405,9 @@ static void world_register(invivo_runtime runtime, int number) {
         if (kind->prepares) options.prepare = thing_prepare;
         if (kind->needs) options.needs = needy_needs, options.need_count = 1;
         if (kind->children) options.child = thing_child, options.key_name = thing_key_name;
+        if (kind->setup) options.setup = thing_setup, options.teardown = thing_teardown, options.refresh = thing_refresh;
+        if (kind->finalize) options.finalize = thing_finalize;
+        options.keeps_children = kind->keeps;
         OK(invivo_type_register(runtime, &options, &kind->type[number], E));
     }
 }

@@ -151,6 +151,7 @@ extension CaseRun {
         // Life cycle, scopes, pools, configuration.
         case "start": try runtime().start(try runtime().key(try name(1), as: Object.self))
         case "stop": try runtime().stop(try runtime().key(try name(1), as: Object.self))
+        case "effect": try world.effect(try name(1), try world.setup())
         case "close": try close()
         case "runtime":
             let history = labelled("history").flatMap { Int($0) }

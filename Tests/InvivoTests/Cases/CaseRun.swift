@@ -126,6 +126,7 @@ final class CaseRun: Values, @unchecked Sendable {
     private func finish(_ line: Int) {
         for name in names.withLock({ Array($0.keys) }) { self[name] = nil }
         (assemblies, overrides, pools, jobs, sources) = ([:], [:], [:], [:], [:])
+        world.keep(nil)
         runtimes = []
         // A task of an asynchronous resolve that has returned its value releases it on its own thread.
         let end = ContinuousClock.now + .seconds(10)

@@ -150,6 +150,8 @@ struct Parts: Sendable {
         case ("deadline", 3):
             let time = Duration.milliseconds(Int64(words[2].text) ?? 0)
             return words[1].text == "stop" ? definition.deadlines(stop: time) : definition.deadlines(start: time)
+        case ("setup", _):
+            return definition.inject("any", .value(InvivoValue.list(try words.dropFirst().map(Self.step))))
         case ("inject", 2...):
             let (world, keys) = (values.world, words.dropFirst().map(\.text))
             return definition.inject(by: { value, resolver in

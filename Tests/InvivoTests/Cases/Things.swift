@@ -8,6 +8,8 @@ class Thing {
         weak var input: Thing?
         var any = InvivoValue.null
         var number: Int64 = 0
+        /// Of its setup.
+        var children = 0
         var below: [WeakThing] = []
         var held: Object?
     }
@@ -55,6 +57,19 @@ class Thing {
     }
     var below: [Thing] { state.withLock { $0.below.compactMap(\.thing) } }
     func grow(_ child: Thing) { state.withLock { $0.below.append(WeakThing(thing: child)) } }
+    /// Adds a child of its setup, in `left` or `right`, without an event.
+    func adopt(_ child: Thing) {
+        state.withLock { state in
+            if state.children == 0 { state.left = child } else { state.right = child }
+            state.children += 1
+        }
+    }
+    func forgetChildren() {
+        state.withLock { state in
+            if state.children > 0 { (state.left, state.right) = (nil, nil) }
+            state.children = 0
+        }
+    }
     /// Keeps objects that its code resolved.
     func hold(_ object: Object) { state.withLock { $0.held = object } }
 }
@@ -77,6 +92,11 @@ final class Loom: Thing, @unchecked Sendable {}
 final class Chest: Thing {}
 final class Ledger: Thing {}
 final class Vault: Thing {}
+final class Camp: Thing {}
+final class Tent: Thing {}
+final class Court: Thing {}
+final class Forge: Thing {}
+final class Inn: Thing, @unchecked Sendable {}
 
 /// One type of them, described to a runtime.
 class ThingKind: @unchecked Sendable {
@@ -86,6 +106,8 @@ class ThingKind: @unchecked Sendable {
     /// Creates one without a runtime.
     func own(_ world: World, given: InvivoValue = .null) throws -> Thing { throw InvivoError(.internal, name) }
     func register(_ runtime: Runtime, _ world: World) throws {}
+    /// Creates one without a definition, in a setup.
+    func child(_ setup: Setup) throws -> Thing { throw InvivoError(.internal, name) }
     /// A definition by code, to which other parts are added.
     func recipe(
         _ scope: Scope?, _ add: Parts, _ make: @escaping @Sendable (Resolver) throws -> Object?, copiesFormer: Bool,
@@ -104,7 +126,17 @@ class ThingKind: @unchecked Sendable {
             life(&type)
         },
         confined(Chest.self, "Thing"), confined(Ledger.self, "Chest", "Chest[Quest]", "Thing"),
-        confined(Vault.self, "Thing") { $0.stands(for: "Chest") },
+        confined(Vault.self, "Thing") { $0.stands(for: "Chest") }, confined(Camp.self, "Thing", with: setups),
+        confined(Tent.self, "Thing", with: setups),
+        confined(Court.self, "Thing") { type in
+            setups(&type)
+            type.keepsChildren()
+        },
+        confined(Forge.self, "Thing") { type in
+            setups(&type)
+            life(&type)
+            type.finalize { try $0.says("finalize") }
+        }, shared(Inn.self, with: setups),
     ]
     static func named(_ name: String) -> ThingKind? { all.first { $0.name == name } }
 
@@ -152,6 +184,12 @@ class ThingKind: @unchecked Sendable {
         type.didInject { try $0.says("did") }
     }
 
+    private static func setups<Kind: Thing>(_ type: inout ObjectType<Kind>) {
+        type.setup { try $0.setUp($1) }
+        type.teardown { try $0.says("teardown") }
+        type.refresh { try $0.says("refresh") }
+    }
+
     private static func life<Kind: Thing>(_ type: inout ObjectType<Kind>) {
         type.start { try $0.says("start") }
         type.stop { try $0.says("stop") }
@@ -174,6 +212,8 @@ private final class OneKind<Kind: Thing>: ThingKind, @unchecked Sendable {
     override func own(_ world: World, given: InvivoValue) throws -> Thing { try Kind(world, name, nil, 0, given) }
 
     override func register(_ runtime: Runtime, _ world: World) throws { try runtime.register(described(world)) }
+
+    override func child(_ setup: Setup) throws -> Thing { try setup.child(making: Kind.self) }
 
     override func recipe(
         _ scope: Scope?, _ add: Parts, _ resolve: @escaping @Sendable (Resolver) throws -> Object?,

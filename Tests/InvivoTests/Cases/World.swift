@@ -13,6 +13,7 @@ final class World: @unchecked Sendable {
     private var rules: [String: Rule] = [:]
     private var wrong: [String] = []
     private weak var now: Runtime?
+    private var lastSetup: Setup?
 
     /// The planned behavior of an event.
     private struct Rule {
@@ -113,6 +114,12 @@ final class World: @unchecked Sendable {
         return runtime
     }
     func work(on runtime: Runtime?) { locked { now = runtime } }
+    func keep(_ setup: Setup?) { locked { lastSetup = setup } }
+    /// The `Setup` of the setup that ran last.
+    func setup() throws -> Setup {
+        guard let setup = locked({ lastSetup }) else { throw InvivoError(.argument, "no setup has run") }
+        return setup
+    }
 
     func born(_ kind: String) { locked { alive[kind, default: 0] += 1 } }
     func died(_ kind: String) {

@@ -25,6 +25,7 @@ def test_names_of_cases_are_unique() -> None:
         ("define a.x Knight\n    sing 5", "a definition has no part 'sing'"),
         ("define a.x Knight loud", "a definition is not 'loud'"),
         ("define a.x Knight\n    set any sing(5)", r"no injection is written sing\(...\)"),
+        ("define a.x Camp\n    setup sing(5)", "a setup has no step 'sing'"),
         ("resolve a.nothing", "it answers INVIVO_E_NOT_FOUND"),
         ("define a.x Knight singleton\nlog", "what came"),
     ],

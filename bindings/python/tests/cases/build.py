@@ -244,7 +244,8 @@ class Description:
 
     PARTS = (
         *("init", "set", "call", "before", "after", "after_all", "parameter", "maker", "parent", "alias", "constant"),
-        *("rank", "generic", "each", "deadline", "factory", "inject", "choose", "when", "fails", "finds"),
+        *("rank", "generic", "each", "deadline", "factory", "inject", "setup", "choose", "when", "fails"),
+        "finds",
     )
 
     def __init__(self, line: Line, names: Names, *, at: int = 1) -> None:
@@ -254,6 +255,8 @@ class Description:
         for each in line.below:
             if each.verb not in self.PARTS:
                 raise Unreadable(f"{each.place}: a definition has no part {each.verb!r}")
+        # As strings, for the property `any`: "child a.tent x".
+        self.steps = [step(word, each) for each in self.parts("setup") for word in each.words[1:]]
 
     def parts(self, *verbs: str) -> list[Line]:
         return [each for each in self.line.below if each.verb in verbs]
@@ -337,6 +340,8 @@ class Description:
                 setattr(made, part.words[1].text, self.set_to(injections, part))
             elif part.verb == "call":
                 getattr(made, part.words[1].text)(*injections.all(part.words[2:]))
+            elif part.verb == "setup":
+                made.any = self.steps
         return made
 
     def made(self, injections: Injections) -> Any:
@@ -410,6 +415,13 @@ def making(makes: Any, keys: list[str], *, copies: bool) -> Callable[..., Any]:
 
     make.__annotations__["return"] = makes
     return make
+
+
+def step(word: Word, line: Line) -> str:
+    """A step of a setup."""
+    if word.text not in ("effect", "child", "make", "observe") or not word.inside:
+        raise Unreadable(f"{line.place}: a setup has no step '{word.text}' of {len(word.inside)} words")
+    return " ".join([word.text, *(each.text for each in word.inside)])
 
 
 def injecting(keys: list[str]) -> Callable[[Any], None]:

@@ -346,6 +346,10 @@ class Statements(Expectations, History):
     def do_stop(self, line: Line, key: Word) -> None:
         self.runtime.stop(key.text)
 
+    def do_effect(self, line: Line, name: Word) -> None:
+        """An effect outside of a setup."""
+        world.add_effect(self.runtime, name.text)
+
     def do_close(self, line: Line) -> None:
         self.runtime.close()
 

@@ -229,6 +229,72 @@ class Loom(_Runs):
         self._say("prepare")
 
 
+def add_effect(runtime: invivo.Runtime, name: str) -> None:
+    here = world
+    here.event(f"effect({name})")
+    runtime.effect(lambda: here.event(f"undo({name})"))
+
+
+class _SetUp(Thing):
+    _children: tuple[object, ...] = ()  # of its setup: in left and right
+
+    @invivo.on_setup
+    def set_up(self) -> None:
+        self._say("setup")
+        self._adopt()
+        for step in self.any if isinstance(self.any, list) else ():
+            self._perform(*step.split(" "))
+
+    @invivo.on_teardown
+    def tear_down(self) -> None:
+        self._say("teardown")
+        self._adopt()
+
+    @invivo.on_refresh
+    def refreshed(self) -> None:
+        self._say("refresh")
+
+    def _adopt(self, *children: object) -> None:
+        for name in ("left", "right")[: len(self._children)]:
+            object.__setattr__(self, name, None)
+        for name, child in zip(("left", "right"), children, strict=False):
+            object.__setattr__(self, name, child)
+        self._children = children
+
+    def _perform(self, verb: str, name: str, *arguments: str) -> None:
+        """A step of the setup: ``effect a``, ``child a.tent x``, ``make Tent``, ``observe a``."""
+        here, runtime = world, invivo.current()
+        if verb == "effect":
+            add_effect(runtime, name)
+        elif verb == "observe":
+            runtime.observe(lambda report: here.event(f"reloaded({name})"))
+        else:
+            child = runtime.child(name, *arguments) if verb == "child" else runtime.make_child(KINDS[name])
+            self._adopt(*self._children, child)
+
+
+class Camp(_SetUp): ...
+
+
+class Tent(_SetUp): ...
+
+
+@invivo.keeps_children
+class Court(_SetUp): ...
+
+
+class Forge(_SetUp, _Runs):
+    number = invivo.tunable(0)
+
+    @invivo.on_finalize
+    def finalized(self) -> None:
+        self._say("finalize")
+
+
+@invivo.shared
+class Inn(_SetUp): ...
+
+
 class Chest(Thing, Generic[T]): ...
 
 
@@ -247,7 +313,7 @@ KINDS: dict[str, type] = {
     each.__name__: each
     for each in (
         *(Thing, Weapon, Knight, Squire, Quest, Sword, Lance, Page, Branch, Needy, Strict, Port),
-        *(Castle, Tower, Mill, Pump, Loom, Chest, Ledger),
+        *(Castle, Tower, Mill, Pump, Loom, Chest, Ledger, Camp, Tent, Court, Forge, Inn),
     )
 }
 
