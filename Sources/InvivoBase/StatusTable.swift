@@ -63,5 +63,6 @@ public enum StatusTable {
         Entry(
             -49, "INVIVO_E_CAPTIVE",
             "captive dependency: a longer-lived object would hold a shorter-lived or thread-confined one"),
+        Entry(-50, "INVIVO_E_REFUSED", "a definition refuses a change of its dependency"),
     ]
 }
