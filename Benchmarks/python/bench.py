@@ -285,6 +285,16 @@ def reloading(runtime: invivo.Runtime, name: str, peer: float) -> None:
     row("python.shared.reload.seen", seen, "objects", "reloads", committed, "> 500", seen > 500)
 
 
+def pins() -> None:
+    app = invivo.Assembly("bench")
+    app.lazy_singleton(Clock)
+    with invivo.Runtime(app) as runtime:
+        names = {"runtime": runtime}
+        value = best_of("with runtime.pinned(): pass", names)
+        block = best_of("with lock: pass", {"lock": threading.Lock()})
+        row("python.pin", value, "ns", "a block with a lock", block, "<= 600 ns", value <= 600)
+
+
 def graphs(others: dict[str, dict[str, Any]]) -> None:
     app = invivo.Assembly("bench")
     for cls in CLASSES:
@@ -404,6 +414,7 @@ def main() -> None:
     for missing in {"dependency-injector", "dishka", "wireup"} - others.keys():
         print(f"bench: {missing} is not installed: its rows are left out", file=sys.stderr)
     shared(others)
+    pins()
     graphs(others)
     growth()
 

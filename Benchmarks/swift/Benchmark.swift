@@ -63,6 +63,9 @@ enum Benchmark {
         row("swift.called", called, "ns", floor: ("an ARC pair", pair), budget: "<= 35 ns", within: called <= 35)
         let method = try measure(rounds: rounds, count: count) { keep(try clocks.main().ticks) }
         row("swift.method", method, "ns", floor: ("an ARC pair", pair), budget: "<= 35 ns", within: method <= 35)
+        let empty = measure(rounds: rounds, count: count) { runtime.view { _ in } }
+        let pin = try measure(rounds: rounds, count: count) { try runtime.pinned {} }
+        row("swift.pin", pin, "ns", floor: ("an empty view", empty), budget: "<= 300 ns", within: pin <= 300)
         try runtime.close()
     }
 

@@ -45,7 +45,7 @@ extension Core {
     func blockKey<Content>(_ name: String, as type: Content.Type) throws(InvivoError) -> BlockKey<Content> {
         var handle = invivo_key()
         try call(naming: name) { $0.pointee.key_find(self.handle, $1, &handle, $2) }
-        let view = table.pointee.view_begin(self.handle)
+        let view = beginView()
         defer { table.pointee.view_end(view) }
         guard let entry = invivo_view_entry(view, handle), let block = entry.pointee.block else {
             throw InvivoError(.notFound, "the key has no block", path: name)

@@ -7,7 +7,7 @@ extension Core {
     func withShared<Result>(
         _ key: invivo_key, _ type: UInt64, _ body: (UnsafeMutableRawPointer) -> Result
     ) -> Result? {
-        let view = table.pointee.view_begin(handle)
+        let view = beginView()
         defer { table.pointee.view_end(view) }
         guard let instance = instance(view, key, type) else { return nil }
         return body(instance)

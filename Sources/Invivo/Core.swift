@@ -1,5 +1,5 @@
 public import CInvivo
-internal import Synchronization
+public import Synchronization
 
 /// The functions of the library that a runtime belongs to.
 @usableFromInline typealias Table = UnsafePointer<invivo_table>
@@ -20,6 +20,8 @@ final class Core: Sendable {
     /// Held while an instance becomes an object, so that it gets only one. Taken before the registry's lock, and never
     /// while code of the program runs.
     let wrapping = Locked(())
+    /// The number of open pins that follow tasks.
+    @usableFromInline let taskPins = Atomic(0)
     /// Whether injected properties use this runtime: its option, if it was opened here.
     let fillsInjected = Atomic(true)
     /// The numbers of `Object`s that the program holds, and of those that components received.
@@ -79,6 +81,16 @@ final class Core: Sendable {
         }
     }
 
+    /// Whether the pin of a task is open. Reads then look whether their task is in it.
+    @inlinable @inline(__always)
+    var mayBeInTaskPin: Bool { taskPins.load(ordering: .relaxed) != 0 }
+
+    /// Begins a view, in the pin of the task if it is in one.
+    @inlinable @inline(__always)
+    func beginView() -> invivo_view {
+        mayBeInTaskPin ? beginViewInTaskPin() : table.pointee.view_begin(handle)
+    }
+
     static func check(_ table: Table) throws(InvivoError) {
         guard table.pointee.abi_version == UInt32(INVIVO_ABI_VERSION),
             table.pointee.struct_size >= MemoryLayout<invivo_table>.size
@@ -104,7 +116,7 @@ final class Core: Sendable {
 
     /// Calls a function that may fail, and throws its error.
     func call(_ body: (Table, ErrorOut) -> invivo_status) throws(InvivoError) {
-        try Self.call(table, body)
+        try Self.call(table) { table, error in inTaskPin { body(table, error) } }
     }
 
     /// Calls a function that takes a name, and throws its error. A name with a NUL is rejected, because C would
@@ -112,7 +124,7 @@ final class Core: Sendable {
     func call(
         naming name: String, _ body: (Table, UnsafePointer<CChar>, ErrorOut) -> invivo_status
     ) throws(InvivoError) {
-        try Self.call(table, naming: name, body)
+        try Self.call(table, naming: name) { table, name, error in inTaskPin { body(table, name, error) } }
     }
 
     static func call(

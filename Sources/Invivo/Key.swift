@@ -65,7 +65,7 @@ extension Core {
 
     /// The typed key, with the type that its entry has now.
     func key<Value>(_ handle: invivo_key, _ name: String, as type: Value.Type) -> Key<Value> {
-        let view = table.pointee.view_begin(self.handle)
+        let view = beginView()
         let bits = invivo_view_entry(view, handle)?.pointee.type ?? 0
         table.pointee.view_end(view)
         return key(handle, name, type: bits)

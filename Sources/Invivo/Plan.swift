@@ -169,7 +169,7 @@ final class Plan: @unchecked Sendable {
 
     private func make(_ all: UnsafeMutableBufferPointer<UnsafeMutableRawPointer?>) throws -> Outcome {
         all.initialize(repeating: nil)
-        guard let base = all.baseAddress else { return .resolve }
+        guard let base = all.baseAddress, !core.isInTaskPin else { return .resolve }
         if !shared.isEmpty || !holds {
             let view = core.table.pointee.view_begin(core.handle)
             defer { core.table.pointee.view_end(view) }

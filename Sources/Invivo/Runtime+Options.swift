@@ -16,6 +16,12 @@ extension Runtime {
         /// The limit of a commit's wait for the thread of the objects that it changes; nil is 5 s, and
         /// `.seconds(Int64.max)` no limit. At the limit the commit fails, and other commits continue.
         public var commitTimeout: Duration?
+        /// Called on the main actor before a commit changes or calls anything there: a toolkit can freeze its windows. Needs
+        /// `commitEnd`, and a runtime whose confined objects live on the main actor.
+        public var commitBegin: (@MainActor @Sendable () -> Void)?
+        /// Called on the main actor after such a commit or its undo: the new generation is visible, and `refresh` and
+        /// `finalize` have run. Neither may wait for a reload.
+        public var commitEnd: (@MainActor @Sendable () -> Void)?
         /// The limit of a start whose definition has none; nil is 60 s, and `.seconds(Int64.max)` no limit. A start
         /// that exceeds it has failed, and the object is stopped.
         public var startTimeout: Duration?

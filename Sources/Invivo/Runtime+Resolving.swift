@@ -77,7 +77,7 @@ extension Runtime {
     public func view<Result, Failure: Error>(_ body: (borrowing View) throws(Failure) -> Result) throws(Failure)
         -> Result
     {
-        let raw = core.table.pointee.view_begin(core.handle)
+        let raw = core.beginView()
         defer { core.table.pointee.view_end(raw) }
         let view = View(raw, core)
         return try body(view)

@@ -35,9 +35,9 @@ public final class Runtime: Sendable {
         core.fillsInjected.store(options.fillsInjected, ordering: .relaxed)
         isOwner = true
         do throws(InvivoError) {
-            if options.home == .mainActor || (options.home == .automatic && MainActorDomain.isAwaiting) {
-                try core.liveOnMainActor()
-            }
+            let isOnMainActor = options.home == .mainActor || (options.home == .automatic && MainActorDomain.isAwaiting)
+            let notices = try MainActorDomain.Notices(options, isOnMainActor: isOnMainActor)
+            if isOnMainActor { try core.liveOnMainActor(notices) }
             for path in paths { try watch(path) }
         } catch {
             try? close()

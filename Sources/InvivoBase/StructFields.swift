@@ -464,6 +464,8 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.refresh),
         fieldRange(of: \invivo_callbacks.finalize),
         fieldRange(of: \invivo_callbacks.undo),
+        fieldRange(of: \invivo_callbacks.begin),
+        fieldRange(of: \invivo_callbacks.end),
     ]
 }
 

@@ -43,8 +43,10 @@ final class Commit {
     private let progress: Build.Commit
     private let outage: Outage
     private let state: Guarded<State>
-    private let visits: DomainVisits
-    private let setups: SetupSteps
+    /// The domains that have been notified, if there are any.
+    private var visits: DomainVisits?
+    /// Nil in a runtime without objects that commits set up or call.
+    private let setups: SetupSteps?
 
     init(_ container: Container, timeout: UInt64, from former: Graph, to next: Graph) {
         self.container = container
@@ -53,8 +55,13 @@ final class Commit {
         progress = Build.Commit(replacing: former)
         build = Build(reloading: container, graph: next, commit: progress)
         outage = Outage(container, timeout: timeout)
-        visits = DomainVisits(container, timeout: timeout)
-        setups = SetupSteps(container, build, visits, timeout: timeout)
+        if container.life.owners.areUsed {
+            let visits = DomainVisits(container, timeout: timeout)
+            self.visits = visits
+            setups = SetupSteps(container, build, visits, timeout: timeout)
+        } else {
+            setups = nil
+        }
         state = Guarded(State(), by: container.monitor)
     }
 
@@ -63,9 +70,17 @@ final class Commit {
 
     /// Calls `refresh` and `finalize` of kept objects, once the next generation is visible. Returns the errors as warnings.
     func callKept(_ plan: Plan) -> [(String, Location)] {
-        defer { visits.leave() }
+        defer { visits?.leave() }
         leaseKept(plan)
-        return setups.callKept(plan.kept.refreshed)
+        return setups?.callKept(plan.kept.refreshed) ?? []
+    }
+
+    /// Before the first work in a domain.
+    private func enter(_ domain: Domain) throws(Failure) {
+        guard domain.notices != nil else { return }
+        let visits = visits ?? DomainVisits(container, timeout: timeout)
+        self.visits = visits
+        try visits.enter(domain, progress.abandonment)
     }
 
     /// Runs the steps of a plan. A failure undoes all of them; `restores` receives the keys of objects that could not
@@ -89,7 +104,7 @@ final class Commit {
             try visitDomains(plan)
             // Objects that were built for kept objects alone.
             try build.startCommit()
-            try setups.run(plan.kept)
+            try setups?.run(plan.kept)
             // The children of these objects.
             try build.startCommit()
         } catch {
@@ -102,7 +117,7 @@ final class Commit {
             return state
         }
         let retyped = container.monitor.locked { progress.retyped }
-        setups.end()
+        setups?.end()
         let warnings = retyped.sorted { $0.key < $1.key }.map { (id, types) in
             let key = container.keyName(id)
             return (
@@ -117,7 +132,7 @@ final class Commit {
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
         var failure = error
-        failure.others += setups.undo()
+        failure.others += setups?.undo() ?? []
         failure.others += undoAll()
         // A domain still works on objects of this commit: no other thread touches them before it returns.
         let isAbandoned = progress.abandonment.isBegun
@@ -126,7 +141,7 @@ final class Commit {
         failure.others += build.stopCommit(isApart: isAbandoned)
         let cells = plan.steps.created
         state.locked { $0.isOver = true }
-        let stuck = setups.stuck
+        let stuck = setups?.stuck ?? []
         progress.abandonment.whenOver { [container, build, state] in
             build.abandonCommit()
             for lease in stuck {
@@ -140,8 +155,8 @@ final class Commit {
             withExtendedLifetime(leases) {}
         }
         failure.others += outage.rollBack()
-        failure.others += setups.restore()
-        visits.leave()
+        failure.others += setups?.restore() ?? []
+        visits?.leave()
         return failure
     }
 
@@ -183,7 +198,7 @@ final class Commit {
                 _ = ObjectTable.release(object)
             }
             if let domain = cell.type?.domain {
-                try visits.enter(domain, progress.abandonment)
+                try enter(domain)
                 let overdue = Job.Overdue.withdrawn(progress.abandonment)
                 try container.domains.run(in: domain, timeout: timeout, overdue: overdue) {
                     _ throws(Failure) in
@@ -327,7 +342,7 @@ final class Commit {
                 continue
             }
             if ObjectType.of(record).description.functions.finalize != nil {
-                setups.noteTuned(lease)
+                setups?.noteTuned(lease)
             }
             let key = container.keyName(id)
             add(domain(of: record)) { [self] undo throws(Failure) in
@@ -356,7 +371,7 @@ final class Commit {
                 }.get()
             }
             if let domain {
-                try visits.enter(domain, progress.abandonment)
+                try enter(domain)
                 let overdue = Job.Overdue.withdrawn(progress.abandonment)
                 try container.domains.run(in: domain, timeout: timeout, overdue: overdue, body)
             } else {

@@ -81,8 +81,8 @@ struct HostLeases {
         return found
     }
 
-    /// Returns how many leases the runtime has on each object that it did not create: by the current graph, by everything that is
-    /// registered, and by `others`. With the monitor held.
+    /// Returns how many leases the runtime has on each object that it did not create: by the current graph, by those that pins keep, by
+    /// everything that is registered, and by `others`. With the monitor held.
     private func ownLeases(and others: [Definition]) -> [UInt64: UInt64] {
         var seen: Set<ObjectIdentifier> = []
         var counts: [UInt64: UInt64] = [:]
@@ -91,6 +91,7 @@ struct HostLeases {
             if seen.insert(ObjectIdentifier(lease)).inserted { counts[lease.bits, default: 0] += 1 }
         }
         container.forEachLease(count)
+        for graph in reclaimer.graphs { graph.forEachLease(count) }
         for definition in others { definition.forEachLease(count) }
         return counts
     }

@@ -12,6 +12,7 @@ struct KeptObjects {
     /// An owner of a changed child is set up again. A tracked object whose own definition changes is treated like a child. Objects into which
     /// something new is injected, and attached objects of changed keys, are refreshed.
     func concerned(by effects: Effects) -> Owners.Concerned {
+        guard observed.hasCalledObjects else { return Owners.Concerned() }
         let steps = effects.steps
         let hasOwners = observed.hasOwners
         var changed: [UInt64] = []
@@ -21,7 +22,10 @@ struct KeptObjects {
         var followed: Set<UInt32> = []
         for (id, objects, keys) in steps.followed {
             guard let recipe = effects.editor.recipe(id) else { continue }
-            if recipe.initializing.allSatisfy({ !steps.rebuilt.contains($0) }) { followed.insert(id) }
+            let isCreatedAsBefore = graph.recipe(id).map { recipe.hasSameInitializer(as: $0) } == true
+            if isCreatedAsBefore, recipe.initializing.allSatisfy({ !steps.rebuilt.contains($0) }) {
+                followed.insert(id)
+            }
             guard let functions = recipe.type?.description.functions else { continue }
             for object in objects.map(\.object) {
                 if keys == nil, functions.setup != nil || hasOwners {

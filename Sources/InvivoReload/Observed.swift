@@ -26,6 +26,8 @@ protocol Observed {
     func children(of keys: some Sequence<UInt32>) -> [UInt64]
     /// Returns the objects that are called because objects change that belong to others: see `Owners`.
     func concerned(by changed: [UInt64], settable: Set<UInt64>, rebuilt: IDSet) -> Owners.Concerned
+    /// Whether commits set objects up or call them.
+    var hasCalledObjects: Bool { get }
     /// Whether objects have children.
     var hasOwners: Bool { get }
     /// Whether there are objects whose setup failed when an earlier commit was undone.
@@ -104,6 +106,7 @@ struct LiveRuntime: Observed, Registrations {
         }
     }
 
+    var hasCalledObjects: Bool { container.life.owners.areUsed }
     var hasOwners: Bool { container.monitor.locked { !container.life.owners.isEmpty } }
     var hasUnfinished: Bool { container.life.owners.hasUnfinished }
 

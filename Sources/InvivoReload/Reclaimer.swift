@@ -300,6 +300,9 @@ final class Reclaimer: Sendable {
     /// For callers that hold the monitor: leases on objects that lazy references had resolved.
     var remembered: [ObjectLease] { state.held { $0.retired.remembered } }
 
+    /// For callers that hold the monitor: the graphs of the former generations.
+    var graphs: [Graph] { state.held { $0.retired.generations.compactMap { $0.graph as? Graph } } }
+
     /// For close: all former generations, and the objects that were built for them.
     func takeAll() -> (former: RetiredGenerations.Ended, overtaken: [BuildRecords.Outdated]) {
         state.locked { ($0.retired.takeAll(), container.builds.takeOutdated()) }

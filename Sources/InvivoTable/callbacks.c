@@ -217,6 +217,8 @@ ANSWERING(pool_make, (void *user_data, const invivo_value *key, invivo_object *o
 ANSWERING(scope_find, (void *user_data, uint64_t *place, invivo_error **error), (user_data, place, error))
 TELLING(scope_keep, (void *user_data, uint64_t place, invivo_key key, invivo_object object), (user_data, place, key, object))
 TELLING(scope_drop, (void *user_data, uint64_t place, invivo_key key, invivo_object object), (user_data, place, key, object))
+TELLING(begin, (void *user_data), (user_data))
+TELLING(end, (void *user_data), (user_data))
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
     if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks || callbacks->struct_size > (size_t)1 << 20)
@@ -284,6 +286,8 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(tree_child);
         GUARD(tree_key_name);
         GUARD(tree_is_foreign);
+        GUARD(begin);
+        GUARD(end);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

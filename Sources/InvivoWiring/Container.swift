@@ -103,6 +103,7 @@ public final class Container: @unchecked Sendable {
         let type = ObjectType(
             description, owner: self, keys: names,
             access: domain.map { .init($0, thread: $0.thread, isKnownByThread: $0.isHere == nil) }, needs: needs)
+        life.owners.note(description.functions)
         try registry.register(type)
         return type
     }

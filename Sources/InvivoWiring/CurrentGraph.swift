@@ -31,12 +31,7 @@ public final class CurrentGraph: Sendable {
 
     /// Calls `body` with the leases of the graph on objects that it did not create, some more than once. Called with the monitor held.
     public func forEachLease(_ body: (ObjectLease) -> Void) {
-        let graph = held
-        graph.forEachCell { id, cell in
-            cell.claims().forEach(body)
-            cell.forEachArgument(body)
-            graph.ownRecipe(id)?.forEachLease(body)
-        }
+        held.forEachLease(body)
     }
 
     /// For close, with no reader left. Called with the monitor held; the caller drops the result without it.

@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 public import InvivoGraph
 public import InvivoObjects
 
@@ -9,6 +9,15 @@ extension Graph {
     /// Calls `body` with every cell once, and with its first key.
     public func forEachCell(_ body: (UInt32, Cell) -> Void) {
         forEachSlot { body($0, unsafeDowncast($1, to: Cell.self)) }
+    }
+
+    /// Calls `body` with the leases of the graph on objects that it did not create, some more than once. Called with the monitor held.
+    public func forEachLease(_ body: (ObjectLease) -> Void) {
+        forEachCell { id, cell in
+            cell.claims().forEach(body)
+            cell.forEachArgument(body)
+            ownRecipe(id)?.forEachLease(body)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoGraph
+internal import Synchronization
 
 /// The objects of a runtime that belong to others: the children that setups have created.
 ///
@@ -26,7 +27,18 @@ public final class Owners: Sendable {
 
     private let state: Guarded<State>
 
+    /// Whether a registered type has functions that commits call, beside those of its creation and end. Otherwise a commit has no
+    /// objects to set up or to call. Any thread.
+    public var areUsed: Bool { used.load(ordering: .relaxed) }
+    private let used = Atomic(false)
+
     init(_ monitor: Monitor) { state = Guarded(State(), by: monitor) }
+
+    /// A type is about to be registered. Any thread: a commit in which its objects take part begins later.
+    func note(_ functions: TypeDescription.Functions) {
+        guard functions.areToldOfCommits || functions.setup != nil || functions.teardown != nil else { return }
+        used.store(true, ordering: .relaxed)
+    }
 
     /// The objects that are called because children have changed, the owners before the objects below them.
     public struct Concerned {

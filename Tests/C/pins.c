@@ -401,6 +401,23 @@ static void close_ends_all_pins_and_logs_them(void) {
     end();
 }
 
+static void close_ends_pins_that_keep_objects_of_methods(void) {
+    begin();
+    invivo_injection maker[] = {{.how = INVIVO_INJECT_REFERENCE, .reference = "a.part"}};
+    invivo_object made;
+    define_part("a.part", INVIVO_SCOPE_LAZY_SINGLETON, part_type, 1);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.made", .type = part_type,
+                                                   .scope = INVIVO_SCOPE_LAZY_SINGLETON, .maker_method = "make", .maker = maker,
+                                                   .maker_count = 1}, NULL, E));
+    OK(invivo_resolve_name(runtime, "a.made", &made, E));
+    OK(invivo_object_release(made));
+    invivo_pin held = invivo_pin_hold(runtime, NULL);
+    define_part("a.part", INVIVO_SCOPE_LAZY_SINGLETON, part_type, 2);
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(live, 0);
+    OK(invivo_pin_end(held));
+}
+
 static void an_old_pin_is_logged_once(void) {
     begin_with_age(1);
     invivo_pin pinned = pin();
@@ -774,6 +791,7 @@ int main(void) {
     RUN_TEST(other_threads_enter_a_pin_and_do_not_end_it);
     RUN_TEST(a_pin_keeps_its_own_generation_only);
     RUN_TEST(close_ends_all_pins_and_logs_them);
+    RUN_TEST(close_ends_pins_that_keep_objects_of_methods);
     RUN_TEST(an_old_pin_is_logged_once);
     RUN_TEST(a_commit_in_a_pin_changes_the_newest_generation);
     RUN_TEST(what_a_commit_sets_in_place_is_the_newest);

@@ -1022,6 +1022,32 @@ static void a_decorated_child_is_handed_over(void) {
     listener_end(&heard);
 }
 
+/* Its definition is the same, and a commit sets nothing in it. */
+static void a_decorator_of_a_tracked_child_sets_its_owner_up(void) {
+    static const char *const leaf_name[] = {"Node"};
+    invivo_object object;
+    invivo_type cover;
+    invivo_changes changes;
+    begin();
+    invivo_type_options type = node_options("Cover");
+    type.supertypes = leaf_name, type.supertype_count = 1, type.setup = type.teardown = type.refresh = NULL;
+    OK(invivo_type_register(runtime, &type, &cover, E));
+    OK(define({.key = "ui.leaf", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .flags = INVIVO_DEFINITION_TRACKED, .is_named = true}, ROOT("l")));
+    node *root = resolved("ui.root", &object);
+    CHECK_TEXT(child(root, 0)->name, "x");
+    invivo_processor processor = {.struct_size = sizeof processor, .name = "cover", .key = "ui.leaf", .decorate = decorate_node, .user_data = &cover};
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_process(changes, &processor, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_TEXT(child(root, 0)->name, "made");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_unprocess(changes, "cover", E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK_TEXT(child(root, 0)->name, "x");
+    OK(invivo_object_release(object));
+    end();
+}
+
 /* An alias may lead to an object that others have. */
 static void a_shared_object_behind_an_alias_is_no_child(void) {
     invivo_object object;
@@ -1227,6 +1253,7 @@ int main(void) {
     RUN_TEST(a_stop_during_a_setup_is_not_lost);
     RUN_TEST(an_owner_beside_one_that_is_given_up_is_restored);
     RUN_TEST(a_decorated_child_is_handed_over);
+    RUN_TEST(a_decorator_of_a_tracked_child_sets_its_owner_up);
     RUN_TEST(a_shared_object_behind_an_alias_is_no_child);
     RUN_TEST(a_restored_setup_is_finalized);
     RUN_TEST(a_tracked_child_with_a_changed_initializer_is_made_again);

@@ -501,6 +501,8 @@ int main(void) {
     OFFSET(invivo_callbacks, refresh, sizeof(((invivo_callbacks *)0)->refresh));
     OFFSET(invivo_callbacks, finalize, sizeof(((invivo_callbacks *)0)->finalize));
     OFFSET(invivo_callbacks, undo, sizeof(((invivo_callbacks *)0)->undo));
+    OFFSET(invivo_callbacks, begin, sizeof(((invivo_callbacks *)0)->begin));
+    OFFSET(invivo_callbacks, end, sizeof(((invivo_callbacks *)0)->end));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));

@@ -25,6 +25,7 @@ import Testing
         func concerned(by changed: [UInt64], settable: Set<UInt64>, rebuilt: IDSet) -> Owners.Concerned {
             Owners.Concerned()
         }
+        var hasCalledObjects: Bool { true }
         var hasOwners: Bool { false }
         var hasUnfinished: Bool { false }
         var targetKeys: [UInt32] { [] }

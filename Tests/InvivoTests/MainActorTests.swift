@@ -26,6 +26,44 @@ extension SwiftAPI {
             #expect(Live.now == before)
         }
 
+        @MainActor @Test func theMainActorIsNotifiedOfTheWorkOfCommits() async throws {
+            let log = Log<String>()
+            let (ends, told) = AsyncStream<Void>.makeStream()
+            var options = Runtime.Options()
+            options.commitBegin = { log.add("begin") }
+            options.commitEnd = {
+                log.add("end")
+                told.yield()
+            }
+            let runtime = try Runtime(options)
+            @Sendable func define(_ name: String) throws -> Key<Player> {
+                try runtime.define(
+                    name,
+                    confined: { _ in
+                        log.add("init")
+                        return Player(clock: nil)
+                    })
+            }
+            _ = try runtime.resolve(try define("a.player"))
+            #expect(log.all == ["init"])
+            _ = try define("a.player")
+            #expect(log.all == ["init", "begin", "init", "end"])
+            _ = try await Task.detached { try define("a.player") }.value
+            var iterator = ends.makeAsyncIterator()
+            for _ in 0..<2 { await iterator.next() }
+            #expect(log.all == ["init", "begin", "init", "end", "begin", "init", "end"])
+            try runtime.close()
+        }
+
+        @MainActor @Test func noticesNeedTheMainActorAndBothFunctions() async throws {
+            var options = Runtime.Options()
+            options.commitBegin = {}
+            #expect(failure { _ = try Runtime(options) }.code == .argument)
+            options.commitEnd = {}
+            options.home = .loop
+            #expect(failure { _ = try Runtime(options) }.code == .argument)
+        }
+
         @MainActor @Test func aSharedObjectIsResolvedAndTunedAcrossAwaits() async throws {
             let before = Live.now
             do {

@@ -67,6 +67,95 @@ extension SwiftAPI {
             #expect(refused?.code == .closed)
         }
 
+        /// Its objects may be used on all threads.
+        final class Shared: Assembly {
+            let part = lazySingleton(wired(.config("number", default: 1), by: Part.init))
+        }
+
+        private static func shared(_ runtime: Runtime) throws -> Set<Int> {
+            [try runtime.resolve(Part.self).number, try runtime.configuration("shared.number", as: Int.self)]
+        }
+
+        actor Reader {
+            func read(_ runtime: Runtime) throws -> Set<Int> { try PinTests.shared(runtime) }
+        }
+
+        @Test func aPinFollowsATaskAndItsChildTasks() async throws {
+            let runtime = try Runtime()
+            try runtime.configure("shared.number", 1)
+            try runtime.activate(Shared())
+            let reader = Reader()
+            let result = try await runtime.pinned { () async throws -> String in
+                try await Task.detached { try runtime.configure("shared.number", 2) }.value
+                #expect(try Self.shared(runtime) == [1])
+                async let child = Self.shared(runtime)
+                #expect(try await child == [1])
+                try await withThrowingTaskGroup(of: Set<Int>.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask {
+                            await Task.yield()
+                            return try Self.shared(runtime)
+                        }
+                    }
+                    for try await numbers in group { #expect(numbers == [1]) }
+                }
+                #expect(try await reader.read(runtime) == [1])
+                try await runtime.pinned {
+                    await Task.yield()
+                    try runtime.configure("shared.number", 3)
+                    await Task.yield()
+                    #expect(try Self.shared(runtime) == [1])
+                }
+                #expect(try runtime.pinned { try Self.shared(runtime) } == [1])
+                #expect(try await MainActor.run { try Self.shared(runtime) } == [1])
+                #expect(try await Task { try Self.shared(runtime) }.value == [1])
+                #expect(try await Task.detached { try Self.shared(runtime) }.value == [3])
+                return "done"
+            }
+            #expect(result == "done")
+            #expect(try Self.shared(runtime) == [3])
+            try runtime.close()
+        }
+
+        @Test func tasksWithAndWithoutAPinShareAnActor() async throws {
+            let runtime = try Runtime()
+            try runtime.configure("shared.number", 1)
+            try runtime.activate(Shared())
+            let reader = Reader()
+            try await runtime.pinned {
+                try await Task.detached { try runtime.configure("shared.number", 2) }.value
+                let outside = (0..<200).map { _ in Task.detached { try await reader.read(runtime) } }
+                try await withThrowingTaskGroup(of: Set<Int>.self) { group in
+                    for _ in 0..<200 { group.addTask { try await reader.read(runtime) } }
+                    for try await numbers in group { #expect(numbers == [1]) }
+                }
+                for task in outside { #expect(try await task.value == [2]) }
+            }
+            try runtime.close()
+        }
+
+        @Test func aPinOfATaskEndsWithTheErrorOfItsBodyAndWithClose() async throws {
+            struct Stop: Error {}
+            let runtime = try Runtime()
+            try runtime.configure("shared.number", 1)
+            try runtime.activate(Shared())
+            await #expect(throws: Stop.self) {
+                try await runtime.pinned {
+                    await Task.yield()
+                    throw Stop()
+                }
+            }
+            try runtime.configure("shared.number", 2)
+            #expect(try Self.shared(runtime) == [2])
+            try await runtime.pinned {
+                await Task.yield()
+                try await Task.detached { try runtime.close() }.value
+                #expect(failure { _ = try runtime.configuration("shared.number", as: Int.self) }.code == .closed)
+            }
+            let refused = await #expect(throws: InvivoError.self) { try await runtime.pinned { await Task.yield() } }
+            #expect(refused?.code == .closed)
+        }
+
         @Test func anOldPinIsLoggedWithItsPlace() throws {
             let log = Log<String>()
             var options = Runtime.Options()

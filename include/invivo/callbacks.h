@@ -98,6 +98,9 @@ typedef struct invivo_callbacks {
     invivo_status (*refresh)(void *instance, void *user_data, invivo_error **error);
     invivo_status (*finalize)(void *instance, void *user_data, invivo_error **error);
     invivo_status (*undo)(void *user_data, invivo_error **error);
+    /* domains */
+    void (*begin)(void *user_data);
+    void (*end)(void *user_data);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

@@ -49,7 +49,7 @@ static void *take(size_t size) {
 static uint64_t seed_of_sequence;
 static bool is_tracing, is_silent;
 /* The kind of the failure of a sequence; 0 = none. Shortening keeps the kind. */
-enum { AGREES, STATUS_DIFFERS, TEXT_DIFFERS, LEASED_CHANGED, CLOSE_FAILED, LEFT_BEHIND, ENDED_TWICE, STOPS_DIFFER, CALL_FAILED };
+enum { AGREES, STATUS_DIFFERS, TEXT_DIFFERS, LEASED_CHANGED, CLOSE_FAILED, LEFT_BEHIND, ENDED_TWICE, STOPS_DIFFER, CALL_FAILED, SETUPS_DIFFER, PIN_CHANGED };
 static int failure;
 
 static void disagree(int kind, const char *format, ...) {

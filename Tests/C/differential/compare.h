@@ -16,6 +16,8 @@
  * - Resolves of a constructor are listed as long as its object exists, also after a reload has injected other objects.
  * - The names in a map of the configuration have no order.
  * - Among equally near names, the suggestion of an error depends on the order of their first use.
+ * - Children are created by setups that reloads run at other times: each has a graph of its own. An owner that keeps its
+ *   children has those of its first setup.
  * - States are compared on the main thread, where every key can be resolved. The state `failed` belongs to the last
  *   attempt, and every key has just been resolved. */
 enum { MOST_TEXT = 1 << 17, NAMES = KEYS + ENTRIES, MOST_LOCAL = 256, MOST_CALLS = 2 };
@@ -51,10 +53,30 @@ static void show_value(observation *self, const invivo_value *value);
 static void show_slot(observation *self, const char *name, const slot *slot);
 /* An object without a scope instance has the traits of its creation, and a shared object may hold it for long. */
 static bool has_traits_of_its_creation(const observation *self) { return with(WITH_TRAITS) && self->is_held; }
+static void show_object(observation *self, invivo_object object);
+/* A child has a graph of its own. */
+static void show_child(observation *self, const slot *child) {
+    observation former = *self;
+    self->is_injected_again = false, self->is_held = true, self->local_count = 0;
+    if (child->kind) put(self->into, " child "), show_object(self, child->object);
+    self->is_injected_again = former.is_injected_again, self->is_held = former.is_held, self->local_count = former.local_count;
+    memcpy(self->local, former.local, sizeof self->local);
+}
+static int kind_of(const char *type) {
+    for (int i = 0; i < TYPES; i++) if (!strcmp(kinds[i].name, type)) return i;
+    return -1;
+}
 static void show_content(observation *self, const part *part, invivo_object object, bool has_former_traits) {
     invivo_type type = {0};
     (void)invivo_object_type(object, &type, NULL);
+    int kind = kind_of(invivo_type_name(type));
     put(self->into, "{%s %d level %d", invivo_type_name(type), (int)part->number, has_former_traits ? 0 : (int)part->level);
+    /* An object that a method or factory creates is finalized before its definition sets properties. */
+    if (with(WITH_SETUPS) && !has_former_traits && *part->key) put(self->into, " derived %d", (int)part->derived);
+    if (with(WITH_SETUPS) && kind >= 0 && kinds[kind].has_setup) {
+        put(self->into, " effects %d", seen[part->serial].effects);
+        if (!kinds[kind].keeps_children) show_child(self, &part->child);
+    }
     show_slot(self, "input", &part->input), show_slot(self, "given", &part->given), show_slot(self, "left", &part->left);
     show_slot(self, "right", &part->right), show_slot(self, "any", &part->any), show_slot(self, "accepted", &part->accepted);
     put(self->into, "}");

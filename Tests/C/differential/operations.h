@@ -54,7 +54,7 @@ static void check_leases(void) {
         }
         if (!all_alive(part)) disagree(LEASED_CHANGED, "a leased object of '%s' refers to one that is gone", lease->key);
         if (with(WITH_TRAITS)) lease->content.level = part->level; /* documents tune every object of a key */
-        if (lease->is_frozen && memcmp(&lease->content, part, sizeof *part)) disagree(LEASED_CHANGED, "a leased object of '%s' has changed", lease->key);
+        if (lease->is_frozen && memcmp(&lease->content.input, &part->input, sizeof *part - offsetof(struct part, input))) disagree(LEASED_CHANGED, "a leased object of '%s' has changed", lease->key);
         if (!lease->is_frozen && lease->may_freeze && !is_current(lease)) lease->is_frozen = true, lease->content = *part;
     }
 }
@@ -314,7 +314,7 @@ static void first_definitions(void) {
     invivo_error *error = NULL;
     trace("begin with\n");
     if (!MUST(invivo_changes_open(live.runtime, &changes, E))) return;
-    int count = 3 + below(7);
+    int count = with(WITH_SETUPS) ? 6 + below(4) : 3 + below(7);
     for (int i = 0; i < count; i++) {
         int key = i < FIRST_MEMBER ? i : i - FIRST_MEMBER + AFTER_MEMBERS;
         const spec *made = random_spec(&next, key, false);
@@ -448,6 +448,78 @@ static void compare(void) {
     close_twin(&both.fresh, "fresh");
 }
 
+/* ---- pins --------------------------------------------------------------------------------------------------- */
+
+/* What the reads in a pin have found. */
+static struct {
+    invivo_pin pin;
+    uint64_t generation;
+    world world;
+    struct { invivo_object object; int64_t number; bool is_known; } keys[KEYS];
+    text text;
+} pinned;
+static text pinned_text;
+
+/* Reads of a pin find the same content and the same shared objects, whatever is committed meanwhile. Excluded are exclusive objects,
+ * which are the newest, and objects of scope instances or with arguments. */
+static bool is_same_in_a_pin(int key) {
+    const spec *spec = pinned.world.defined[key], *top = top_of(&pinned.world, key);
+    if (!spec || spec->kind == ALIAS || spec->kind == CHOICE || (top && (top->kind == ALIAS || top->kind == CHOICE))) return false;
+    if (spec->flags & INVIVO_DEFINITION_EXCLUSIVE || takes_argument(&pinned.world, key)) return false;
+    if (top && (top->takes_argument || takes_argument(&pinned.world, top->parent))) return false;
+    int scope = scope_of(&pinned.world, key);
+    return scope == INVIVO_SCOPE_LAZY_SINGLETON || scope == INVIVO_SCOPE_SINGLETON;
+}
+static void read_in_the_pin(bool changes) {
+    invivo_pin inside = {0};
+    observation self = {.into = &pinned_text};
+    uint64_t former_place = place_of_host;
+    if (!MUST(invivo_pin_enter(pinned.pin, &inside, E))) return;
+    place_of_host = 1;
+    pinned_text.length = 0, pinned_text.data[0] = 0;
+    for (int i = 0; i < PATHS; i++) {
+        invivo_value value = invivo_null();
+        invivo_status status = invivo_config_read(live.runtime, whole_paths[i], &value, NULL);
+        put(&pinned_text, "%s: %s ", whole_paths[i], invivo_status_name(status)), show_value(&self, &value);
+        invivo_value_clear(&value);
+    }
+    if (invivo_pin_generation(pinned.pin) != pinned.generation) disagree(PIN_CHANGED, "the generation of a pin changes");
+    if (!pinned.text.length) pinned.text = pinned_text;
+    else if (strcmp(pinned.text.data, pinned_text.data)) disagree(PIN_CHANGED, "the configuration changes in a pin: %s, now %s", pinned.text.data, pinned_text.data);
+    for (int key = 0; key < KEYS && !failure; key++) {
+        invivo_object object = {0};
+        if (!is_same_in_a_pin(key)) continue;
+        invivo_status status = invivo_resolve_name(live.runtime, key_names[key], &object, NULL);
+        part *part = part_of(object);
+        if (pinned.keys[key].is_known && status) disagree(PIN_CHANGED, "in a pin, '%s' can no longer be resolved: %s", key_names[key], invivo_status_name(status));
+        if (object.bits && (!part || seen[part->serial].has_ended || !all_alive(part))) disagree(PIN_CHANGED, "in a pin, '%s' has ended", key_names[key]);
+        if (pinned.keys[key].is_known && part && (object.bits != pinned.keys[key].object.bits || part->number != pinned.keys[key].number)) disagree(PIN_CHANGED, "in a pin, '%s' changes", key_names[key]);
+        if (part) pinned.keys[key].is_known = true, pinned.keys[key].object = object, pinned.keys[key].number = part->number;
+        if (object.bits) MUST(invivo_object_release(object));
+    }
+    place_of_host = former_place;
+    if (changes) change(1);
+    MUST(invivo_pin_end(inside));
+}
+static void use_a_pin(void) {
+    if (!pinned.pin.bits) {
+        trace("begin a pin\n");
+        memset(&pinned, 0, sizeof pinned);
+        pinned.pin = invivo_pin_hold(live.runtime, NULL);
+        if (!pinned.pin.bits) return disagree(CALL_FAILED, "no pin begins");
+        pinned.generation = invivo_pin_generation(pinned.pin), pinned.world = now;
+        if (chance(70)) trace("  read in it\n"), read_in_the_pin(false);
+    } else if (chance(70)) {
+        bool changes = chance(30);
+        trace("read in the pin\n");
+        read_in_the_pin(changes);
+    } else {
+        trace("end the pin\n");
+        MUST(invivo_pin_end(pinned.pin));
+        pinned.pin.bits = 0;
+    }
+}
+
 /* ---- a sequence ----------------------------------------------------------------------------------------------------- */
 
 static void operate(void) {
@@ -456,6 +528,7 @@ static void operate(void) {
     if (what < 32) return change(1 + below(3));
     if (what < 44) return with(WITH_OVERRIDES) ? begin_override() : change(1);
     if (what < 52) return with(WITH_OVERRIDES) ? end_override() : change(2);
+    if (what < 60 && with(WITH_PINS)) return use_a_pin();
     if (what < 78) return resolve_one();
     if (what < 88) return release_one();
     if (what < 92 && with(WITH_HOST_SCOPE)) {
@@ -479,7 +552,10 @@ static void operate(void) {
 static void run(uint64_t seed) {
     invivo_live_counts before = {.struct_size = sizeof before}, after = {.struct_size = sizeof after};
     seed_of_sequence = random_state = seed;
-    failure = AGREES, arena_used = 0, parts_made = parts_alive = countdown = 0, lease_count = override_number = 0, place_of_host = 1;
+    parts_made = 0;
+    parts_alive = 0;
+    countdown = 0;
+    failure = AGREES, arena_used = 0, lease_count = override_number = 0, place_of_host = 1;
     memset(&now, 0, sizeof now);
     for (int i = 0; i < KEPT_WORLDS; i++) kept_worlds[i].is_there = false;
     for (int i = 0; i < PATHS; i++) now.operator_says[i] = -1;
@@ -494,6 +570,8 @@ static void run(uint64_t seed) {
     features = 0;
     for (int i = 0; i < FEATURES; i++) features |= chance(65) << i;
     stops_fail = with(WITH_STOPS);
+    pinned.pin.bits = 0;
+    draw_children();
     trace("seed %llu, features %x\n", (unsigned long long)seed, features);
     if (open_twin(&live)) first_definitions();
     int count = 4 + below(OPERATIONS - 4);
@@ -507,6 +585,10 @@ static void run(uint64_t seed) {
     compare();
     while (lease_count) release_one();
     for (int i = 0; i < WORKERS; i++) end_worker(i);
+    /* The objects of former generations end here, and not on another thread while the runtime closes. */
+    invivo_runtime_info info = {.struct_size = sizeof info};
+    if (pinned.pin.bits) MUST(invivo_pin_end(pinned.pin));
+    MUST(invivo_runtime_inspect(live.runtime, &info, E));
     close_twin(&live, "live");
     if (failure) return;
     for (int i = 0; i < parts_made; i++) {

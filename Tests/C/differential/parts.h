@@ -17,6 +17,10 @@ typedef struct slot {
 } slot;
 typedef struct part {
     int serial;
+    char key[32]; /* "" if it was created without one */
+    /* From its setup, and from finalize. */
+    slot child;
+    int64_t derived;
     /* From the initializer; it stays. */
     slot input, given;
     int64_t number;
@@ -25,19 +29,22 @@ typedef struct part {
     int64_t level;
 } part;
 
-/* The first two are tools, which lookups by type find; the last two have one object per entry. */
+/* The first two are tools, which lookups by type find; the last two have one object per entry. With WITH_SETUPS, all have
+ * `refresh` and `finalize`, and some have a setup. */
 enum { HAMMER, CHISEL, SAW, DRILL, BOLT, PUMP, SINGER, VIOLIN, TYPES };
-static const struct { const char *name; bool is_shared, has_life, is_tool, is_voice; } kinds[TYPES] = {
-    {"Hammer", true, true, true, false}, {"Chisel", false, false, true, false}, {"Saw", false, false, false, false},
-    {"Drill", false, true, false, false}, {"Bolt", true, false, false, false}, {"Pump", true, true, false, false},
-    {"Singer", false, true, false, true}, {"Violin", true, false, false, true},
+static const struct { const char *name; bool is_shared, has_life, is_tool, is_voice, has_setup, keeps_children; } kinds[TYPES] = {
+    {"Hammer", true, true, true, false, false, false}, {"Chisel", false, false, true, false, true, false},
+    {"Saw", false, false, false, false, true, true},   {"Drill", false, true, false, false, true, false},
+    {"Bolt", true, false, false, false, true, false},  {"Pump", true, true, false, false, true, false},
+    {"Singer", false, true, false, true, true, false}, {"Violin", true, false, false, true, false, false},
 };
 
 /* ---- counts -------------------------------------------------------------------------------------------- */
 
 enum { MOST_PARTS = 1 << 16 };
-static struct { bool has_ended, is_started, was_started; } seen[MOST_PARTS];
-static int parts_made, parts_alive;
+static struct { bool has_ended, is_started, was_started, is_set_up; _Atomic int effects; } seen[MOST_PARTS];
+/* Atomic, because setups of independent objects create children in parallel. */
+static _Atomic int parts_made, parts_alive;
 /* The number of the failing callback of the live runtime, from 1; 0 = none. Atomic, because starts and stops with a
  * timeout run on separate threads. */
 static _Atomic int countdown;
@@ -84,7 +91,8 @@ static invivo_status answer(const slot *from, invivo_value *out, invivo_error **
 }
 
 static invivo_status part_begin(part *self) {
-    self->serial = parts_made < MOST_PARTS - 1 ? parts_made++ : MOST_PARTS - 1;
+    self->serial = parts_made++;
+    if (self->serial >= MOST_PARTS) fprintf(stderr, "differential: too many objects\n"), abort();
     memset(&seen[self->serial], 0, sizeof seen[0]);
     parts_alive++;
     return INVIVO_OK;
@@ -92,8 +100,11 @@ static invivo_status part_begin(part *self) {
 static invivo_status part_init(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
                                invivo_error **error) {
     part *self = instance;
-    (void)build, (void)user_data;
+    const part *former = build->former_instance;
+    (void)user_data;
+    if (former && (former->serial < 0 || former->serial >= parts_made || seen[former->serial].has_ended)) disagree(SETUPS_DIFFER, "a former object has ended");
     if (falls()) return fail("init fails on purpose", error);
+    if (build->key.bits) snprintf(self->key, sizeof self->key, "%s", invivo_key_name(build->key));
     if (count > 0) keep(&self->input, &arguments[0]);
     if (count > 1 && arguments[1].kind == INVIVO_KIND_INT64) self->number = arguments[1].as.signed_integer;
     if (count > 2) keep(&self->given, &arguments[2]);
@@ -108,6 +119,8 @@ static void part_deinit(void *instance, void *user_data) {
         return;
     }
     if (seen[self->serial].is_started) disagree(STOPS_DIFFER, "a started object is disposed of and was not stopped (serial %d)", self->serial);
+    if (seen[self->serial].is_set_up) disagree(SETUPS_DIFFER, "an object of '%s' is disposed of that is set up (serial %d)", self->key, self->serial);
+    if (seen[self->serial].effects) disagree(SETUPS_DIFFER, "an object is disposed of before its effects are undone (serial %d)", self->serial);
     seen[self->serial].has_ended = true;
     memset(&self->input, 0xa5, sizeof *self - offsetof(part, input));
 }
@@ -126,6 +139,60 @@ static invivo_status part_stop(void *instance, void *user_data, invivo_error **e
     /* A failed one is done too. */
     seen[self->serial].is_started = false;
     return stops_fail && falls() ? fail("stop fails on purpose", error) : INVIVO_OK;
+}
+
+/* ---- setup ------------------------------------------------------------------------------------------------- */
+
+/* The key of the child that the object of a key creates; NULL = none. */
+static const char *child_of(const char *key);
+
+static invivo_status undo_part(void *user_data, invivo_error **error) {
+    int serial = (int)(intptr_t)user_data;
+    if (seen[serial].is_set_up) disagree(SETUPS_DIFFER, "an effect is undone before the teardown (serial %d)", serial);
+    if (--seen[serial].effects < 0) disagree(SETUPS_DIFFER, "an effect is undone twice (serial %d)", serial);
+    return falls() ? fail("an undo function fails on purpose", error) : INVIVO_OK;
+}
+static invivo_status set_up(part *self, invivo_runtime runtime, const char *child, invivo_error **error) {
+    invivo_key key;
+    invivo_object made;
+    if (seen[self->serial].is_set_up) disagree(SETUPS_DIFFER, "an object is set up twice (serial %d)", self->serial);
+    if (seen[self->serial].effects) disagree(SETUPS_DIFFER, "effects of the former setup remain (serial %d)", self->serial);
+    memset(&self->child, 0, sizeof self->child);
+    if (falls()) return fail("setup fails on purpose", error);
+    seen[self->serial].effects++;
+    invivo_status status = invivo_effect(runtime, undo_part, (void *)(intptr_t)self->serial, error);
+    if (!status && child) status = invivo_key_find(runtime, child, &key, error);
+    if (!status && child) status = invivo_child(runtime, key, NULL, 0, &made, error);
+    if (!status && child) self->child.kind = 'o', self->child.object = made;
+    if (!status && falls()) return fail("setup fails on purpose at its end", error);
+    if (!status) seen[self->serial].is_set_up = true;
+    return status;
+}
+static invivo_status confined_setup(void *instance, void *user_data, invivo_error **error) {
+    return set_up(instance, **(invivo_runtime **)user_data, child_of(((part *)instance)->key), error);
+}
+/* It may run on another thread, where a child could not use objects of the main thread. */
+static invivo_status shared_setup(void *instance, void *user_data, invivo_error **error) {
+    return set_up(instance, **(invivo_runtime **)user_data, NULL, error);
+}
+static invivo_status part_teardown(void *instance, void *user_data, invivo_error **error) {
+    part *self = instance;
+    (void)user_data;
+    if (!seen[self->serial].is_set_up) disagree(SETUPS_DIFFER, "an object is torn down that is not set up (serial %d)", self->serial);
+    seen[self->serial].is_set_up = false;
+    return falls() ? fail("teardown fails on purpose", error) : INVIVO_OK;
+}
+static invivo_status part_refresh(void *instance, void *user_data, invivo_error **error) {
+    part *self = instance;
+    (void)user_data;
+    if (seen[self->serial].has_ended) disagree(SETUPS_DIFFER, "an object is refreshed that has ended (serial %d)", self->serial);
+    return falls() ? fail("refresh fails on purpose", error) : INVIVO_OK;
+}
+static invivo_status part_finalize(void *instance, void *user_data, invivo_error **error) {
+    part *self = instance;
+    (void)user_data;
+    self->derived = 3 * self->level + 1;
+    return falls() ? fail("finalize fails on purpose", error) : INVIVO_OK;
 }
 
 /* ---- members ---------------------------------------------------------------------------------------------- */
@@ -202,6 +269,7 @@ static invivo_status find_place(void *user_data, uint64_t *place, invivo_error *
     return INVIVO_OK;
 }
 
+static bool has_setups(void);
 static bool open_twin(twin *twin) {
     static const invivo_parameter parameters[] = {
         {.name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PARAMETER_OPTIONAL},
@@ -236,6 +304,11 @@ static bool open_twin(twin *twin) {
             .init = part_init, .deinit = part_deinit, .parameters = parameters, .parameter_count = 3, .properties = properties,
             .property_count = 4, .methods = twin->methods, .method_count = 3};
         if (kinds[i].has_life) options.start = part_start, options.stop = part_stop;
+        if (has_setups()) {
+            options.user_data = &twin->self, options.refresh = part_refresh, options.finalize = part_finalize;
+            if (kinds[i].has_setup) options.setup = kinds[i].is_shared ? shared_setup : confined_setup, options.teardown = part_teardown;
+            options.keeps_children = kinds[i].keeps_children;
+        }
         MUST(invivo_type_register(twin->runtime, &options, &twin->types[i], E));
     }
     return failure == 0;

@@ -71,9 +71,26 @@ typedef struct world {
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
        WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, WITH_ROLLBACKS = 524288,
-       FEATURES = 20 };
+       WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, FEATURES = 22 };
 static int features;
 static bool with(int feature) { return features & feature; }
+
+/* Setups: the key of the child that the object of each key creates; -1 = none. An earlier key, usually one of two that usually are
+ * prototypes. Without a definition, or with another scope, the setup fails. */
+enum { FIRST_CHILD = TOOLS, CHILDREN = 2 };
+static int child_keys[KEYS];
+static bool is_child(int key) { return with(WITH_SETUPS) && key >= FIRST_CHILD && key < FIRST_CHILD + CHILDREN; }
+static void draw_children(void) {
+    for (int key = 0; key < KEYS; key++) {
+        int among = key - FIRST_CHILD < CHILDREN ? key - FIRST_CHILD : CHILDREN;
+        child_keys[key] = with(WITH_SETUPS) && among > 0 && chance(60) ? chance(90) ? FIRST_CHILD + below(among) : below(key) : -1;
+    }
+}
+static bool has_setups(void) { return with(WITH_SETUPS); }
+static const char *child_of(const char *key) {
+    for (int i = 0; i < KEYS; i++) if (!strcmp(key_names[i], key)) return child_keys[i] < 0 ? NULL : key_names[child_keys[i]];
+    return NULL;
+}
 
 static world now; /* of the live runtime */
 /* The worlds of the last generations. */
@@ -223,6 +240,7 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     made->kind = key > 0 && chance(25) ? 1 + below(4) : MAKES;
     made->type = random_type(key);
     made->scope = random_scope(key);
+    if (is_child(key) && chance(90)) made->kind = MAKES, made->scope = INVIVO_SCOPE_PROTOTYPE;
     if (is_tool(key) && made->kind != MAKER && made->kind != FACTORY) made->kind = MAKES;
     if (made->kind == CHOICE && !with(WITH_CONFIG)) made->kind = MAKES;
     if (made->kind != MAKES && (made->target = some_key(world, key, key)) < 0) made->kind = MAKES;

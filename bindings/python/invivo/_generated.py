@@ -1105,6 +1105,8 @@ invivo_callbacks._fields_ = [
     ("refresh", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("finalize", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("undo", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("begin", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("end", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from collections.abc import Iterator
 from typing import Any
@@ -259,3 +260,83 @@ def test_a_failing_undo_function_is_reported(runtime: Runtime) -> None:
     assert window.leaf.size == 0
     define_leaf(runtime, 2)
     assert window.leaf.size == 2
+
+
+def test_the_host_is_notified_of_the_work_of_commits():
+    seen: list[str] = []
+
+    class Part:
+        def __init__(self, number: int) -> None:
+            seen.append(f"init {number}")
+
+    app = invivo.Assembly("app")
+    app.singleton(Part, "part", number=invivo.config("number", default=0))
+    with Runtime(commit_begin=lambda: seen.append("begin"), commit_end=lambda: seen.append("end")) as runtime:
+        runtime.configure("other", 1)
+        assert seen == []
+        runtime.activate(app)
+        assert seen == ["begin", "init 0", "end"]
+        runtime.configure("app.number", 1)
+        assert seen[3:] == ["begin", "init 1", "end"]
+        runtime.configure("other", 2)
+        assert len(seen) == 6
+
+
+def test_the_host_is_notified_of_the_end_of_a_failed_commit():
+    seen: list[str] = []
+
+    class Part:
+        def __init__(self, number: int) -> None:
+            if number:
+                raise ValueError("on purpose")
+
+    app = invivo.Assembly("app")
+    app.singleton(Part, "part", number=invivo.config("number", default=0))
+    with Runtime(app, commit_begin=lambda: seen.append("begin"), commit_end=lambda: seen.append("end")) as runtime:
+        seen.clear()
+        with pytest.raises(HostError, match="on purpose"):
+            runtime.configure("app.number", 1)
+        assert seen == ["begin", "end"]
+
+
+def test_an_event_loop_is_notified_of_a_commit_on_another_thread():
+    seen: list[str] = []
+
+    class Part:
+        pass
+
+    async def main() -> None:
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+
+        def end() -> None:
+            seen.append("end")
+            ended.set()
+
+        app = invivo.Assembly("app")
+        app.singleton(Part, "part")
+        with Runtime(
+            commit_begin=lambda: loop.call_soon_threadsafe(seen.append, "begin"),
+            commit_end=lambda: loop.call_soon_threadsafe(end),
+        ) as runtime:
+            await asyncio.to_thread(runtime.activate, app)
+            await ended.wait()
+
+    asyncio.run(main())
+    assert seen == ["begin", "end"]
+
+
+def test_notices_belong_together_and_their_exceptions_are_logged(caplog):
+    with pytest.raises(ArgumentError, match="give both or none"):
+        Runtime(commit_begin=lambda: None)
+
+    def fails() -> None:
+        raise ValueError("on purpose")
+
+    class Part:
+        pass
+
+    app = invivo.Assembly("app")
+    app.singleton(Part, "part")
+    with Runtime(app, commit_begin=fails, commit_end=lambda: None) as runtime:
+        assert isinstance(runtime[Part], Part)
+    assert "on purpose" in caplog.text

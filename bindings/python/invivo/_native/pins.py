@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextvars
 import ctypes
 from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from .. import _generated as c
 from ..errors import BusyError, StaleError
@@ -19,16 +19,15 @@ from ..errors import BusyError, StaleError
 class Library(Protocol):
     """The functions of a copy of the library that pins use."""
 
-    @property
-    def pin_hold(self) -> Any: ...
-    @property
-    def pin_end(self) -> Any: ...
+    def address(self, full: str) -> int: ...
     def bare(self, name: str) -> Any: ...
     def call(self, name: str, *arguments: Any) -> None: ...
 
 
 _pin: contextvars.ContextVar[Pin | None] = contextvars.ContextVar("invivo.pin", default=None)
+_get, _set = _pin.get, _pin.set
 open_pins: set[int] = set()  # the handles of those of Python, in any runtime
+_add, _discard = open_pins.add, open_pins.discard
 
 # The source locations where pins begin, by code (its address, because its hash is slow) and instruction. The library
 # keeps pointers to their file names. The code stays, so that no other one gets its address.
@@ -46,67 +45,87 @@ def _place(frame: FrameType) -> Any:
     return found[0]
 
 
+class Keeper:
+    """Keeps and releases generations of one runtime.
+
+    A structure of one word is passed to a function as the word is. A structure for each handle would take most of the
+    time of a pin, so handles are integers here.
+    """
+
+    __slots__ = ("end", "handle", "hold", "library", "runtime")
+
+    def __init__(self, library: Library, handle: c.invivo_runtime) -> None:
+        self.library, self.handle = library, handle
+        # Without types of arguments: both arguments are converted already.
+        self.hold = ctypes.PYFUNCTYPE(ctypes.c_uint64)(library.address("invivo_pin_hold"))
+        self.runtime = ctypes.c_uint64.from_param(handle.bits)
+        self.end = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_uint64)(library.address("invivo_pin_end"))
+
+    def refuse(self) -> NoReturn:
+        """Raises the error for a pin that does not begin."""
+        self.library.call("runtime_generation", self.handle, ctypes.byref(ctypes.c_uint64()))
+        raise BusyError("the calling thread has an open view of another generation: end it before it begins a pin")
+
+
 class Pin:
     """A kept generation: ``with runtime.pinned():`` reads of the block answer from it. See `Runtime.pinned`."""
 
-    __slots__ = ("_around", "_bits", "_handle", "_library", "_outer", "_place", "_runtime")
+    __slots__ = ("_around", "_bits", "_keeper", "_outer", "_place")
 
-    def __init__(self, library: Library, runtime: c.invivo_runtime, frame: FrameType) -> None:
-        self._library, self._runtime = library, runtime
-        self._place = _place(frame)
-        self._handle: c.invivo_pin | None = None
-        self._bits = 0
-        self._around: list[Pin | None] = []  # of each block that is open, the pin around it
-        self._outer: Pin | None = None  # when it has ended, the pin around it
+    _around: list[Pin | None]  # of each block that is open, the pin around it; unset before the first
+    _outer: Pin | None  # when it has ended, the pin around it
+
+    def __init__(self, keeper: Keeper, frame: FrameType) -> None:
+        self._keeper = keeper
+        found = _places.get((id(frame.f_code), frame.f_lasti))
+        self._place = _place(frame) if found is None else found[0]
+        self._bits = 0  # 0: it has not begun
 
     def __enter__(self) -> Pin:
-        around = _pin.get()
-        if self._handle is None:
-            self._begin(around)
-        elif not self._around:
-            raise StaleError("the pin has ended: runtime.pinned() begins another one")
-        self._around.append(around)
-        _pin.set(self)
+        around = _get()
+        if self._bits:
+            if not self._around:
+                raise StaleError("the pin has ended: runtime.pinned() begins another one")
+            self._around.append(around)
+        else:
+            keeper = self._keeper
+            if around is None:
+                bits = keeper.hold(keeper.runtime, self._place)
+            else:  # the same generation
+                with Entered(keeper.library):
+                    bits = keeper.hold(keeper.runtime, self._place)
+            if not bits:
+                keeper.refuse()
+            self._around = [around]
+            self._bits = bits
+            _add(bits)
+        _set(self)
         return self
-
-    def _begin(self, around: Pin | None) -> None:
-        library = self._library
-        if around is None:
-            handle = library.pin_hold(self._runtime, self._place)
-        else:  # the same generation
-            with Entered(library):
-                handle = library.pin_hold(self._runtime, self._place)
-        bits = handle.bits
-        if not bits:
-            library.call("runtime_generation", self._runtime, ctypes.byref(ctypes.c_uint64()))
-            raise BusyError("the calling thread has an open view of another generation: end it before it begins a pin")
-        self._handle, self._bits = handle, bits
-        open_pins.add(bits)
 
     def __exit__(self, *_: object) -> None:
         around = self._outer = self._around.pop()
-        if _pin.get() is self:  # otherwise the block ends in another context than it began in, or out of order
+        if _get() is self:  # otherwise the block ends in another context than it began in, or out of order
             while around is not None and not around._around:  # it ended out of order
                 around = around._outer
-            _pin.set(around)
+            _set(around)
         if not self._around:
-            open_pins.discard(self._bits)
-            self._library.pin_end(self._handle)
+            _discard(self._bits)
+            self._keeper.end(self._bits)
 
     @property
     def generation(self) -> int:
         """The generation; 0 if the pin has ended."""
-        return 0 if self._handle is None else int(self._library.bare("pin_generation")(self._handle))
+        return int(self._keeper.library.bare("pin_generation")(c.invivo_pin(self._bits))) if self._bits else 0
 
     def enter(self, inside: c.invivo_pin) -> bool:
         """Lets the calling thread enter the pin until ``inside`` ends. False if the pin has ended."""
-        status = self._library.bare("pin_enter")(self._handle, ctypes.byref(inside), None)
+        status = self._keeper.library.bare("pin_enter")(c.invivo_pin(self._bits), ctypes.byref(inside), None)
         if status == c.INVIVO_E_BUSY:
             raise BusyError("the calling thread has an open view of another generation: end it before reads in a pin")
         return bool(inside.bits)
 
     def is_of(self, library: Library) -> bool:
-        return self._library is library
+        return self._keeper.library is library
 
 
 class Entered:

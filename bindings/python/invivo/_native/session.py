@@ -9,7 +9,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from .. import _generated as c
 from ..errors import ClosedError
@@ -17,10 +17,15 @@ from . import callbacks
 from .activity import Activity
 from .leases import Leases, ObjectCell
 from .library import Library
+from .pins import Keeper
+
+Notices: TypeAlias = tuple[Callable[[], None], Callable[[], None]]
 
 
 class Session(abc.ABC):
     """The handle of a runtime, the leases that Python holds, and whether the runtime is open."""
+
+    pins: Keeper  # when it is open
 
     def __init__(self, library: Library) -> None:
         self.library = library
@@ -35,19 +40,23 @@ class Session(abc.ABC):
         self.is_parents = False  # opened by the process that this one was forked from
         self.closing: list[Callable[[], None]] = []  # called when the runtime closes; must not fail
 
-    def opened(self, *, in_default: bool = False) -> None:
-        """Registers the session by its handle, which has been set. ``in_default``: without a domain for Python."""
+    def opened(self, *, in_default: bool = False, notices: Notices | None = None) -> None:
+        """Registers the session by its handle, which has been set. ``in_default``: without a domain for Python.
+        ``notices`` are called before and after the work of a commit in that domain."""
         if not in_default:
-            self._register_domain()
+            self._register_domain(notices)
+        self.pins = Keeper(self.library, self.handle)
         sessions[self.library.table, self.handle.bits] = self
 
-    def _register_domain(self) -> None:
+    def _register_domain(self, notices: Notices | None) -> None:
         options = c.invivo_domain_options()
         options.struct_size = ctypes.sizeof(options)
         options.name = b"python"
         options.flags = c.INVIVO_DOMAIN_ANY_THREAD
         options.post = _post.of(self.library)
-        options.user_data = number = callbacks.enroll(_Domain(self))
+        if notices is not None:
+            options.begin, options.end = _begin.of(self.library), _end.of(self.library)
+        options.user_data = number = callbacks.enroll(_Domain(self, notices))
         options.destroy = callbacks.destroy.of(self.library)
         try:
             self.library.call("domain_register", self.handle, ctypes.byref(options), ctypes.byref(self.domain))
@@ -105,14 +114,26 @@ class Session(abc.ABC):
 class _Domain:
     """The domain of Python's objects. Any thread that holds the GIL may use them, so a job runs where it is posted."""
 
-    def __init__(self, core: Session) -> None:
-        self.core = core
+    def __init__(self, core: Session, notices: Notices | None) -> None:
+        self.core, self.notices = core, notices
 
 
 @callbacks.returns_status(c.invivo_domain_options, "post", user_data=0)
 def _post(item: _Domain, _: int, job: c.invivo_job, error: Any) -> None:
     # An exception of a signal handler in the job is raised by the library call that posted the job.
     item.core.library.bare("job_run")(job)
+
+
+@callbacks.returns_nothing(c.invivo_domain_options, "begin", user_data=0)
+def _begin(item: _Domain, _: int) -> None:
+    if item.notices is not None:
+        item.notices[0]()
+
+
+@callbacks.returns_nothing(c.invivo_domain_options, "end", user_data=0)
+def _end(item: _Domain, _: int) -> None:
+    if item.notices is not None:
+        item.notices[1]()
 
 
 sessions: dict[tuple[int, int], Session] = {}  # open ones, by table and handle

@@ -30,7 +30,7 @@ from .._services.views import View, end_left
 from .._state.core import Core
 from .._values import conversion
 from .._values.foreign import Object, Type
-from ..errors import Error, HandleError, NotConfiguredError, StopError
+from ..errors import ArgumentError, Error, HandleError, NotConfiguredError, StopError
 from .base import numbers
 from .changing import Changing
 from .filling import Filling
@@ -58,6 +58,8 @@ class Runtime(Filling, Changing):
         quiet: float | None = None,
         settle_max: float | None = None,
         commit_timeout: float | None = None,
+        commit_begin: Callable[[], None] | None = None,
+        commit_end: Callable[[], None] | None = None,
         start_timeout: float | None = None,
         stop_timeout: float | None = None,
         stop_grace: float | None = STOP_GRACE,
@@ -92,6 +94,11 @@ class Runtime(Filling, Changing):
         how long a replaced or removed object waits until Python no longer refers to it; then it is stopped anyway;
         None: no limit. ``history``: the number of former generations to which `rollback` is possible; None is 16.
 
+        ``commit_begin`` is called before a commit creates, changes or calls objects of Python, and ``commit_end`` after
+        the commit or its undo: a toolkit can freeze its windows meanwhile. Both run on the thread of the commit, which
+        for an edit of a file is one of the runtime. A toolkit with an event loop passes them on, as by
+        ``loop.call_soon_threadsafe``. They must not wait for a reload.
+
         Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
         ``max_each_entries`` for a definition with ``each`` (0: 10,000). They are read and planned in ``load_timeout``
         (None: 10 s). ``foreign_files``: modules and manifests may be files that other users can write.
@@ -103,6 +110,9 @@ class Runtime(Filling, Changing):
         ``logging.getLogger("invivo")`` if ``log`` is a function. ``inject_marked``: whether attributes marked by
         `injected` or `Inject` are injected.
         """
+        if (commit_begin is None) != (commit_end is None):
+            raise ArgumentError("commit_begin and commit_end belong together: give both or none")
+        notices = (commit_begin, commit_end) if commit_begin is not None and commit_end is not None else None
         core = Core(own_library(), fills_marked=inject_marked)
         options = make_options(
             core,
@@ -136,7 +146,7 @@ class Runtime(Filling, Changing):
         core.is_owned = True
         self._settle(core, opened=False)
         try:
-            core.opened()
+            core.opened(notices=notices)
             Purger(core)
             paths = [watch] if isinstance(watch, (str, os.PathLike)) else list(watch or ())
             if assemblies or paths:
@@ -325,8 +335,13 @@ class Runtime(Filling, Changing):
         While a pin keeps a former generation, reads of all tasks take the way through the library, so keep pins short.
         One that is older than ``pin_max_age`` is logged with the place where it began.
         """
-        core = self._open()
-        return Pin(core.library, core.handle, sys._getframe(1))
+        core = self._core
+        activity = core.activity
+        if self._gone or core.closed or activity.planning:
+            self._open()
+        else:
+            activity.uses += 1  # without a call: pins are frequent
+        return Pin(core.pins, sys._getframe(1))
 
     def view(self) -> View:
         """Returns a reading of one generation: ``with runtime.view() as view: view.block("synth.lead")``."""

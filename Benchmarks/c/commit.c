@@ -1,0 +1,158 @@
+/* commit.c: commits that change one thing: a definition, a trait, a setting, an object with a setup. The rows of one thread
+ * are also counted in instructions (Benchmarks/instructions.py).
+ *
+ *     bench-commit [--quick] */
+#define _GNU_SOURCE
+#include "row.h"
+#include <invivo/invivo.h>
+#include <string.h>
+
+static invivo_error *error;
+static invivo_runtime runtime;
+static int rounds = 5;
+
+static void must(invivo_status status) {
+    if (status) exit(invivo_error_report(error));
+}
+
+/* ---- one definition, trait or setting among 100 definitions ---------------------------------------------- */
+
+typedef struct { double gain, cutoff; } part;
+static const invivo_property part_properties[] = {INVIVO_FIELD(part, gain), INVIVO_FIELD(part, cutoff)};
+
+static void define_one(invivo_type type, double number) {
+    invivo_injection gain = {.name = "gain", .value = invivo_double(number)};
+    invivo_definition one = {.struct_size = sizeof one, .key = "many.k50", .type = type, .scope = INVIVO_SCOPE_SINGLETON,
+                             .properties = &gain, .property_count = 1};
+    must(invivo_define(runtime, &one, NULL, &error));
+}
+static void tune_one(int number) {
+    char text[64];
+    invivo_changes changes;
+    int length = snprintf(text, sizeof text, "traits:\n  many.k51: [ Set: { gain: %d } ]\n", number);
+    must(invivo_changes_open(runtime, &changes, &error));
+    must(invivo_changes_document(changes, "one.yaml", text, (uint64_t)length, &error));
+    must(invivo_changes_commit(changes, &error));
+}
+static void set_one(int number) {
+    invivo_value value = invivo_int64(number);
+    invivo_changes changes;
+    must(invivo_changes_open(runtime, &changes, &error));
+    must(invivo_changes_configure(changes, "many.level", &value, &error));
+    must(invivo_changes_commit(changes, &error));
+}
+static void small_commits(long count) {
+    invivo_type shared, tuned;
+    invivo_changes changes;
+    int number = 0;
+    double value;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Shared", .concurrency = INVIVO_SHARED, .size = sizeof(part),
+                                   .alignment = 8, .properties = part_properties, .property_count = 2};
+    must(invivo_runtime_open(&runtime, NULL, &error));
+    must(invivo_type_register(runtime, &options, &shared, &error));
+    options.name = "Tuned", options.concurrency = INVIVO_CONFINED;
+    must(invivo_type_register(runtime, &options, &tuned, &error));
+    must(invivo_changes_open(runtime, &changes, &error));
+    for (int i = 0; i < 100; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "many.k%d", i);
+        invivo_injection level = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "level"};
+        invivo_definition one = {.struct_size = sizeof one, .key = name, .type = i == 51 || i == 52 ? tuned : shared, .scope = INVIVO_SCOPE_SINGLETON};
+        if (i == 52) one.properties = &level, one.property_count = 1;
+        must(invivo_changes_define(changes, &one, NULL, &error));
+    }
+    must(invivo_changes_configure(changes, "many.level", &(invivo_value){.kind = INVIVO_KIND_INT64}, &error));
+    must(invivo_changes_commit(changes, &error));
+    MEASURE(value, rounds, count, define_one(shared, ++number));
+    row("commit.define", value, "ns", "none", 0, "recorded", true);
+    MEASURE(value, rounds, count, tune_one(++number));
+    row("commit.trait", value, "ns", "none", 0, "recorded", true);
+    MEASURE(value, rounds, count, set_one(++number));
+    row("commit.setting", value, "ns", "none", 0, "recorded", true);
+    must(invivo_runtime_close(runtime, &error));
+}
+
+/* ---- setups ---------------------------------------------------------------------------------------------- */
+
+typedef struct { int64_t number; } owner;
+static const invivo_property owner_properties[] = {INVIVO_FIELD(owner, number)};
+static long set_up, torn_down;
+static invivo_key child_keys[2];
+
+static invivo_status undo(void *user_data, invivo_error **e) {
+    (void)user_data, (void)e;
+    torn_down++;
+    return INVIVO_OK;
+}
+/* The owner with the number 1 has the child that the commits change. */
+static invivo_status owner_setup(void *instance, void *user_data, invivo_error **e) {
+    invivo_object child;
+    (void)user_data;
+    set_up++;
+    invivo_status status = invivo_effect(runtime, undo, NULL, e);
+    return status ? status : invivo_child(runtime, child_keys[((owner *)instance)->number], NULL, 0, &child, e);
+}
+static void define_child(invivo_changes changes, invivo_type type, int which, int64_t number, invivo_key *key) {
+    invivo_injection value = {.name = "number", .value = invivo_int64(number)};
+    invivo_definition child = {.struct_size = sizeof child, .key = which ? "child.one" : "child.other", .type = type,
+                               .scope = INVIVO_SCOPE_PROTOTYPE, .properties = &value, .property_count = 1};
+    must(invivo_changes_define(changes, &child, key, &error));
+}
+/* A commit that changes the child of one owner among so many, in microseconds: the minimum of several. */
+static double set_up_again(int owners, long count) {
+    invivo_type owner_type, child_type;
+    invivo_changes changes;
+    double best = 1e300;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Child", .size = sizeof(owner), .alignment = 8,
+                                   .properties = owner_properties, .property_count = 1};
+    must(invivo_runtime_open(&runtime, NULL, &error));
+    must(invivo_type_register(runtime, &options, &child_type, &error));
+    options.name = "Owner", options.setup = owner_setup;
+    must(invivo_type_register(runtime, &options, &owner_type, &error));
+    must(invivo_changes_open(runtime, &changes, &error));
+    for (int i = 0; i < 2; i++) define_child(changes, child_type, i, 0, &child_keys[i]);
+    must(invivo_changes_commit(changes, &error));
+    must(invivo_changes_open(runtime, &changes, &error));
+    for (int i = 0; i < owners; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "owner.k%d", i);
+        invivo_injection number = {.name = "number", .value = invivo_int64(i == owners / 2)};
+        invivo_definition one = {.struct_size = sizeof one, .key = name, .type = owner_type, .scope = INVIVO_SCOPE_SINGLETON,
+                                 .properties = &number, .property_count = 1};
+        must(invivo_changes_define(changes, &one, NULL, &error));
+    }
+    must(invivo_changes_commit(changes, &error));
+    set_up = torn_down = 0;
+    for (int round = 0; round < rounds; round++) {
+        double begun = wall_ns();
+        for (long i = 0; i < count; i++) {
+            must(invivo_changes_open(runtime, &changes, &error));
+            define_child(changes, child_type, 1, i, NULL);
+            must(invivo_changes_commit(changes, &error));
+        }
+        best = fmin(best, (wall_ns() - begun) / (double)count);
+    }
+    if (set_up != rounds * count || torn_down != set_up) exit(1);
+    must(invivo_runtime_close(runtime, &error));
+    return best / 1e3;
+}
+static void setups(bool quick) {
+    long count = quick ? 200 : 2000;
+    double few = set_up_again(10, count), one = set_up_again(1, count);
+    row("reload.setup", one, "us", "none", 0, "recorded: one object with an effect and a child", true);
+    for (int owners = 1000; owners <= (quick ? 1000 : 10000); owners *= 10) {
+        char name[64];
+        double value = set_up_again(owners, count);
+        snprintf(name, sizeof name, "reload.setup.one.of.%d", owners);
+        row(name, value, "us", "one of 10", few, "<= 2 times", value <= 2 * few);
+    }
+}
+
+int main(int argc, char **argv) {
+    bool quick = argc > 1 && !strcmp(argv[1], "--quick");
+    if (quick) rounds = 3;
+    small_commits(quick ? 1000 : 10000);
+    if (COUNTING) return 0; /* the rest is measured in time only */
+    setups(quick);
+    return 0;
+}
