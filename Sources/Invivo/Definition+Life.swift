@@ -20,8 +20,8 @@ extension Definition {
     /// methods again. For confined types.
     public func tracked() -> Definition { flagged(INVIVO_DEFINITION_TRACKED) }
 
-    /// Declares how its objects follow changes of dependencies: those that its factory resolves, and all injections that do
-    /// not declare it themselves. `reason` explains in the error why `refuse` refuses a change.
+    /// Declares how its objects follow changes of what they receive by injections that do not declare it themselves. Objects
+    /// that a factory resolves are followed as before: inject them to declare something else. `reason` explains in the error why `refuse` refuses a change.
     public func onChange(_ onChange: OnChange, reason: String? = nil) -> Definition {
         saying { draft in
             draft.more.append { definition, arena, _ in

@@ -106,10 +106,10 @@ public struct DefinitionReader {
         body.rank = given.rank
         body.startTimeout = nanoseconds(given.start_timeout_ms) ?? 0
         body.stopTimeout = nanoseconds(given.stop_timeout_ms) ?? 0
-        guard let onChange = OnChange(rawValue: given.on_change) else {
+        body.onChange = OnChange(rawValue: given.on_change)
+        guard body.onChange != nil || given.on_change == UInt32(INVIVO_ON_CHANGE_DEFAULT) else {
             throw fail(.argument, "definition.on_change is \(given.on_change), which is not one of INVIVO_ON_CHANGE_...")
         }
-        body.onChange = onChange
         body.onChangeReason = try optionalText(given.on_change_reason, "definition.on_change_reason")
         body.each = try optionalText(given.each, "definition.each")
         if let each = body.each, isOverride || each.isEmpty {
@@ -295,6 +295,7 @@ private struct SourceReader {
     private func onChange(_ given: invivo_injection, _ field: String, _ depth: Int) throws(Failure) -> OnChange? {
         let all: [(flag: Int, onChange: OnChange)] = [
             (INVIVO_INJECT_KEEP, .keep), (INVIVO_INJECT_REBUILD, .rebuild), (INVIVO_INJECT_REFUSE, .refuse),
+            (INVIVO_INJECT_FOLLOW, .follow),
         ]
         let declared = all.filter { given.flags & UInt32($0.flag) != 0 }
         guard let first = declared.first else { return nil }
@@ -303,8 +304,8 @@ private struct SourceReader {
                 .argument,
                 "\(field).flags: "
                     + (depth > 0
-                        ? "KEEP, REBUILD and REFUSE are for an injection as a whole, not for an item of it"
-                        : "an injection has one of KEEP, REBUILD and REFUSE"),
+                        ? "KEEP, REBUILD, REFUSE and FOLLOW are for an injection as a whole, not for an item of it"
+                        : "an injection has one of KEEP, REBUILD, REFUSE and FOLLOW"),
                 path: key)
         }
         return first.onChange
@@ -371,9 +372,11 @@ private struct SourceReader {
                 throw Failure(
                     .argument, "\(field).when is \(option.when), which is not one of INVIVO_WHEN_...", path: key)
             }
+            _ = try onChange(option.use, "\(field).use", 1)
             let use = try source(option.use, "\(field).use", path: "\(key).\(index)")
             found.append(DefinitionChoice.Option(when, use: use))
         }
+        _ = try onChange(chooser.pointee, "chooser", 1)
         let chosen = try source(chooser.pointee, "chooser", path: "\(key).chooser")
         return DefinitionChoice(chooser: chosen, options: found)
     }
@@ -384,7 +387,8 @@ private struct SourceReader {
         func fail(_ message: String) -> Failure { Failure(.argument, "\(field).\(message)", path: key) }
         let known = UInt32(
             INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY | INVIVO_INJECT_OR_DEFAULT
-                | INVIVO_INJECT_BY_POSITION | INVIVO_INJECT_KEEP | INVIVO_INJECT_REBUILD | INVIVO_INJECT_REFUSE)
+                | INVIVO_INJECT_BY_POSITION | INVIVO_INJECT_KEEP | INVIVO_INJECT_REBUILD | INVIVO_INJECT_REFUSE
+                | INVIVO_INJECT_FOLLOW)
         guard given.flags & ~known == 0 else { throw fail("flags contains unknown ones") }
         let items = try injections(
             given.items, given.item_count, "\(field).items", path: path, depth: depth + 1)

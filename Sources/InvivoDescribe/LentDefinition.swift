@@ -68,7 +68,7 @@ public final class LentDefinition {
         lent.rank = body.rank
         lent.start_timeout_ms = UInt32(clamping: body.startTimeout / 1_000_000)
         lent.stop_timeout_ms = UInt32(clamping: body.stopTimeout / 1_000_000)
-        lent.on_change = body.onChange.rawValue
+        lent.on_change = body.onChange?.rawValue ?? UInt32(INVIVO_ON_CHANGE_DEFAULT)
         lent.on_change_reason = text(body.onChangeReason)
         lent.constant = invivo_object(bits: body.constant?.bits ?? 0)
         if let image = body.blockImage { lent.block_initial = UnsafeRawPointer(table(image).0) }
@@ -123,7 +123,8 @@ public final class LentDefinition {
                 case .keep: lent.flags |= UInt32(INVIVO_INJECT_KEEP)
                 case .rebuild: lent.flags |= UInt32(INVIVO_INJECT_REBUILD)
                 case .refuse: lent.flags |= UInt32(INVIVO_INJECT_REFUSE)
-                case .follow, nil: break
+                case .follow: lent.flags |= UInt32(INVIVO_INJECT_FOLLOW)
+                case nil: break
                 }
                 return lent
             })

@@ -83,7 +83,7 @@ public struct ManifestReader {
         if component.life.isTracked { body.flags.insert(.tracked) }
         body.startTimeout = component.life.startTimeout * 1_000_000
         body.stopTimeout = component.life.stopTimeout * 1_000_000
-        body.onChange = OnChange(manifest: component.life.onChange)
+        body.onChange = component.life.onChange.map(OnChange.init(manifest:))
         body.onChangeReason = component.life.onChangeReason
         if making.isHiddenByClass { body.flags.insert(.hiddenClass) }
         if making.isHiddenByInterface { body.flags.insert(.hiddenInterface) }
@@ -294,6 +294,15 @@ private struct ComponentReader {
         }
     }
 
+    /// Reports items that declare how they follow changes.
+    private mutating func refuseOnChange(inside items: [ManifestInjection]) {
+        for item in items where onChange(item) != nil {
+            note(
+                Failure(.argument, "on_change is for an injection as a whole, not for an item of it: write it at the outer one"),
+                item)
+        }
+    }
+
     /// How an injection follows changes; nil = as its component declares.
     private func onChange(_ injection: ManifestInjection) -> OnChange? {
         guard case .form(let form) = injection.value else { return nil }
@@ -348,6 +357,7 @@ private struct ComponentReader {
             case .value(let node): return try value(node, destination)
             case .list(let items): return .list(items.compactMap { source($0) })
             case .map(let pairs):
+                refuseOnChange(inside: pairs)
                 return .map(pairs.compactMap { pair in source(pair).map { (pair.name ?? "", $0) } })
             case .form(let form):
                 guard form.kind == .new else { return try source(form, destination) }
@@ -382,6 +392,7 @@ private struct ComponentReader {
     ) throws(Failure) -> Injection.Source? {
         guard let kind = SourceForm.Kind(manifest: form.kind) else { return nil }
         let inner: Destination = kind == .config || kind == .entry ? destination : .kind(nil)
+        refuseOnChange(inside: form.items)
         let items = form.items.compactMap { source($0, inner) }
         guard items.count == form.items.count else { return nil }
         var neutral = SourceForm(kind, name: form.name)

@@ -46,7 +46,7 @@ extension Definition.Body {
         var stopTimeout: UInt64 = 0
         var base: [Int: Value] = [:]
         var isPartial: Bool = false
-        var onChange: OnChange = .follow
+        var onChange: OnChange?
         var onChangeReason: String?
     }
 }
@@ -214,10 +214,10 @@ extension Definition.Body {
         set { if newValue != 0 || stopTimeout != 0 { changeSettings { $0.stopTimeout = newValue } } }
     }
 
-    /// How its objects follow changes of dependencies that do not declare it themselves.
-    public var onChange: OnChange {
-        get { settings?.part.onChange ?? .follow }
-        set { if newValue != .follow || onChange != .follow { changeSettings { $0.onChange = newValue } } }
+    /// How its objects follow changes of what they receive by injections that do not declare it; nil = as the parent's.
+    public var onChange: OnChange? {
+        get { settings?.part.onChange }
+        set { if newValue != nil || onChange != nil { changeSettings { $0.onChange = newValue } } }
     }
 
     /// Why changes are refused.

@@ -276,9 +276,8 @@ public final class Definition: Sendable {
             body.inject = body.inject ?? former.inject
             if body.startTimeout == 0 { body.startTimeout = former.startTimeout }
             if body.stopTimeout == 0 { body.stopTimeout = former.stopTimeout }
-            if body.onChange == .follow {
-                (body.onChange, body.onChangeReason) = (former.onChange, body.onChangeReason ?? former.onChangeReason)
-            }
+            body.onChange = body.onChange ?? former.onChange
+            body.onChangeReason = body.onChangeReason ?? former.onChangeReason
             body.base = former.base.merging(body.base) { _, own in own }
         }
     }

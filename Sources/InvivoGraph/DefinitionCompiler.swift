@@ -56,8 +56,29 @@ struct DefinitionCompiler {
     /// Adds a reference to a key or path, which follows changes as the current injection declares.
     mutating func refer(to id: UInt32, _ edge: Edge) { references.add(id, Edge(edge.way, onChange)) }
 
-    /// Begins an injection; nil = a part of the definition that is none.
-    mutating func begin(_ injection: Injection?) { onChange = injection?.onChange ?? definition.body.onChange }
+    /// Begins an injection; nil = a part of the definition that is none. Methods that receive candidates receive each change.
+    mutating func begin(_ injection: Injection?) {
+        onChange = injection?.listeners != nil ? .follow : injection?.onChange ?? definition.body.onChange ?? .follow
+    }
+
+    /// Checks that there are objects to which the declarations apply.
+    private mutating func checkOnChange() {
+        let body = definition.body
+        if body.onChange != nil, body.alias != nil || body.choice != nil {
+            fail(
+                .argument,
+                "on_change is declared, but \(body.alias != nil ? "an alias" : "a choice") creates no object: declare it for "
+                    + "the definition that receives '\(definition.key)', or for its injection")
+        }
+        if references.edges.contains(where: { $0.edge.onChange == .refuse }), !definition.scope.isShared,
+            !body.flags.contains(.tracked), !definition.isAbstract
+        {
+            fail(
+                .argument,
+                "on_change: refuse is for shared and tracked definitions: the objects of scope \(definition.scope.name) "
+                    + "are not known")
+        }
+    }
 
     // MARK: compiling
 
@@ -69,6 +90,7 @@ struct DefinitionCompiler {
         if described.body.parent != nil { checkProperties() }
         definition = definitions.flat(described)
         let recipe = isOrphan ? nil : definition.alias == nil ? compileMaking() : compileAlias()
+        checkOnChange()
         guard errors.isEmpty, !isOrphan || !lacks.isEmpty else { return nil }
         return lacks.isEmpty ? recipe : blockedRecipe()
     }

@@ -1,13 +1,13 @@
 /// How a dependent follows a change of a dependency, as it is declared.
 public enum OnChange: UInt32, Sendable {
     /// The reference decides: an initializer is run again, an injection is repeated.
-    case follow = 0
+    case follow = 1
     /// Its objects keep the former object or value until they are rebuilt for another reason.
-    case keep = 1
+    case keep = 2
     /// Its objects are rebuilt.
-    case rebuild = 2
-    /// A change of the dependency is refused while it has objects.
-    case refuse = 3
+    case rebuild = 3
+    /// A change of the dependency is refused while there are objects.
+    case refuse = 4
 }
 
 extension OnChange: Comparable {
@@ -73,11 +73,11 @@ public struct Edge: Sendable, Equatable {
     /// The number of bits of `packed`.
     public static let packedBits: UInt32 = 4
 
-    public var packed: UInt32 { UInt32(way.rawValue) | onChange.rawValue << 2 }
+    public var packed: UInt32 { UInt32(way.rawValue) | (onChange.rawValue - 1) << 2 }
 
     /// Nil for bits that no edge has.
     public init?(packed: UInt32) {
-        guard let way = Way(rawValue: UInt8(packed & 3)), let onChange = OnChange(rawValue: packed >> 2) else {
+        guard let way = Way(rawValue: UInt8(packed & 3)), let onChange = OnChange(rawValue: packed >> 2 + 1) else {
             return nil
         }
         self.init(way, onChange)

@@ -263,6 +263,6 @@ extension Definition.Body {
             scopeName != nil || alias != nil || origin != nil || choice != nil || parent != nil || typeName != nil
             || generic != nil || each != nil || entry != nil || isPattern || owner != nil
         return !makes && !injects && !names && rank == 0 && startTimeout == 0 && stopTimeout == 0
-            && onChange == .follow && onChangeReason == nil
+            && onChange == nil && onChangeReason == nil
     }
 }

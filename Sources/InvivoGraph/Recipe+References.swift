@@ -68,10 +68,15 @@ extension Recipe {
         public var initializing: [UInt32] { edges.filter { $0.edge.way == .initializer }.map(\.id) }
 
         /// The keys whose change rebuilds its objects.
-        var rebuilding: [UInt32] { edges.filter { $0.edge.rebuilds }.map(\.id) }
+        public var rebuilding: [UInt32] { edges.filter { $0.edge.rebuilds }.map(\.id) }
 
         /// The keys of which its objects keep the former object.
         public var kept: Set<UInt32> { Set(edges.filter { $0.edge.isKept }.map(\.id)) }
+
+        /// How its objects follow changes of each key.
+        public var onChange: [UInt32: OnChange] {
+            Dictionary(edges.map { ($0.id, $0.edge.onChange) }, uniquingKeysWith: max)
+        }
 
         /// Whether there are keys of which its objects keep the former object.
         public var keep: Bool { edges.contains { $0.edge.isKept } }

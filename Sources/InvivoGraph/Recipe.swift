@@ -215,16 +215,33 @@ public final class Recipe: Sendable {
         return keys(self) == keys(other)
     }
 
-    /// The kept keys that a reinjection of `changed` (nil: all others) injects, too, because a step receives several keys.
-    public func keptKeys(injectedWith changed: IDSet?) -> Set<UInt32> {
-        let kept = references.kept
-        var found: Set<UInt32> = []
-        for step in allSteps where step.sources.contains(where: { $0.names(changed, except: kept) }) {
-            for source in step.sources {
-                for id in kept where source.names([id]) { found.insert(id) }
+    /// The keys that each part of the definition names, and named before, where they differ.
+    public func differingKeys(from former: Recipe) -> [(former: [UInt32], next: [UInt32])] {
+        func parts(_ recipe: Recipe) -> [String: [UInt32]] {
+            var found: [String: [UInt32]] = [:]
+            for slot in recipe.slots { found["initializer \(slot.position)"] = slot.source.keys.compactMap(\.self) }
+            for (number, source) in recipe.allSteps.flatMap(\.sources).enumerated() {
+                found["step \(number)"] = source.keys.compactMap(\.self)
             }
+            return found
         }
-        return found
+        let (before, after) = (parts(former), parts(self))
+        return Set(before.keys).union(after.keys).sorted().compactMap { part in
+            let (was, now) = (before[part] ?? [], after[part] ?? [])
+            return was == now ? nil : (was, now)
+        }
+    }
+
+    /// The kept keys of which objects receive the current objects and values when `changed` (nil: everything but kept ones)
+    /// is injected again, or everything: all parts that receive them are repeated.
+    public func keptKeys(injectedWith changed: IDSet?, isWhole: Bool = false) -> Set<UInt32> {
+        var kept = references.kept
+        let all = kept
+        for slot in slots { for id in kept where slot.source.names([id]) { kept.remove(id) } }
+        for step in allSteps where !isWhole && !step.sources.contains(where: { $0.names(changed, except: all) }) {
+            for source in step.sources { for id in kept where source.names([id]) { kept.remove(id) } }
+        }
+        return kept
     }
 
     private var allSteps: [Step] { before + steps + after + afterAll }

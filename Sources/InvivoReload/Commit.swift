@@ -71,7 +71,6 @@ final class Commit {
     /// Calls `refresh` and `finalize` of kept objects, once the next generation is visible. Returns the errors as warnings.
     func callKept(_ plan: Plan) -> [(String, Location)] {
         defer { visits?.leave() }
-        leaseKept(plan)
         return setups?.callKept(plan.kept.refreshed) ?? []
     }
 
@@ -158,27 +157,6 @@ final class Commit {
         failure.others += setups?.restore() ?? []
         visits?.leave()
         return failure
-    }
-
-    /// Leases the former objects that kept objects resolved in their own code. The runtime knows no lease of theirs.
-    private func leaseKept(_ plan: Plan) {
-        for (id, kept) in plan.steps.kept.begun {
-            let recorded = container.monitor.locked { container.builds.dependencies(of: id) }
-            for dependency in kept.ids.intersection(recorded) {
-                guard let cell = former.cell(dependency),
-                    let lease = container.monitor.locked({
-                        cell.object != 0 && ObjectTable.retain(cell.object) ? ObjectLease(owning: cell.object) : nil
-                    })
-                else { continue }
-                for object in kept.objects {
-                    guard let holder = container.retiredObjects.leaseForChange(object),
-                        let record = ObjectTable.record(holder.bits)
-                    else { continue }
-                    InjectedReferences.keepFormer(lease, of: container.keyName(dependency), record)
-                    withExtendedLifetime(holder) {}
-                }
-            }
-        }
     }
 
     // MARK: new instances

@@ -5,57 +5,53 @@ internal import InvivoWiring
 
 /// The dependencies of which objects keep the former object or value, because their definitions declare it.
 struct KeptDependencies: Sendable {
-    private struct Mark: Sendable {
-        /// The objects that keep something; empty if the holder was being built.
-        var objects: [UInt64]
-        /// Each dependency, with the generation that first replaced what is kept.
-        var since: [UInt32: UInt64]
-    }
+    /// Each dependency, with the generation that first replaced what an object keeps.
+    typealias Since = [UInt32: UInt64]
 
     /// The changes of a plan.
     struct Changes {
         /// Each holder that keeps something that the plan replaces, with its objects.
         var begun: [UInt32: (ids: Set<UInt32>, objects: [UInt64])] = [:]
-        /// The holders that receive the current objects and values of some dependencies.
+        /// The holders whose objects receive the current objects and values of some dependencies.
         var caughtUp: [UInt32: Set<UInt32>] = [:]
         /// The keys that are created anew.
         var rebuilt: IDSet = []
     }
 
-    private var marks: TreeDictionary<UInt32, Mark> = [:]
+    /// By holder and object. Former objects stay: they return if they were set aside by an override that ends.
+    private var marks: TreeDictionary<UInt32, [UInt64: Since]> = [:]
 
-    /// Returns the kept dependencies after a plan, which `generation` carries out.
-    func applying(_ changes: Changes, _ generation: UInt64) -> KeptDependencies {
+    /// Returns the kept dependencies after a plan, which `generation` carries out. Marks of objects that have ended go.
+    func applying(
+        _ changes: Changes, _ generation: UInt64, isAlive: (UInt64) -> Bool
+    ) -> KeptDependencies {
         guard !marks.isEmpty || !changes.begun.isEmpty else { return self }
         var next = self
-        // The former objects may return, when an override ends.
-        for (id, mark) in marks where mark.objects.isEmpty && changes.rebuilt.contains(id) { next.marks[id] = nil }
-        for (id, caughtUp) in changes.caughtUp {
-            guard var mark = next.marks[id] else { continue }
-            for dependency in caughtUp { mark.since[dependency] = nil }
-            next.marks[id] = mark.since.isEmpty ? nil : mark
-        }
-        for (id, begun) in changes.begun {
-            var mark = next.marks[id] ?? Mark(objects: [], since: [:])
-            if !mark.objects.contains(where: begun.objects.contains) { mark.since = [:] }
-            mark.objects = begun.objects
-            for dependency in begun.ids where mark.since[dependency] == nil { mark.since[dependency] = generation }
-            next.marks[id] = mark
+        let concerned = Set(changes.begun.keys).union(changes.caughtUp.keys)
+        for id in concerned.union(marks.keys.filter(changes.rebuilt.contains)) {
+            var objects = (next.marks[id] ?? [:]).filter { isAlive($0.key) }
+            for dependency in changes.caughtUp[id] ?? [] {
+                for object in objects.keys { objects[object]?[dependency] = nil }
+            }
+            if let begun = changes.begun[id] {
+                for object in begun.objects {
+                    for dependency in begun.ids where objects[object]?[dependency] == nil {
+                        objects[object, default: [:]][dependency] = generation
+                    }
+                }
+            }
+            objects = objects.filter { !$0.value.isEmpty }
+            next.marks[id] = objects.isEmpty ? nil : objects
         }
         return next
     }
 
-    /// Returns the dependencies of which the objects of a key keep the former one, each with the generation that first
+    /// Returns the dependencies of which objects of a key keep the former one, each with the generation that first
     /// replaced it. `objects` returns the current objects of the key.
-    func of(_ id: UInt32, _ objects: () -> [UInt64]) -> [UInt32: UInt64] {
+    func of(_ id: UInt32, _ objects: () -> [UInt64]) -> Since {
         guard let mark = marks[id] else { return [:] }
-        let current = objects()
-        let isThere = mark.objects.isEmpty ? !current.isEmpty : mark.objects.contains(where: current.contains)
-        return isThere ? mark.since : [:]
+        return objects().reduce(into: [:]) { found, object in found.merge(mark[object] ?? [:], uniquingKeysWith: min) }
     }
-
-    /// The keys whose objects keep something, or kept it until they ended.
-    var holders: [UInt32] { marks.keys.sorted() }
 }
 
 /// Decides how the dependents of a change follow it, and collects those that keep what they have or refuse the change.
@@ -78,21 +74,34 @@ struct Followers {
         switch onChange {
         case .follow, .rebuild: return false
         case .keep:
+            // An object that is being built is not in use yet.
+            guard graph.recipe(holder)?.scope.isShared == false || !observed.objects(holder).isEmpty else { return false }
             kept[holder, default: []].insert(id)
             return true
         case .refuse:
-            guard changed[holder] == nil, graph.recipe(holder)?.isAbstract == false else { return false }
+            guard changed[holder] == nil, let recipe = graph.recipe(holder), !recipe.isAbstract,
+                recipe.scope.isShared || !observed.trackedObjects(holder).isEmpty
+            else { return false }
             refused.append((holder, id))
             return true
         }
     }
 
-    /// The same for a holder that resolved `id` in its own code.
-    mutating func stays(recorded holder: UInt32, when id: UInt32) -> Bool {
-        guard let onChange = graph.recipe(holder)?.definition.body.onChange else { return false }
-        // Of an exclusive object there is never a former one.
-        if onChange == .keep, graph.recipe(id)?.isExclusive == true { return false }
-        return stays(holder, onChange, when: id)
+    /// A holder that is in use, and that receives other keys from now on. Returns true if it stays as it is.
+    mutating func stays(_ holder: UInt32, bound recipe: Recipe, after former: Recipe) -> Bool {
+        guard former.references.edges.contains(where: { $0.edge.onChange != .follow })
+            || recipe.references.edges.contains(where: { $0.edge.onChange != .follow })
+        else { return false }
+        let (was, now) = (former.references.onChange, recipe.references.onChange)
+        for (before, after) in recipe.differingKeys(from: former) {
+            let ids = before.map { ($0, was[$0]) } + after.map { ($0, now[$0]) }
+            for (id, onChange) in ids where onChange == .keep || onChange == .refuse {
+                _ = stays(holder, onChange ?? .follow, when: id)
+                // The former one, if there is one.
+                break
+            }
+        }
+        return former.hasSameFollowedKeys(as: recipe)
     }
 
     var failures: [Failure] {

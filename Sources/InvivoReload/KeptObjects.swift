@@ -23,7 +23,7 @@ struct KeptObjects {
         for (id, objects, keys) in steps.followed {
             guard let recipe = effects.editor.recipe(id) else { continue }
             let isCreatedAsBefore = graph.recipe(id).map { recipe.hasSameInitializer(as: $0) } == true
-            if isCreatedAsBefore, recipe.initializing.allSatisfy({ !steps.rebuilt.contains($0) }) {
+            if isCreatedAsBefore, recipe.references.rebuilding.allSatisfy({ !steps.rebuilt.contains($0) }) {
                 followed.insert(id)
             }
             guard let functions = recipe.type?.description.functions else { continue }

@@ -16,13 +16,14 @@ extension Planner {
         func isDeclared(_ id: UInt32) -> Bool { wiring.definitions.changed[id] != nil && !rebased.contains(id) }
         var queue = wiring.definitions.changed.keys.filter { !rebased.contains($0) }.sorted()
         queue += wiring.config.changedIDs.sorted()
+        var followers = Followers(self, wiring.definitions.changed)
         // Keys that are bound to something else now: rebuilt if they received it through the initializer.
         let rebound = wiring.compiled.recipes.filter { id, _ in
             wiring.definitions.changed[id] == nil && !wiring.compiled.reconfigured.contains(id)
         }
         for (id, recipe) in rebound.sorted(by: { $0.key < $1.key }) {
             effects.store.touched.insert(id)
-            if let former = graph.recipe(id), isHeld(id), former.hasSameFollowedKeys(as: recipe) { continue }
+            if let former = graph.recipe(id), isHeld(id), followers.stays(id, bound: recipe, after: former) { continue }
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id),
                 isChangedInPlace(id) || isNotifiedOfChange(former, recipe)
             {
@@ -38,7 +39,6 @@ extension Planner {
         queue += reset.sorted()
         seen.formUnion(reset)
         var next = 0
-        var followers = Followers(self, wiring.definitions.changed)
         var loading = LoadSteps()
         while next < queue.count {
             try loading.step()
@@ -58,7 +58,7 @@ extension Planner {
                 }
             }
             for holder in observed.recordedDependents(of: id).sorted()
-            where isHeld(holder) && !followers.stays(recorded: holder, when: id) && seen.insert(holder) {
+            where isHeld(holder) && seen.insert(holder) {
                 queue.append(holder)
             }
         }
@@ -88,7 +88,11 @@ extension Planner {
     private func planKept(_ kept: [UInt32: Set<UInt32>], _ effects: inout Effects) {
         var rebuilt = effects.steps.rebuilt
         // Tracked objects stay, unless their own definition changes, which injects everything again.
-        for (id, _, changed) in effects.steps.followed where changed != nil { rebuilt.remove(id) }
+        for (id, _, changed) in effects.steps.followed {
+            if changed != nil { rebuilt.remove(id) }
+            guard let recipe = effects.editor.recipe(id), recipe.references.keep else { continue }
+            effects.steps.kept.caughtUp[id] = recipe.keptKeys(injectedWith: changed, isWhole: changed == nil)
+        }
         effects.steps.kept.rebuilt = rebuilt
         for (id, _) in effects.steps.reinjected {
             guard let recipe = effects.editor.recipe(id), recipe.references.keep else { continue }
@@ -101,7 +105,7 @@ extension Planner {
             if !recipe.scope.isShared { effects.store.reshaped.insert(id) }
             let ids = dependencies.subtracting(effects.steps.kept.caughtUp[id] ?? [])
             let objects = recipe.scope.isShared ? observed.objects(id) : observed.trackedObjects(id).map(\.object)
-            guard !ids.isEmpty, !objects.isEmpty || recipe.scope.isShared && observed.isBuilding(id) else { continue }
+            guard !ids.isEmpty, !objects.isEmpty else { continue }
             effects.steps.kept.begun[id] = (ids, objects)
             let definition = recipe.definition
             effects.changes.append(

@@ -39,11 +39,13 @@ extension Planner {
         for id in holders.sorted() {
             try loading.step()
             if let holder = recipe(id), holder.id == id, holder.references.keep {
-                for target in holder.references.kept.sorted() where recipe(target)?.isExclusive == true {
+                for target in holder.references.kept.sorted() {
+                    guard let exclusive = exclusive(behind: target, recipe) else { continue }
+                    let through = exclusive.id == target ? "" : " of '\(names.name(target))'"
                     failures.append(
                         Failure(
                             .argument,
-                            "'\(holder.key)' would keep the former '\(names.name(target))' after a change (on_change: keep), "
+                            "'\(holder.key)' would keep the former '\(exclusive.key)'\(through) after a change (on_change: keep), "
                                 + "but that one is exclusive: a reload stops it before it creates the new one",
                             path: holder.key, at: holder.definition.location))
                 }
@@ -58,6 +60,19 @@ extension Planner {
                     "\(why(holder, captive)): \(path); inject a provider, or give them scopes and types that fit",
                     path: holder.key, at: holder.definition.location))
         }
+    }
+
+    /// Returns the exclusive definition that a key stands for, or that the objects behind it hold for their holder alone.
+    private func exclusive(behind id: UInt32, _ recipe: (UInt32) -> Recipe?) -> Recipe? {
+        var seen: Set<UInt32> = [id]
+        var queue = [id]
+        while let next = queue.popLast() {
+            guard let found = recipe(next) else { continue }
+            if found.isExclusive { return found }
+            guard !found.scope.isShared else { continue }
+            for target in found.references.dependencies where seen.insert(target).inserted { queue.append(target) }
+        }
+        return nil
     }
 
     private func why(_ holder: Recipe, _ captive: Recipe) -> String {

@@ -34,7 +34,7 @@ struct WiringFactsReader {
                 for key in asked.map({ container.keys.name($0) }).sorted() {
                     if !node.dependencies.contains(where: { $0.key == key }) {
                         node.dependencies.append(
-                            .init(key: key, how: .asked, onChange: recipe.definition.body.onChange))
+                            .init(key: key, how: .asked))
                     }
                 }
                 guard isOwn else { return }
@@ -45,8 +45,15 @@ struct WiringFactsReader {
                     let found = node.dependencies.firstIndex { dependency in
                         dependency.key == key && (path != nil) == (dependency.how == .configuration)
                     }
-                    guard let index = found else { continue }
-                    node.dependencies[index].keptSince = generation
+                    if let index = found {
+                        node.dependencies[index].keptSince = generation
+                    } else {
+                        // A lookup finds another one meanwhile.
+                        node.dependencies.append(
+                            .init(
+                                key: key, how: path == nil ? .injection : .configuration, onChange: .keep,
+                                keptSince: generation))
+                    }
                 }
             }
             nodes.append(node)

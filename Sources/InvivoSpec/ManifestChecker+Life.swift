@@ -5,7 +5,7 @@ public struct ManifestLife: Sendable {
     public var isExclusive = false
     public var waits = false
     public var isTracked = false
-    public var onChange = ManifestOnChange.follow
+    public var onChange: ManifestOnChange?
     public var onChangeReason: String?
     /// Milliseconds; 0 stands for the limit of the runtime.
     public var startTimeout: UInt64 = 0
@@ -31,7 +31,7 @@ public struct ManifestLife: Sendable {
         isTracked = flag("tracked")
         startTimeout = milliseconds("start_timeout")
         stopTimeout = milliseconds("stop_timeout")
-        if let node = map["on_change"] { onChange = checker.onChange(node, path: path.key("on_change")) ?? .follow }
+        if let node = map["on_change"] { onChange = checker.onChange(node, path: path.key("on_change")) }
         onChangeReason = map["on_change_reason"].flatMap {
             checker.text($0, "the reason of a refusal", path: path.key("on_change_reason"))
         }

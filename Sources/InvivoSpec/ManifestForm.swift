@@ -52,7 +52,7 @@ public struct ManifestForm: Sendable {
     public var components: [ManifestComponent] = []
     /// The converter of a `$text`.
     public var converter: String?
-    /// How the component follows changes; nil = as the component declares.
+    /// How the holder follows changes of this injection; nil = as the component declares.
     public var onChange: ManifestOnChange?
     /// The methods that an `$all` calls when candidates are added and removed.
     public var listeners: (added: String, removed: String)?

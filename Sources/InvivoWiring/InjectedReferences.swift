@@ -3,11 +3,6 @@ public import InvivoBase
 
 /// The objects that were injected into an object, with the objects that its lazies have resolved. They change with the monitor held.
 public enum InjectedReferences {
-    /// Lets an object hold a lease on a former object of `key` that it resolved in its own code, and keeps using.
-    public static func keepFormer(_ lease: ObjectLease, of key: String, _ record: Record) {
-        remember(.object(lease), "former \(key)", record)
-    }
-
     /// Calls `body` with each object, as often as `record` holds leases on it. With the monitor held; a lease or hold of the caller
     /// keeps the record.
     public static func forEach(of record: Record, _ body: (UInt64) -> Void) {

@@ -19,10 +19,8 @@ extension Graph {
     func overtaking(of id: UInt32, _ dependencies: Set<UInt32>, since former: Graph) -> OvertakenBuild? {
         guard former !== self, let cell = cell(id) else { return nil }
         func isReplaced(_ id: UInt32) -> Bool { self.cell(id) !== former.cell(id) }
-        let recipe = former.recipe(id)
-        let kept = recipe?.references.kept ?? []
-        if ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: { !kept.contains($0) && isReplaced($0) })
-            || recipe?.injectedKeys.contains(where: { !kept.contains($0) && isReplaced($0) }) == true
+        if ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)
+            || former.recipe(id)?.injectedKeys.contains(where: isReplaced) == true
         {
             return .outdated(cell)
         }

@@ -200,6 +200,10 @@ static void a_change_is_refused_with_a_reason(void) {
     OK(invivo_changes_reset(changes, "a.part", 0, E));
     invivo_changes_discard(changes);
     CHECK_EQUAL(generation(), before);
+    const invivo_injection free_one[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_REFUSE, .reference = "a.part"}};
+    invivo_definition prototype = {.struct_size = sizeof prototype, .key = "a.free", .scope = INVIVO_SCOPE_PROTOTYPE, .type = shared_type, INITIALIZER(free_one)};
+    expects_error(invivo_define(runtime, &prototype, NULL, E), INVIVO_E_ARGUMENT,
+                  "a.free: on_change: refuse is for shared and tracked definitions: the objects of scope prototype are not known");
     CHECK_EQUAL(once("a.part").bits, part_before.bits);
     CHECK_EQUAL(once("a.recorder").bits, recorder.bits);
 
@@ -224,6 +228,15 @@ static void an_exclusive_dependency_is_not_kept(void) {
                   "a.holder: 'a.holder' would keep the former 'a.alias' after a change (on_change: keep), but that one is exclusive: a "
                   "reload stops it before it creates the new one");
     invivo_changes_discard(changes);
+    /* Behind a choice, or held by a prototype. */
+    describe();
+    ADD("a.port", SINGLETON, .type = shared_type, .flags = INVIVO_DEFINITION_EXCLUSIVE);
+    ADD("a.alias", PROTOTYPE, .type = shared_type, .initializer = (invivo_injection[]){KEY("input", "a.port")}, .initializer_count = 1);
+    ADD("a.holder", SINGLETON, .type = shared_type, INITIALIZER(arguments));
+    expects_error(invivo_changes_check(changes, E), INVIVO_E_ARGUMENT,
+                  "a.holder: 'a.holder' would keep the former 'a.port' of 'a.alias' after a change (on_change: keep), but that one is "
+                  "exclusive: a reload stops it before it creates the new one");
+    invivo_changes_discard(changes);
     /* It becomes exclusive later. */
     describe();
     ADD("a.port", SINGLETON, .type = shared_type);
@@ -247,21 +260,18 @@ static invivo_status resolve_part(void **instance, const invivo_build *build, co
     return status;
 }
 
-static void a_factory_keeps_what_it_resolved(void) {
+/* Its objects may keep anything: the runtime does not know. */
+static void objects_that_a_factory_resolves_are_followed(void) {
     begin();
     replace("a.part", INVIVO_SCOPE_SINGLETON);
     describe();
     ADD("a.holder", SINGLETON, .type = shared_type, .factory = resolve_part, .on_change = INVIVO_ON_CHANGE_KEEP);
     commit();
-    invivo_object holder = once("a.holder"), former = once("a.part");
-    forget();
+    invivo_object holder = once("a.holder");
     replace("a.part", INVIVO_SCOPE_SINGLETON);
-    OK(invivo_runtime_poll(runtime, 0, NULL, E));
-    CHECK_TEXT(trace, "init:part start:part ");
-    CHECK_EQUAL(once("a.holder").bits, holder.bits);
-    CHECK_EQUAL(at(holder)->input.bits, former.bits);
-    CHECK(at(at(holder)->input) != NULL);
-    CHECK(kept_since("a.holder", "a.part") > 0);
+    CHECK(once("a.holder").bits != holder.bits);
+    CHECK_EQUAL(at(once("a.holder"))->input.bits, once("a.part").bits);
+    CHECK_EQUAL(kept_since("a.holder", "a.part"), 0);
     end();
 }
 
@@ -315,6 +325,180 @@ static void bindings_are_kept(void) {
     commit();
     CHECK_EQUAL(at(once("a.holder"))->input.bits, once("a.second").bits);
     CHECK_EQUAL(at(once("a.holder"))->left.bits, once("a.second").bits);
+    end();
+}
+
+/* A lookup that finds a better candidate, and an optional key that is defined later. */
+static void rebindings_are_kept_or_refused(void) {
+    static const uint32_t flags[] = {INVIVO_INJECT_KEEP, INVIVO_INJECT_REFUSE};
+    for (int which = 0; which < 2; which++) {
+        begin();
+        replace("a.first", INVIVO_SCOPE_SINGLETON);
+        const invivo_injection greedy[] = {{.name = "input", .how = INVIVO_INJECT_TYPE, .flags = flags[which] | INVIVO_INJECT_GREEDY, .reference = "Part"}};
+        const invivo_injection optional[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = flags[which] | INVIVO_INJECT_OPTIONAL, .reference = "a.late"}};
+        describe();
+        ADD("a.greedy", SINGLETON, .type = confined_type, INITIALIZER(greedy));
+        ADD("a.optional", SINGLETON, .type = confined_type, INITIALIZER(optional));
+        ADD("a.each", PROTOTYPE, .type = shared_type, .initializer = (invivo_injection[]){{.name = "input", .how = INVIVO_INJECT_TYPE,
+            .flags = INVIVO_INJECT_KEEP | INVIVO_INJECT_GREEDY, .reference = "Part"}}, .initializer_count = 1,
+            .flags = INVIVO_DEFINITION_HIDDEN_CLASS);
+        commit();
+        observe();
+        const uint64_t *version = invivo_key_version(key_of("a.each"));
+        invivo_object kept = once("a.greedy"), empty = once("a.optional"), first = once("a.first");
+        uint64_t before = invivo_version_read(version);
+        invivo_definition better = {.struct_size = sizeof better, .key = "a.better", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type, .rank = 5};
+        invivo_definition late = {.struct_size = sizeof late, .key = "a.late", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type, .rank = -5};
+        if (flags[which] == INVIVO_INJECT_REFUSE) {
+            expects_error(invivo_define(runtime, &better, NULL, E), INVIVO_E_REFUSED, NULL);
+            expects_error(invivo_define(runtime, &late, NULL, E), INVIVO_E_REFUSED, NULL);
+        } else {
+            OK(invivo_define(runtime, &better, NULL, E));
+            CHECK(strstr(last, "'a.greedy' keeps the former 'a.first'") != NULL);
+            CHECK(kept_since("a.greedy", "a.first") > 0);
+            CHECK(invivo_version_read(version) != before);
+            OK(invivo_define(runtime, &late, NULL, E));
+            CHECK(strstr(last, "'a.optional' keeps the former 'a.late'") != NULL);
+        }
+        CHECK_EQUAL(once("a.greedy").bits, kept.bits);
+        CHECK_EQUAL(at(kept)->input.bits, first.bits);
+        CHECK_EQUAL(once("a.optional").bits, empty.bits);
+        CHECK_EQUAL(at(empty)->input.bits, 0);
+        end();
+    }
+}
+
+static invivo_status take(void *instance, void *user_data, const invivo_value *arguments, size_t count, invivo_value *result, invivo_error **error) {
+    (void)result, (void)count;
+    part *self = (part *)instance;
+    if (arguments[0].kind == INVIVO_KIND_OBJECT) self->left = arguments[0].as.object;
+    return say((const char *)user_data, self->name, error);
+}
+static const invivo_parameter one_object[] = {{.name = "object", .kind = INVIVO_KIND_OBJECT}};
+static const invivo_parameter two_objects[] = {{.name = "object", .kind = INVIVO_KIND_OBJECT}, {.name = "other", .kind = INVIVO_KIND_OBJECT}};
+static const invivo_method taking_methods[] = {
+    {.struct_size = sizeof(invivo_method), .name = "plug", .parameters = one_object, .parameter_count = 1, .call = take, .user_data = (void *)"plug"},
+    {.struct_size = sizeof(invivo_method), .name = "unplug", .parameters = one_object, .parameter_count = 1, .call = take, .user_data = (void *)"unplug"},
+    {.struct_size = sizeof(invivo_method), .name = "take", .parameters = two_objects, .parameter_count = 2, .call = take, .user_data = (void *)"take"},
+};
+static invivo_status set_list(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)value;
+    return say("list", ((part *)instance)->name, error);
+}
+static const invivo_property taking_properties[] = {
+    {.struct_size = sizeof(invivo_property), .name = "all", .kind = INVIVO_KIND_LIST, .set = set_list},
+    {.struct_size = sizeof(invivo_property), .name = "right", .kind = INVIVO_KIND_OBJECT, .get = get_object, .set = set_object, .user_data = (void *)offsetof(part, right)},
+};
+static invivo_type taking_type(void) {
+    invivo_type_options options = part_options("Taking");
+    options.concurrency = INVIVO_CONFINED, options.methods = taking_methods, options.method_count = 3;
+    options.properties = taking_properties, options.property_count = 2, options.supertype_count = 0;
+    return register_type(options);
+}
+
+static void candidates_are_always_received(void) {
+    begin();
+    replace("a.first", INVIVO_SCOPE_SINGLETON);
+    describe();
+    ADD("a.rack", SINGLETON, .type = taking_type(), .on_change = INVIVO_ON_CHANGE_KEEP, .properties = (invivo_injection[]){{
+        .name = "all", .how = INVIVO_INJECT_ALL, .reference = "Part", .added = "plug", .removed = "unplug"}}, .property_count = 1);
+    commit();
+    once("a.rack");
+    forget();
+    replace("a.second", INVIVO_SCOPE_SINGLETON);
+    CHECK(strstr(trace, "plug:rack ") != NULL);
+    end();
+}
+
+static void an_alias_or_choice_declares_nothing(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    invivo_definition alias = {.struct_size = sizeof alias, .key = "a.alias", .alias = "a.part", .on_change = INVIVO_ON_CHANGE_KEEP};
+    expects_error(invivo_define(runtime, &alias, NULL, E), INVIVO_E_ARGUMENT,
+                  "a.alias: on_change is declared, but an alias creates no object: declare it for the definition that receives 'a.alias', or "
+                  "for its injection");
+    const invivo_injection chooser = {.how = INVIVO_INJECT_CONFIG, .flags = INVIVO_INJECT_OPTIONAL, .reference = "which"};
+    const invivo_option options[] = {{.when = INVIVO_WHEN_OTHERWISE, .use = KEY(NULL, "a.part")}};
+    invivo_definition choice = {.struct_size = sizeof choice, .key = "a.choice", .chooser = &chooser, .options = options, .option_count = 1,
+                                .on_change = INVIVO_ON_CHANGE_REFUSE};
+    expects_error(invivo_define(runtime, &choice, NULL, E), INVIVO_E_ARGUMENT, NULL);
+    const invivo_injection refusing = {.how = INVIVO_INJECT_CONFIG, .flags = INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_REFUSE, .reference = "which"};
+    choice.chooser = &refusing, choice.on_change = INVIVO_ON_CHANGE_DEFAULT;
+    expects_error(invivo_define(runtime, &choice, NULL, E), INVIVO_E_ARGUMENT, NULL);
+    end();
+}
+
+static void marks_are_those_of_each_object(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    replace("a.other", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection both[] = {{.how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}, KEY(NULL, "a.other")};
+    const invivo_invocation methods[] = {{.method = "take", .arguments = both, .argument_count = 2}};
+    const invivo_injection properties[] = {{.name = "right", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    invivo_type taking = taking_type();
+    describe();
+    ADD("a.tracked", PROTOTYPE, .type = taking, .flags = INVIVO_DEFINITION_TRACKED, PROPERTIES(properties));
+    ADD("a.caller", SINGLETON, .type = taking, .methods = methods, .method_count = 1);
+    ADD("a.double", SINGLETON, .type = taking, INITIALIZER(arguments), .methods = methods, .method_count = 1);
+    commit();
+    invivo_object first = resolve("a.tracked");
+    once("a.caller"), once("a.double");
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    CHECK(kept_since("a.tracked", "a.part") > 0 && kept_since("a.caller", "a.part") > 0);
+    replace("a.other", INVIVO_SCOPE_SINGLETON); /* the method is called again, with the current part */
+    CHECK_EQUAL(at(once("a.caller"))->left.bits, once("a.part").bits);
+    CHECK_EQUAL(kept_since("a.caller", "a.part"), 0);
+    CHECK(kept_since("a.double", "a.part") > 0); /* its initializer received the former one */
+    invivo_object second = resolve("a.tracked");
+    drop(first);
+    CHECK_EQUAL(kept_since("a.tracked", "a.part"), 0);
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    CHECK(kept_since("a.tracked", "a.part") > 0);
+    describe();
+    ADD("a.tracked", PROTOTYPE, .type = taking, .flags = INVIVO_DEFINITION_TRACKED, PROPERTIES(properties), .rank = 1);
+    commit(); /* everything is injected again */
+    CHECK_EQUAL(at(second)->right.bits, once("a.part").bits);
+    CHECK_EQUAL(kept_since("a.tracked", "a.part"), 0);
+    drop(second);
+    end();
+}
+
+static invivo_status set_up(void *instance, void *user_data, invivo_error **error) {
+    (void)user_data;
+    invivo_object child;
+    invivo_status status = invivo_child(runtime, key_of("a.kid"), NULL, 0, &child, error);
+    return status ? status : say("setup", ((part *)instance)->name, error);
+}
+static void a_tracked_child_keeps_its_initializer(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    replace("a.other", INVIVO_SCOPE_SINGLETON);
+    invivo_type_options options = part_options("Owner");
+    options.setup = set_up;
+    invivo_type owner = register_type(options);
+    const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    const invivo_injection properties[] = {KEY("left", "a.other")};
+    const invivo_injection rebuilt[] = {{.name = "left", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_REBUILD, .reference = "a.other"}};
+    describe();
+    ADD("a.kid", PROTOTYPE, .type = confined_type, .flags = INVIVO_DEFINITION_TRACKED, INITIALIZER(arguments), PROPERTIES(properties));
+    commit();
+    describe();
+    ADD("a.owner", SINGLETON, .type = owner);
+    commit();
+    once("a.owner");
+    forget();
+    describe();
+    ADD("a.part", SINGLETON, .type = shared_type, .rank = 1);
+    ADD("a.other", SINGLETON, .type = shared_type, .rank = 1);
+    commit();
+    CHECK(strstr(trace, "left:kid ") != NULL && !strstr(trace, "setup:owner"));
+    describe();
+    ADD("a.kid", PROTOTYPE, .type = confined_type, .flags = INVIVO_DEFINITION_TRACKED, INITIALIZER(arguments), PROPERTIES(rebuilt));
+    commit();
+    forget();
+    replace("a.other", INVIVO_SCOPE_SINGLETON);
+    CHECK(strstr(trace, "init:kid ") != NULL && strstr(trace, "setup:owner ") != NULL);
     end();
 }
 
@@ -416,14 +600,14 @@ static void bad_input_is_refused(void) {
     invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP | INVIVO_INJECT_REBUILD, .reference = "a.part"}};
     invivo_definition definition = {.struct_size = sizeof definition, .key = "a.x", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type, INITIALIZER(arguments)};
     expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_ARGUMENT,
-                  "a.x: initializer[0].flags: an injection has one of KEEP, REBUILD and REFUSE");
+                  "a.x: initializer[0].flags: an injection has one of KEEP, REBUILD, REFUSE and FOLLOW");
     const invivo_injection item = {.how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"};
     arguments[0] = (invivo_injection){.name = "input", .how = INVIVO_INJECT_LIST, .items = &item, .item_count = 1};
     expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_ARGUMENT,
-                  "a.x: initializer[0].items[0].flags: KEEP, REBUILD and REFUSE are for an injection as a whole, not for an item of it");
-    definition.initializer_count = 0, definition.on_change = 4;
+                  "a.x: initializer[0].items[0].flags: KEEP, REBUILD, REFUSE and FOLLOW are for an injection as a whole, not for an item of it");
+    definition.initializer_count = 0, definition.on_change = 5;
     expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_ARGUMENT,
-                  "a.x: definition.on_change is 4, which is not one of INVIVO_ON_CHANGE_...");
+                  "a.x: definition.on_change is 5, which is not one of INVIVO_ON_CHANGE_...");
     end();
 }
 
@@ -434,7 +618,12 @@ int main(void) {
     a_property_is_rebuilt_on_request();
     a_change_is_refused_with_a_reason();
     an_exclusive_dependency_is_not_kept();
-    a_factory_keeps_what_it_resolved();
+    objects_that_a_factory_resolves_are_followed();
+    rebindings_are_kept_or_refused();
+    candidates_are_always_received();
+    an_alias_or_choice_declares_nothing();
+    marks_are_those_of_each_object();
+    a_tracked_child_keeps_its_initializer();
     configuration_values_are_kept();
     bindings_are_kept();
     kept_and_followed_injections_mix();

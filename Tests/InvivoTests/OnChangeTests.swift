@@ -18,27 +18,26 @@ extension SwiftAPI {
             let panel = lazySingleton(wired(Injection.reference("app.theme").onChange(.keep), by: { (theme: Theme) in Panel(theme: theme) }))
             let whole = lazySingleton(wired(Injection.reference("app.theme"), by: { (theme: Theme) in Panel(theme: theme) }))
                 .onChange(.keep)
-            let made = lazySingleton { resolver in Panel(theme: try resolver(\App.theme)) }.onChange(.keep)
         }
 
         @Test func anObjectKeepsTheFormerOneUntilItIsRebuilt() throws {
             try withRuntime { runtime throws in
                 let app = try runtime.activate(App())
-                let panels = [try app.panel(), try app.whole(), try app.made()]
+                let panels = [try app.panel(), try app.whole()]
                 let reports = Locked<[Reload]>([])
                 let observer = try runtime.observe { report in reports.withLock { $0.append(report) } }
                 defer { try? observer.close() }
                 try runtime.configure("app.theme", "dark")
                 #expect(try app.theme().name == "dark")
-                for (panel, key) in zip(panels, ["panel", "whole", "made"]) {
+                for (panel, key) in zip(panels, ["panel", "whole"]) {
                     #expect(try runtime.resolve("app.\(key)", as: Panel.self) === panel)
                     #expect(panel.theme.name == "light")
                     let need = try runtime.wiring.nodes.first { $0.key == "app.\(key)" }?.needs.first { $0.key == "app.theme" }
                     #expect(need?.keptSince != nil && need?.onChange == .keep)
                 }
                 let last = try #require(reports.withLock(\.last))
-                #expect(last.changes.filter { $0.kind == .kept }.map(\.key).sorted() == ["app.made", "app.panel", "app.whole"])
-                #expect(last.warnings.count == 3)
+                #expect(last.changes.filter { $0.kind == .kept }.map(\.key).sorted() == ["app.panel", "app.whole"])
+                #expect(last.warnings.count == 2)
                 try runtime.reset("app.panel")
                 #expect(try app.panel().theme.name == "dark")
             }

@@ -101,7 +101,7 @@ enum {
 #define INVIVO_STATUS_ENUMERATOR(name, number, text) INVIVO_##name = number,
     INVIVO_STATUS_TABLE(INVIVO_STATUS_ENUMERATOR)
 #undef INVIVO_STATUS_ENUMERATOR
-    INVIVO_STATUS_LAST = -49
+    INVIVO_STATUS_LAST = -50
 };
 
 /** Returns the name of a status code, such as "INVIVO_E_RANGE".

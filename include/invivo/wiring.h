@@ -84,37 +84,40 @@ enum {
      * the argument is left out, and the parameter has its default (invivo_build.given). */
     INVIVO_INJECT_OR_DEFAULT = 8,
     INVIVO_INJECT_BY_POSITION = 16, /**< in an initializer: the injection goes by position; `name` is for messages only */
-    /** How the holder follows a change of what it receives; see INVIVO_ON_CHANGE_KEEP, _REBUILD and _REFUSE. At most one
-     * of them, of an injection as a whole; without one, `on_change` of the definition decides. Not for a field of a block,
-     * nor with `added` and `removed`. */
+    /** How the holder follows a change of what it receives; see INVIVO_ON_CHANGE_KEEP and the others. At most one of
+     * them, of an injection as a whole; without one, `on_change` of the definition decides. Not for a field of a block, nor
+     * with `added` and `removed`, which receive each change. */
     INVIVO_INJECT_KEEP = 32,
     INVIVO_INJECT_REBUILD = 64,
-    INVIVO_INJECT_REFUSE = 128
+    INVIVO_INJECT_REFUSE = 128,
+    INVIVO_INJECT_FOLLOW = 256
 };
 
-/** How the objects of a definition follow a change of a dependency: of a key or a configuration path that they received
- * directly, not through a provider, lazy or weak reference. Of several references to one key, the strongest decides:
+/** How the objects of a definition follow a change of a dependency: of a key or a configuration path that they received by
+ * injection, not through a provider, lazy or weak reference. Of several references to one key, the strongest decides:
  * REFUSE, REBUILD, FOLLOW, KEEP. */
 enum {
+    INVIVO_ON_CHANGE_DEFAULT = 0, /**< the parent's, or FOLLOW */
     /** The reference decides: after a change of an initializer argument the object is rebuilt; a property or method is
      * injected again. */
-    INVIVO_ON_CHANGE_FOLLOW = 0,
+    INVIVO_ON_CHANGE_FOLLOW = 1,
     /** The object keeps what it has, with a lease, until it is rebuilt for another reason. A method is called again if
-     * another of its arguments changes, with the current values of all. Each report warns of each object that begins to
-     * keep something, and has a change of kind INVIVO_CHANGED_KEPT; invivo_graph_describe shows it ("kept"). An error of the
-     * plan for an EXCLUSIVE dependency, of which there is one at a time. */
-    INVIVO_ON_CHANGE_KEEP = 1,
-    INVIVO_ON_CHANGE_REBUILD = 2, /**< the object is rebuilt, also for a property or method */
-    /** The change set fails (INVIVO_E_REFUSED), with `on_change_reason`, unless it defines or removes the holder, too. A
-     * shared object that is not built refuses nothing. */
-    INVIVO_ON_CHANGE_REFUSE = 3
+     * another of its arguments changes, with the current values of all. A report that replaces something that objects
+     * keep has a warning and a change of kind INVIVO_CHANGED_KEPT for each of their keys; invivo_graph_describe shows it
+     * ("kept_since"). An error of the plan for an EXCLUSIVE dependency, of which there is one at a time. */
+    INVIVO_ON_CHANGE_KEEP = 2,
+    /** The object is rebuilt, also for a property or method. A tracked object without an owner is injected again. */
+    INVIVO_ON_CHANGE_REBUILD = 3,
+    /** The change set fails (INVIVO_E_REFUSED), with `on_change_reason`, unless it defines or removes the holder, too. For
+     * shared and tracked definitions; without objects they refuse nothing. */
+    INVIVO_ON_CHANGE_REFUSE = 4
 };
 
 /** One injected value. In an initializer, `name` is the name of a parameter; NULL = by position. */
 typedef struct invivo_injection {
     const char *name;
     uint32_t how;   /* INVIVO_INJECT_... */
-    uint32_t flags; /**< INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY, _OR_DEFAULT, _BY_POSITION */
+    uint32_t flags; /**< INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY, _OR_DEFAULT, _BY_POSITION, _KEEP, _REBUILD, _REFUSE, _FOLLOW */
     invivo_value value;    /**< for VALUE; copied */
     const char *reference; /**< a key, a type or a path; a key may be defined later in the same change set */
     const struct invivo_injection *items;
@@ -223,7 +226,7 @@ typedef struct invivo_definition {
     uint32_t line, column;
     /** The definition from which this one inherits.
      * It inherits each of these that it does not declare itself: type, scope, factory or initializer, parameters,
-     * injections, hooks and timeouts. Properties are inherited by name. Inherited method calls run before its own
+     * injections, hooks, timeouts and `on_change`. Properties are inherited by name. Inherited method calls run before its own
      * calls, except for methods that it calls itself. Not inherited: flags, rank, alias, constant, choice, `each`. */
     const char *parent;
     /** The runtime arguments of a resolve. INVIVO_INJECT_ARGUMENT injects them.
@@ -278,8 +281,9 @@ typedef struct invivo_definition {
      * It is removed with that definition, and is not found by type. If the containing definition has `each`, there is
      * one per entry. For languages that name inline definitions themselves; in C use `definition` of invivo_injection. */
     const char *owner;
-    /** How its objects follow changes of dependencies, INVIVO_ON_CHANGE_...: those that `factory`, `inject` or a hook
-     * resolves, and all injections that do not declare it themselves. Inherited with `on_change_reason`. */
+    /** How its objects follow changes of what they receive by injections that do not declare it themselves,
+     * INVIVO_ON_CHANGE_... Inherited with `on_change_reason`. Not for an alias or a choice, which create nothing. Objects that
+     * `factory`, `inject` or a hook resolves are followed as before: inject them to declare something else. */
     uint32_t on_change;
     uint32_t reserved2;
     const char *on_change_reason; /**< why REFUSE refuses a change, for the error; NULL = none is given */

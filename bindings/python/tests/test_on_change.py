@@ -24,6 +24,7 @@ class Marked:
 class Sized:
     size: int = 0
     theme: Theme | None = None
+    name: str = ""
 
 
 def themed() -> invivo.Assembly:
@@ -69,9 +70,8 @@ def test_an_object_keeps_the_former_one(declared):
         assert runtime["app.panel"].theme.color == "dark"
 
 
-def test_a_factory_keeps_what_it_resolved():
+def test_objects_that_a_factory_resolves_are_followed():
     app = themed()
-    runtime = None
 
     def panel() -> Panel:
         return Panel(invivo.current()["app.theme"])
@@ -80,8 +80,27 @@ def test_a_factory_keeps_what_it_resolved():
     with invivo.Runtime(app) as runtime:
         former = runtime["app.panel"]
         edit(runtime, "dark")
-        assert runtime["app.panel"] is former
-        assert former.theme.color == "light"
+        assert runtime["app.panel"] is not former
+        assert runtime["app.panel"].theme.color == "dark"
+
+
+def test_a_property_of_another_object_is_kept():
+    class App(invivo.Assembly):
+        @invivo.singleton
+        def theme(self) -> Theme:
+            return invivo.new(Theme, invivo.config("theme", "light"))
+
+        @invivo.singleton
+        def sized(self) -> Sized:
+            made = invivo.new(Sized)
+            made.name = invivo.ref("app.theme", on_change="keep").color
+            return made
+
+    with invivo.Runtime(App()) as runtime:
+        former = runtime["app.sized"]
+        edit(runtime, "dark")
+        assert runtime["app.sized"] is former
+        assert former.name == "light"
 
 
 def test_a_value_of_the_configuration_is_kept():

@@ -67,6 +67,8 @@ public:
     injection keep() && { return flags_ |= INVIVO_INJECT_KEEP, std::move(*this); }
     injection rebuild() && { return flags_ |= INVIVO_INJECT_REBUILD, std::move(*this); }
     injection refuse() && { return flags_ |= INVIVO_INJECT_REFUSE, std::move(*this); }
+    /// As the reference decides, whatever the definition declares.
+    injection follow() && { return flags_ |= INVIVO_INJECT_FOLLOW, std::move(*this); }
 
     /// For all of a type, in a property: methods that receive added and removed objects instead of the whole list.
     injection hearing(std::string added, std::string removed) && {
@@ -393,7 +395,7 @@ public:
     definition &exclusive() { return flags(INVIVO_DEFINITION_EXCLUSIVE); }
     definition &waits() { return flags(INVIVO_DEFINITION_WAITS); }
     definition &tracked() { return flags(INVIVO_DEFINITION_TRACKED); }
-    /// How its objects follow changes of dependencies: INVIVO_ON_CHANGE_KEEP, ...; `reason` is for REFUSE.
+    /// How its objects follow changes of what they receive: INVIVO_ON_CHANGE_KEEP, ...; `reason` is for REFUSE.
     definition &on_change(uint32_t how, std::string reason = {}) { return on_change_ = how, reason_ = std::move(reason), *this; }
     /// The start and stop timeouts of its objects.
     definition &start_timeout(std::chrono::milliseconds time) { return start_timeout_ = detail::milliseconds_of(time), *this; }
@@ -516,7 +518,7 @@ private:
     std::string key_, type_, alias_, parent_, maker_method_, scope_name_, each_, generic_;
     const char *file_ = nullptr;
     std::string reason_;
-    uint32_t scope_ = INVIVO_SCOPE_DEFAULT, flags_ = 0, on_change_ = INVIVO_ON_CHANGE_FOLLOW, line_ = 0, start_timeout_ = 0, stop_timeout_ = 0;
+    uint32_t scope_ = INVIVO_SCOPE_DEFAULT, flags_ = 0, on_change_ = INVIVO_ON_CHANGE_DEFAULT, line_ = 0, start_timeout_ = 0, stop_timeout_ = 0;
     int32_t rank_ = 0;
     detail::tables tables_;
     const invivo_parameter *parameters_ = nullptr;

@@ -234,7 +234,7 @@ if TYPE_CHECKING:
             start_timeout: float | None = None,
             stop_timeout: float | None = None,
             type: builtins.type[Any] | None = None,
-            on_change: OnChange = "follow",
+            on_change: OnChange | None = None,
             on_change_reason: str | None = None,
         ) -> Callable[[F], F]: ...
         def __call__(self, *_: Any, **__: Any) -> Any: ...

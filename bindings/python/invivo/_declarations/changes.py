@@ -16,11 +16,13 @@ _VALUES = {
     "refuse": c.INVIVO_ON_CHANGE_REFUSE,
 }
 _FLAGS = {
-    "follow": 0,
+    "follow": c.INVIVO_INJECT_FOLLOW,
     "keep": c.INVIVO_INJECT_KEEP,
     "rebuild": c.INVIVO_INJECT_REBUILD,
     "refuse": c.INVIVO_INJECT_REFUSE,
 }
+
+ON_CHANGE_FLAGS = c.INVIVO_INJECT_KEEP | c.INVIVO_INJECT_REBUILD | c.INVIVO_INJECT_REFUSE | c.INVIVO_INJECT_FOLLOW
 
 
 def _checked(declared: str) -> str:
@@ -29,9 +31,9 @@ def _checked(declared: str) -> str:
     return declared
 
 
-def on_change_value(declared: OnChange) -> int:
+def on_change_value(declared: OnChange | None) -> int:
     """Returns the value for a definition."""
-    return _VALUES[_checked(declared)]
+    return c.INVIVO_ON_CHANGE_DEFAULT if declared is None else _VALUES[_checked(declared)]
 
 
 def on_change_flag(declared: OnChange | None) -> int:

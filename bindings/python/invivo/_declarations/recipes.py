@@ -96,6 +96,7 @@ class Entry:
     path: str | None
     default: Any = _MISSING
     optional: bool = False
+    on_change: OnChange | None = None
 
     @property
     def has_default(self) -> bool:
@@ -169,10 +170,11 @@ class Options:
     dependencies into its prototypes. ``start_timeout``, ``stop_timeout``: limits in seconds for its objects; None:
     those of the runtime.
 
-    ``on_change``: how its objects follow changes of their dependencies that do not declare it themselves. ``"follow"``:
-    after a change of an argument of the class an object is made again; an attribute is injected again. ``"keep"``: it
-    keeps what it has until it is made again for another reason. ``"rebuild"``: it is made again for an attribute, too.
+    ``on_change``: how its objects follow changes of what they receive, unless that declares it itself. ``"follow"``: after
+    a change of an argument of the class an object is made again; an attribute is injected again. ``"keep"``: it keeps
+    what it has until it is made again for another reason. ``"rebuild"``: it is made again for an attribute, too.
     ``"refuse"``: the change fails (`ChangeRefusedError`), with ``on_change_reason``, unless it defines this one, too.
+    None: as the parent's, or ``"follow"``. Objects that a factory resolves are always followed.
     """
 
     rank: int = 0
@@ -190,7 +192,7 @@ class Options:
     start_timeout: float | None = None
     stop_timeout: float | None = None
     type: builtins.type[Any] | None = None
-    on_change: OnChange = "follow"
+    on_change: OnChange | None = None
     on_change_reason: str | None = None
 
 
@@ -211,7 +213,7 @@ def options(
     start_timeout: float | None = None,
     stop_timeout: float | None = None,
     type: builtins.type[Any] | None = None,
-    on_change: OnChange = "follow",
+    on_change: OnChange | None = None,
     on_change_reason: str | None = None,
 ) -> Options:
     """`Options`, with a single hook where there is only one."""

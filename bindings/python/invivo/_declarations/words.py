@@ -245,13 +245,15 @@ def config(
     return Recipe(Config(path, default, optional, on_change))
 
 
-def entry(path: str = "", /, default: Any = _MISSING, *, optional: bool = False) -> Any:
+def entry(
+    path: str = "", /, default: Any = _MISSING, *, optional: bool = False, on_change: OnChange | None = None
+) -> Any:
     """In a definition with ``each``: the value of its entry at a path below it, in the type of its target.
 
     Without a path it is the entry itself. As for `config`, a missing value is an error without ``default`` or
     ``optional``.
     """
-    return Recipe(Entry(path, default, optional))
+    return Recipe(Entry(path, default, optional, on_change))
 
 
 def entry_name() -> str:

@@ -17,7 +17,7 @@ from .._classes.classes import Method
 from .._classes.hints import LATE, Hint, crossing_kind, for_python
 from .._classes.universal import VALUE, is_plain
 from .._declarations import recipes
-from .._declarations.changes import on_change_flag
+from .._declarations.changes import ON_CHANGE_FLAGS, on_change_flag
 from .._declarations.recipes import Draft, Options, Recipe, Ref
 from .._values.foreign import Type
 from .._values.kinds import KIND_NAMES
@@ -129,6 +129,13 @@ class Sources:
     def _recipe(self, recipe: Recipe, place: str, hint: Hint | None, to: To) -> Injection:
         found = self._described(recipe, place, hint, to)
         flags = on_change_flag(getattr(recipe._node, "on_change", None))
+        if isinstance(recipe._node, (recipes.Path, recipes.Text)) and found.items:
+            # It belongs to the injection as a whole.
+            inner = found.items[0]
+            flags |= inner.flags & ON_CHANGE_FLAGS
+            found = dataclasses.replace(
+                found, items=(dataclasses.replace(inner, flags=inner.flags & ~ON_CHANGE_FLAGS), *found.items[1:])
+            )
         return dataclasses.replace(found, flags=found.flags | flags) if flags else found
 
     def _described(self, recipe: Recipe, place: str, hint: Hint | None, to: To) -> Injection:
