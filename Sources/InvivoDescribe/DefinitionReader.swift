@@ -108,7 +108,8 @@ public struct DefinitionReader {
         body.stopTimeout = nanoseconds(given.stop_timeout_ms) ?? 0
         body.onChange = OnChange(rawValue: given.on_change)
         guard body.onChange != nil || given.on_change == UInt32(INVIVO_ON_CHANGE_DEFAULT) else {
-            throw fail(.argument, "definition.on_change is \(given.on_change), which is not one of INVIVO_ON_CHANGE_...")
+            throw fail(
+                .argument, "definition.on_change is \(given.on_change), which is not one of INVIVO_ON_CHANGE_...")
         }
         body.onChangeReason = try optionalText(given.on_change_reason, "definition.on_change_reason")
         body.each = try optionalText(given.each, "definition.each")

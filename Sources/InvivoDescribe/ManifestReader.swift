@@ -298,7 +298,9 @@ private struct ComponentReader {
     private mutating func refuseOnChange(inside items: [ManifestInjection]) {
         for item in items where onChange(item) != nil {
             note(
-                Failure(.argument, "on_change is for an injection as a whole, not for an item of it: write it at the outer one"),
+                Failure(
+                    .argument,
+                    "on_change is for an injection as a whole, not for an item of it: write it at the outer one"),
                 item)
         }
     }

@@ -19,7 +19,7 @@ extension DefinitionCompiler {
         for candidate in found.candidates {
             let id = config.intern(candidate)
             found.ids.append(id)
-            refer(to: id, edge)
+            references.add(id, edge)
             found.node = config.tree.find(candidate)
             if found.node != nil { break }
         }
@@ -157,7 +157,7 @@ extension DefinitionCompiler {
         // All candidates, because a later call may find the value at an outer path.
         let ids = found.candidates.map { candidate in
             let id = config.intern(candidate)
-            refer(to: id, .deferred)
+            references.add(id, .deferred)
             return id
         }
         return .setting(ConfigSetting(path: path, ids: ids, otherwise: otherwise))

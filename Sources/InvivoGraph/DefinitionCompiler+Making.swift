@@ -7,9 +7,7 @@ extension DefinitionCompiler {
         let parameters = type.description.signature.parameters
         var slots: [Recipe.Slot] = []
         var taken = Set<Int>()
-        defer { begin(nil) }
         for injection in definition.body.initializer {
-            begin(injection)
             let position: Int
             if let name = injection.name {
                 guard let index = parameters.firstIndex(where: { $0.name.isSameName(as: name) }) else {
@@ -17,7 +15,7 @@ extension DefinitionCompiler {
                         .arity,
                         "'\(type.name)' has no initializer parameter '\(name)'\(suggestion(for: name, among: parameters.map(\.name)))"
                     )
-                    _ = source(injection.source, .initializer, "initializer parameter '\(name)'")
+                    _ = source(injection.source, edge(.initializer, of: injection), "initializer parameter '\(name)'")
                     continue
                 }
                 position = index
@@ -39,8 +37,7 @@ extension DefinitionCompiler {
             }
             let parameter = position < parameters.count ? parameters[position] : nil
             isLeftOut = false
-            let slot = slot(
-                injection.source, position, definition.body.factory == nil ? parameter : nil, type, injection.label)
+            let slot = slot(injection, position, definition.body.factory == nil ? parameter : nil, type)
             if !isLeftOut { slots.append(slot) }
             isLeftOut = false
         }
@@ -64,11 +61,10 @@ extension DefinitionCompiler {
     /// The arguments of the method that creates the instance. All are required.
     mutating func makerSlots(_ call: Invocation, _ signature: Signature?) -> [Recipe.Slot] {
         var slots: [Recipe.Slot] = []
-        defer { begin(nil) }
         for (index, injection) in call.arguments.enumerated() {
-            begin(injection)
             let what = "argument \(index) of the maker"
-            let compiled = argument(injection.source, index, of: signature, .initializer, what)
+            let compiled = argument(
+                injection.source, index, of: signature, edge(.initializer, of: injection), what)
             slots.append(Recipe.Slot(position: index, source: compiled, parameter: nil))
         }
         guard let signature else { return slots }
@@ -85,13 +81,14 @@ extension DefinitionCompiler {
     }
 
     mutating func slot(
-        _ given: Injection.Source, _ position: Int, _ parameter: Signature.Parameter?, _ type: ObjectType,
-        _ label: String?
+        _ injection: Injection, _ position: Int, _ parameter: Signature.Parameter?, _ type: ObjectType
     ) -> Recipe.Slot {
-        let what = "initializer parameter '\(parameter?.name ?? label ?? "\(position)")'"
+        let what = "initializer parameter '\(parameter?.name ?? injection.label ?? "\(position)")'"
         let before = wrong
         let signature = type.description.signature
-        var compiled = source(given, .initializer, what, parameter.map { .parameter(signature, $0) } ?? .any)
+        var compiled = source(
+            injection.source, edge(.initializer, of: injection), what,
+            parameter.map { .parameter(signature, $0) } ?? .any)
         // Errors that follow from a reported error are not reported.
         if let parameter, wrong == before {
             do throws(Failure) {
@@ -129,8 +126,6 @@ extension DefinitionCompiler {
             let property = try type.description.property(named: name).property
             if property.isReadOnly { throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only") }
             if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
-            begin(injection)
-            defer { begin(nil) }
             if injection.onChange != nil, property.isInBlock || injection.listeners != nil {
                 throw Failure(
                     .argument,
@@ -142,7 +137,8 @@ extension DefinitionCompiler {
             }
             let before = wrong
             var compiled = source(
-                injection.source, property.isInBlock ? .deferred : .injection, "the property '\(name)'",
+                injection.source, property.isInBlock ? .deferred : edge(.injection, of: injection),
+                "the property '\(name)'",
                 .property(property)
             )
             guard wrong == before else { return nil }
@@ -200,13 +196,12 @@ extension DefinitionCompiler {
                         .arity, "\(method.signature.text) is called with \(invocation.arguments.count) arguments")
                 }
                 var sources: [Recipe.Source] = []
-                defer { begin(nil) }
                 for (parameter, injection) in zip(parameters, invocation.arguments) {
-                    begin(injection)
                     let what = "the argument '\(parameter.name)' of '\(invocation.method)'"
                     let before = wrong
                     let signature = method.signature
-                    var compiled = source(injection.source, .injection, what, .parameter(signature, parameter))
+                    var compiled = source(
+                        injection.source, edge(.injection, of: injection), what, .parameter(signature, parameter))
                     if wrong == before {
                         compiled = try compiled.constant { value throws(Failure) in
                             try signature.checked(value, parameter)

@@ -20,7 +20,7 @@ extension DefinitionCompiler {
                 }
                 return .value(.null)
             }
-            refer(to: id, edge)
+            references.add(id, edge)
             let target = definitions.whole(id)
             if let target { checkMade(target, site) }
             let wanted = target?.body.parameters
@@ -36,7 +36,7 @@ extension DefinitionCompiler {
             if ids.isEmpty && query.orDefault { isLeftOut = true }
             references.bindings[lookup(site)] = ids
             for id in ids {
-                refer(to: id, edge)
+                references.add(id, edge)
                 if let target = definitions.whole(id) { check(0, target, site) }
             }
             return .all(ids)
@@ -203,7 +203,7 @@ extension DefinitionCompiler {
         }
         guard let chosen else { return .value(.null) }
         references.bindings[lookup] = [chosen]
-        refer(to: chosen, edge)
+        references.add(chosen, edge)
         if let target = definitions.whole(chosen) { check(0, target, site, orMore: orMore) }
         return .object(chosen, arguments: [], isOptional: query.isOptional)
     }

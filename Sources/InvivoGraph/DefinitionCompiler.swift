@@ -16,8 +16,6 @@ struct DefinitionCompiler {
     var lookups: NameTable<Int> = [:]
     /// The last lookup found no object of the type, and its element is omitted.
     var isLeftOut = false
-    /// How the injection that is being compiled follows changes.
-    private var onChange = OnChange.follow
 
     init(_ described: Definition, former: Recipe?, _ context: RecipeCompiler.Context) {
         self.context = context
@@ -53,12 +51,9 @@ struct DefinitionCompiler {
 
     // MARK: references
 
-    /// Adds a reference to a key or path, which follows changes as the current injection declares.
-    mutating func refer(to id: UInt32, _ edge: Edge) { references.add(id, Edge(edge.way, onChange)) }
-
-    /// Begins an injection; nil = a part of the definition that is none. Methods that receive candidates receive each change.
-    mutating func begin(_ injection: Injection?) {
-        onChange = injection?.listeners != nil ? .follow : injection?.onChange ?? definition.body.onChange ?? .follow
+    /// The edge of what an injection refers to. Methods that receive candidates receive each change.
+    func edge(_ way: Edge.Way, of injection: Injection) -> Edge {
+        Edge(way, injection.listeners != nil ? .follow : injection.onChange ?? definition.body.onChange ?? .follow)
     }
 
     /// Checks that there are objects to which the declarations apply.
@@ -204,7 +199,6 @@ struct DefinitionCompiler {
 
     private mutating func compileMaking() -> Recipe? {
         if let choice = definition.body.choice { return compile(choice) }
-        begin(nil)
         guard let type = definition.type else {
             guard let name = definition.body.typeName else {
                 fail(.argument, "a definition needs a type, or a parent with a type")
@@ -237,7 +231,7 @@ struct DefinitionCompiler {
             return recipe(.constant(constant), slots: [])
         }
         if let method = definition.body.maker {
-            let object = source(method.object, .initializer, "the maker")
+            let object = source(method.object, edge(.initializer, of: Injection(name: nil, method.object)), "the maker")
             maker = .method(object, name: method.invocation.method)
             slots = makerSlots(method.invocation, self.method(method.invocation.method, of: object))
         } else {

@@ -8,36 +8,32 @@ struct KeptDependencies: Sendable {
     /// Each dependency, with the generation that first replaced what an object keeps.
     typealias Since = [UInt32: UInt64]
 
-    /// The changes of a plan.
-    struct Changes {
-        /// Each holder that keeps something that the plan replaces, with its objects.
-        var begun: [UInt32: (ids: Set<UInt32>, objects: [UInt64])] = [:]
-        /// The holders whose objects receive the current objects and values of some dependencies.
-        var caughtUp: [UInt32: Set<UInt32>] = [:]
-        /// The keys that are created anew.
-        var rebuilt: IDSet = []
+    /// The change of a holder's objects.
+    struct Change {
+        /// The dependencies that a plan replaces, and of which the objects keep the former one.
+        var begun: Set<UInt32> = []
+        var objects: [UInt64] = []
+        /// The dependencies of which they receive the current objects and values.
+        var caughtUp: Set<UInt32> = []
     }
+
+    typealias Changes = [UInt32: Change]
 
     /// By holder and object. Former objects stay: they return if they were set aside by an override that ends.
     private var marks: TreeDictionary<UInt32, [UInt64: Since]> = [:]
 
     /// Returns the kept dependencies after a plan, which `generation` carries out. Marks of objects that have ended go.
-    func applying(
-        _ changes: Changes, _ generation: UInt64, isAlive: (UInt64) -> Bool
-    ) -> KeptDependencies {
-        guard !marks.isEmpty || !changes.begun.isEmpty else { return self }
+    func applying(_ changes: Changes, _ generation: UInt64, isAlive: (UInt64) -> Bool) -> KeptDependencies {
         var next = self
-        let concerned = Set(changes.begun.keys).union(changes.caughtUp.keys)
-        for id in concerned.union(marks.keys.filter(changes.rebuilt.contains)) {
-            var objects = (next.marks[id] ?? [:]).filter { isAlive($0.key) }
-            for dependency in changes.caughtUp[id] ?? [] {
+        for (id, change) in changes {
+            let current = Set(change.objects)
+            var objects = (next.marks[id] ?? [:]).filter { current.contains($0.key) || isAlive($0.key) }
+            for dependency in change.caughtUp {
                 for object in objects.keys { objects[object]?[dependency] = nil }
             }
-            if let begun = changes.begun[id] {
-                for object in begun.objects {
-                    for dependency in begun.ids where objects[object]?[dependency] == nil {
-                        objects[object, default: [:]][dependency] = generation
-                    }
+            for object in change.objects {
+                for dependency in change.begun where objects[object]?[dependency] == nil {
+                    objects[object, default: [:]][dependency] = generation
                 }
             }
             objects = objects.filter { !$0.value.isEmpty }
@@ -75,7 +71,9 @@ struct Followers {
         case .follow, .rebuild: return false
         case .keep:
             // An object that is being built is not in use yet.
-            guard graph.recipe(holder)?.scope.isShared == false || !observed.objects(holder).isEmpty else { return false }
+            guard graph.recipe(holder)?.scope.isShared == false || !observed.objects(holder).isEmpty else {
+                return false
+            }
             kept[holder, default: []].insert(id)
             return true
         case .refuse:
@@ -89,8 +87,9 @@ struct Followers {
 
     /// A holder that is in use, and that receives other keys from now on. Returns true if it stays as it is.
     mutating func stays(_ holder: UInt32, bound recipe: Recipe, after former: Recipe) -> Bool {
-        guard former.references.edges.contains(where: { $0.edge.onChange != .follow })
-            || recipe.references.edges.contains(where: { $0.edge.onChange != .follow })
+        guard
+            former.references.edges.contains(where: { $0.edge.onChange != .follow })
+                || recipe.references.edges.contains(where: { $0.edge.onChange != .follow })
         else { return false }
         let (was, now) = (former.references.onChange, recipe.references.onChange)
         for (before, after) in recipe.differingKeys(from: former) {

@@ -90,7 +90,9 @@ struct LiveRuntime: Observed, Registrations {
     func isBuilding(_ id: UInt32) -> Bool { ask(id, false) { $0.isBuilding } }
     func sharedObject(_ id: UInt32) -> UInt64 { ask(id, 0) { $0.object } }
     func objects(_ id: UInt32) -> [UInt64] { ask(id, []) { $0.objects().map(\.object) } }
-    func trackedObjects(_ id: UInt32) -> [TrackedObject] { ask(id, []) { $0.trackedObjects() } }
+    func trackedObjects(_ id: UInt32) -> [TrackedObject] {
+        ask(id, []) { $0.trackedObjects().filter(\.mayExist) }
+    }
     func builtKeys(_ scope: Scope) -> Set<UInt32> { container.monitor.locked { container.builds.built(scope) } }
 
     func children(of keys: some Sequence<UInt32>) -> [UInt64] {

@@ -89,7 +89,6 @@ struct CommitSteps {
     var rebound: Set<UInt32> = []
     /// Keys of which something new is created.
     var rebuilt: IDSet = []
-    var kept = KeptDependencies.Changes()
 
     /// Whether they call the host: constructors, setters.
     var runHostCode: Bool {
@@ -120,7 +119,6 @@ struct Effects {
     var steps = CommitSteps()
     var store = StoreEffects()
     var changes: [Report.Change] = []
-    var warnings: [(String, Location)] = []
 }
 
 /// The warnings about traits that a plan has found, by key.
@@ -145,6 +143,8 @@ struct Plan {
     let misspelled: [UnreadEntry]
     /// The rules to run before it is carried out.
     let checks: [RuleCheck]
+    /// The changes of the dependencies that objects keep.
+    let dependencies: KeptDependencies.Changes
     /// Kept objects that are set up again, and those that are refreshed after the commit.
     let kept: Owners.Concerned
 

@@ -6,8 +6,9 @@ internal import InvivoWiring
 extension Planner {
     /// Plans the affected set: exactly the dependents of the changes, along the reverse edges.
     func planCells(
-        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ failures: inout [Failure]
-    ) throws(Failure) {
+        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ failures: inout [Failure],
+        _ warnings: inout [(String, Location)]
+    ) throws(Failure) -> KeptDependencies.Changes {
         var remade: [UInt32] = []
         var seen: IDSet = []
         var reinjected: Set<UInt32> = []
@@ -81,42 +82,47 @@ extension Planner {
             effects.steps.reinjected.append((id, cell))
             effects.changes.append(Report.Change(key: names.name(id), what: INVIVO_CHANGED_REINJECTED))
         }
-        planKept(followers.kept, &effects)
+        return planKept(followers.kept, &effects, &warnings)
     }
 
-    /// Plans the holders that keep what the plan replaces.
-    private func planKept(_ kept: [UInt32: Set<UInt32>], _ effects: inout Effects) {
+    /// Plans the holders that keep dependencies that the plan replaces.
+    private func planKept(
+        _ kept: [UInt32: Set<UInt32>], _ effects: inout Effects, _ warnings: inout [(String, Location)]
+    ) -> KeptDependencies.Changes {
+        var changes: KeptDependencies.Changes = [:]
         var rebuilt = effects.steps.rebuilt
-        // Tracked objects stay, unless their own definition changes, which injects everything again.
+        func catchUp(_ id: UInt32, _ changed: IDSet?, isWhole: Bool = false) {
+            guard let recipe = effects.editor.recipe(id), recipe.references.keep else { return }
+            changes[id] = .init(caughtUp: recipe.keptKeys(injectedWith: changed, isWhole: isWhole))
+        }
+        // Tracked objects stay. If their own definition changes, everything is injected again.
         for (id, _, changed) in effects.steps.followed {
             if changed != nil { rebuilt.remove(id) }
-            guard let recipe = effects.editor.recipe(id), recipe.references.keep else { continue }
-            effects.steps.kept.caughtUp[id] = recipe.keptKeys(injectedWith: changed, isWhole: changed == nil)
+            catchUp(id, changed, isWhole: changed == nil)
         }
-        effects.steps.kept.rebuilt = rebuilt
         for (id, _) in effects.steps.reinjected {
-            guard let recipe = effects.editor.recipe(id), recipe.references.keep else { continue }
-            let changed = effects.steps.rebound.contains(id) ? nil : effects.steps.rebuilt
-            effects.steps.kept.caughtUp[id] = recipe.keptKeys(injectedWith: changed)
+            catchUp(id, effects.steps.rebound.contains(id) ? nil : effects.steps.rebuilt)
         }
         for (id, dependencies) in kept.sorted(by: { $0.key < $1.key }) where !rebuilt.contains(id) {
             guard let recipe = graph.recipe(id) else { continue }
             // Objects that are created from now on receive the new ones.
             if !recipe.scope.isShared { effects.store.reshaped.insert(id) }
-            let ids = dependencies.subtracting(effects.steps.kept.caughtUp[id] ?? [])
+            let ids = dependencies.subtracting(changes[id]?.caughtUp ?? [])
             let objects = recipe.scope.isShared ? observed.objects(id) : observed.trackedObjects(id).map(\.object)
             guard !ids.isEmpty, !objects.isEmpty else { continue }
-            effects.steps.kept.begun[id] = (ids, objects)
+            changes[id, default: .init()].begun = ids
+            changes[id]?.objects = objects
             let definition = recipe.definition
             effects.changes.append(
                 Report.Change(key: names.name(id), what: INVIVO_CHANGED_KEPT, at: definition.location))
             let list = Recipe.list(ids.map { names.shown($0) }.sorted())
-            effects.warnings.append(
+            warnings.append(
                 (
                     "'\(definition.key)' keeps the former \(list) until it is rebuilt (on_change: keep)",
                     definition.location
                 ))
         }
+        return changes
     }
 
     /// Plans a key that is added, removed, or rebuilt.

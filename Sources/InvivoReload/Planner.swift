@@ -52,8 +52,7 @@ struct Planner {
         let misspelled = try misspelled(wiring)
         warnings += misspelled.map { ($0.text, $0.location) }
         noteChanges(of: config, &effects.changes)
-        try planCells(wiring, rebased, &effects, &failures)
-        warnings += effects.warnings
+        let dependencies = try planCells(wiring, rebased, &effects, &failures, &warnings)
         let findings = try planLayers(wiring, &effects, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
@@ -65,7 +64,8 @@ struct Planner {
         try Loading.check()
         return Plan(
             wiring: wiring, editor: effects.editor, steps: effects.steps, store: effects.store,
-            changes: effects.changes, findings: findings, misspelled: misspelled, checks: checks, kept: kept)
+            changes: effects.changes, findings: findings, misspelled: misspelled, checks: checks,
+            dependencies: dependencies, kept: kept)
     }
 
     // MARK: definitions after the plan

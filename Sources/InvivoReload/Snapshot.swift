@@ -161,7 +161,8 @@ extension Snapshot {
             assemblies: plan.assemblies ?? assemblies, overrides: overrides, processors: plan.processors ?? processors,
             decoratorReaches: plan.decoratorReaches ?? decoratorReaches, rules: wiring.rules ?? rules,
             blocked: wiring.compiled.blocked,
-            targetTypes: targetTypes, warned: warned, kept: self.kept.applying(kept, next.generation) { ObjectTable.record($0) != nil },
+            targetTypes: targetTypes, warned: warned,
+            kept: self.kept.applying(kept, next.generation) { ObjectTable.record($0) != nil },
             lastNumber: plan.lastNumber, links: links)
     }
 

@@ -38,7 +38,9 @@ struct WiringFactsReader {
                     }
                 }
                 guard isOwn else { return }
-                let kept = snapshot.kept.of(id) { cell.objects().map(\.object) + cell.trackedObjects().map(\.object) }
+                let kept = snapshot.kept.of(id) {
+                    cell.objects().map(\.object) + cell.trackedObjects().filter(\.mayExist).map(\.object)
+                }
                 for (dependency, generation) in kept {
                     let path = container.keys.configPath(dependency).map { String(cString: $0) }
                     let key = path ?? container.keys.name(dependency)

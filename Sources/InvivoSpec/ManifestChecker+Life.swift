@@ -11,7 +11,9 @@ public struct ManifestLife: Sendable {
     public var startTimeout: UInt64 = 0
     public var stopTimeout: UInt64 = 0
 
-    static let keys = ["exclusive", "waits", "tracked", "start_timeout", "stop_timeout", "on_change", "on_change_reason"]
+    static let keys = [
+        "exclusive", "waits", "tracked", "start_timeout", "stop_timeout", "on_change", "on_change_reason",
+    ]
 
     init(_ map: [SpecEntry], _ checker: inout DocumentChecker, _ path: SpecPath) {
         func flag(_ key: String) -> Bool {

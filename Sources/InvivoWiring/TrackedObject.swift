@@ -20,6 +20,9 @@ struct WeakObject: Sendable {
         return try weak.type.container.wrap(weak.type, instance, key: key)
     }
 
+    /// Whether the object may exist: only its language knows whether an object without a handle does.
+    var mayExist: Bool { weak != nil || ObjectTable.record(object) != nil }
+
     /// Whether the object exists. After its end, no `free` is needed. Runs host code.
     var isThere: Bool {
         if ObjectTable.leases(object) > 0 { return true }
@@ -72,6 +75,8 @@ public struct TrackedObject: Sendable {
     let own: WeakObject
     /// Its handle, which may be stale.
     public var object: UInt64 { own.object }
+    /// Whether the object may exist: only its language knows whether an object without a handle does.
+    public var mayExist: Bool { own.mayExist }
     let arguments: [Argument]
     /// The scope instances in which it or its dependencies were resolved.
     let scopeInstances: [ScopeInstance]

@@ -225,7 +225,7 @@ static void an_exclusive_dependency_is_not_kept(void) {
     ADD("a.alias", DEFAULT, .alias = "a.port");
     ADD("a.holder", SINGLETON, .type = shared_type, INITIALIZER(arguments));
     expects_error(invivo_changes_check(changes, E), INVIVO_E_ARGUMENT,
-                  "a.holder: 'a.holder' would keep the former 'a.alias' after a change (on_change: keep), but that one is exclusive: a "
+                  "a.holder: 'a.holder' would keep the former 'a.port' of 'a.alias' after a change (on_change: keep), but that one is exclusive: a "
                   "reload stops it before it creates the new one");
     invivo_changes_discard(changes);
     /* Behind a choice, or held by a prototype. */
@@ -385,8 +385,13 @@ static invivo_status set_list(void *instance, void *user_data, const invivo_valu
     (void)user_data, (void)value;
     return say("list", ((part *)instance)->name, error);
 }
+static invivo_status get_list(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    const invivo_value none = invivo_list(NULL, 0);
+    (void)instance, (void)user_data;
+    return invivo_value_copy(out, &none, error);
+}
 static const invivo_property taking_properties[] = {
-    {.struct_size = sizeof(invivo_property), .name = "all", .kind = INVIVO_KIND_LIST, .set = set_list},
+    {.struct_size = sizeof(invivo_property), .name = "all", .kind = INVIVO_KIND_LIST, .get = get_list, .set = set_list},
     {.struct_size = sizeof(invivo_property), .name = "right", .kind = INVIVO_KIND_OBJECT, .get = get_object, .set = set_object, .user_data = (void *)offsetof(part, right)},
 };
 static invivo_type taking_type(void) {
@@ -475,7 +480,7 @@ static void a_tracked_child_keeps_its_initializer(void) {
     replace("a.part", INVIVO_SCOPE_SINGLETON);
     replace("a.other", INVIVO_SCOPE_SINGLETON);
     invivo_type_options options = part_options("Owner");
-    options.setup = set_up;
+    options.setup = set_up, options.concurrency = INVIVO_CONFINED;
     invivo_type owner = register_type(options);
     const invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
     const invivo_injection properties[] = {KEY("left", "a.other")};

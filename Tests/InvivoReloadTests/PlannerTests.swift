@@ -75,7 +75,8 @@ import Testing
         func commit(_ set: ChangeSet) throws(Failure) {
             let plan = try plan(set)
             let next = plan.editor.finish(generation: graph.generation + 1, keys: keys)
-            snapshot = snapshot.applying(plan.wiring, plan.findings, plan.steps.kept, former: graph, next: next, names)
+            snapshot = snapshot.applying(
+                plan.wiring, plan.findings, plan.dependencies, former: graph, next: next, names)
             graph = next
         }
 

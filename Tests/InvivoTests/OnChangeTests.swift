@@ -14,10 +14,14 @@ extension SwiftAPI {
         }
 
         final class App: Assembly {
-            let theme = lazySingleton(wired(.config("theme", default: "light"), by: { (name: String) in Theme(name: name) }))
-            let panel = lazySingleton(wired(Injection.reference("app.theme").onChange(.keep), by: { (theme: Theme) in Panel(theme: theme) }))
-            let whole = lazySingleton(wired(Injection.reference("app.theme"), by: { (theme: Theme) in Panel(theme: theme) }))
-                .onChange(.keep)
+            let theme = lazySingleton(
+                wired(.config("theme", default: "light"), by: { (name: String) in Theme(name: name) }))
+            let panel = lazySingleton(
+                wired(Injection.reference("app.theme").onChange(.keep), by: { (theme: Theme) in Panel(theme: theme) }))
+            let whole = lazySingleton(
+                wired(Injection.reference("app.theme"), by: { (theme: Theme) in Panel(theme: theme) })
+            )
+            .onChange(.keep)
         }
 
         @Test func anObjectKeepsTheFormerOneUntilItIsRebuilt() throws {
@@ -32,7 +36,9 @@ extension SwiftAPI {
                 for (panel, key) in zip(panels, ["panel", "whole"]) {
                     #expect(try runtime.resolve("app.\(key)", as: Panel.self) === panel)
                     #expect(panel.theme.name == "light")
-                    let need = try runtime.wiring.nodes.first { $0.key == "app.\(key)" }?.needs.first { $0.key == "app.theme" }
+                    let need = try runtime.wiring.nodes.first { $0.key == "app.\(key)" }?.needs.first {
+                        $0.key == "app.theme"
+                    }
                     #expect(need?.keptSince != nil && need?.onChange == .keep)
                 }
                 let last = try #require(reports.withLock(\.last))
@@ -44,9 +50,12 @@ extension SwiftAPI {
         }
 
         final class Studio: Assembly {
-            let theme = lazySingleton(wired(.config("theme", default: "light"), by: { (name: String) in Theme(name: name) }))
-            let recorder = lazySingleton(wired(Injection.reference("studio.theme"), by: { (theme: Theme) in Panel(theme: theme) }))
-                .onChange(.refuse, reason: "a recording is under way")
+            let theme = lazySingleton(
+                wired(.config("theme", default: "light"), by: { (name: String) in Theme(name: name) }))
+            let recorder = lazySingleton(
+                wired(Injection.reference("studio.theme"), by: { (theme: Theme) in Panel(theme: theme) })
+            )
+            .onChange(.refuse, reason: "a recording is under way")
         }
 
         @Test func aChangeIsRefusedWithAReason() throws {

@@ -15,6 +15,7 @@ import typing as _typing
 from . import errors
 from ._assemblies.assembly import collaborator
 from ._assemblies.members import define, graph, in_scope, lazy_singleton, prototype, singleton, weak_singleton
+from ._declarations.changes import OnChange
 from ._declarations.marks import (
     Asker,
     Float32,
@@ -47,7 +48,6 @@ from ._declarations.marks import (
     tunable,
     will_inject,
 )
-from ._declarations.changes import OnChange
 from ._declarations.recipes import Options, Scope, options
 from ._declarations.references import Lazy, Provider, Resolver, Weak
 from ._declarations.words import (

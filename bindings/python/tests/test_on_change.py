@@ -1,4 +1,4 @@
-"""How definitions follow changes of their dependencies: they keep what they have, are made again, or refuse a change."""
+"""How definitions follow changes of dependencies: they keep what they have, are made again, or refuse a change."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import invivo
 
 
 class Theme:
+    color: str
+
     def __init__(self, color: str = "light") -> None:
         self.color = color
 
@@ -60,7 +62,8 @@ def test_an_object_keeps_the_former_one(declared):
         former = panel.theme
         edit(runtime, "dark")
         assert runtime["app.panel"] is panel
-        assert panel.theme is former and former.color == "light"
+        assert panel.theme is former
+        assert former.color == "light"
         assert runtime["app.theme"].color == "dark"
         assert [change.key for change in reports[-1].changes if change.what == "kept"] == ["app.panel"]
         (warning,) = reports[-1].warnings
@@ -123,7 +126,9 @@ def test_a_change_is_refused_with_a_reason():
     options = invivo.options(on_change="refuse", on_change_reason="a recording is under way")
     app.singleton(Panel, "panel", theme=invivo.ref("theme"), options=options)
     with invivo.Runtime(app) as runtime:
-        with pytest.raises(invivo.ChangeRefusedError, match="refuses a change of 'app.theme': a recording is under way"):
+        with pytest.raises(
+            invivo.ChangeRefusedError, match=r"refuses a change of 'app.theme': a recording is under way"
+        ):
             edit(runtime, "dark")
         assert runtime["app.theme"].color == "light"
 
@@ -149,5 +154,7 @@ def test_an_attribute_is_rebuilt_on_request():
 def test_an_unknown_word_is_an_error():
     app = themed()
     app.singleton(Panel, "panel", theme=invivo.ref("theme", on_change="kept"))
-    with pytest.raises(invivo.ArgumentError, match="on_change is one of 'follow', 'keep', 'rebuild', 'refuse', not 'kept'"):
+    with pytest.raises(
+        invivo.ArgumentError, match=r"on_change is one of 'follow', 'keep', 'rebuild', 'refuse', not 'kept'"
+    ):
         invivo.Runtime(app)

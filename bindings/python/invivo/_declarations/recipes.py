@@ -170,8 +170,8 @@ class Options:
     dependencies into its prototypes. ``start_timeout``, ``stop_timeout``: limits in seconds for its objects; None:
     those of the runtime.
 
-    ``on_change``: how its objects follow changes of what they receive, unless that declares it itself. ``"follow"``: after
-    a change of an argument of the class an object is made again; an attribute is injected again. ``"keep"``: it keeps
+    ``on_change``: how its objects follow changes of what they receive, unless that declares it. ``"follow"``: after a
+    change of an argument of the class an object is made again; an attribute is injected again. ``"keep"``: it keeps
     what it has until it is made again for another reason. ``"rebuild"``: it is made again for an attribute, too.
     ``"refuse"``: the change fails (`ChangeRefusedError`), with ``on_change_reason``, unless it defines this one, too.
     None: as the parent's, or ``"follow"``. Objects that a factory resolves are always followed.

@@ -228,9 +228,7 @@ def arguments() -> list[Any]:
     return cast("list[Any]", Recipe(Arguments()))
 
 
-def config(
-    path: str, /, default: Any = _MISSING, *, optional: bool = False, on_change: OnChange | None = None
-) -> Any:
+def config(path: str, /, default: Any = _MISSING, *, optional: bool = False, on_change: OnChange | None = None) -> Any:
     """In a definition: the value of the configuration at a path, converted to the annotated type of its target.
 
     The type is a number, bool, str or bytes, a member of an Enum (by its name, else its value), a Literal, a list,

@@ -33,9 +33,9 @@ class Need:
     """A dependency of a key, and its form.
 
     ``how``: "initializer", "injection" (attribute or method), "late" (a provider, a lazy or a weak reference), "asked"
-    (resolved while the shared instance was created), "alias" or "configuration" (the key is a path). ``on_change``: how the
-    objects follow its changes (`options`). ``kept_since``: if the object keeps a former object or value, the generation
-    that first replaced it.
+    (resolved while the shared instance was created), "alias" or "configuration" (the key is a path). ``on_change``: how
+    the objects follow its changes (`options`). ``kept_since``: if the object keeps a former object or value, the
+    generation that first replaced it.
     """
 
     key: str
