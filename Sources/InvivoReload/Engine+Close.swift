@@ -30,6 +30,7 @@ extension Engine {
             try wait(until: deadline, "objects are still being made") { Readers.building(core) }
             try waitForLeftJobs(until: deadline)
             reclaimer.reclaim(.now, until: deadline)
+            try reclaimer.pause(until: deadline)
             try container.retiredObjects.pause(until: deadline)
             if !deferring { try leases.refuse(until: deadline, patience: Self.patienceWithDomains) }
             // From here on no reader enters; those inside are waited for.
@@ -40,6 +41,7 @@ extension Engine {
         } catch {
             Readers.reopen(core, tag: container.tag)
             container.retiredObjects.resume()
+            reclaimer.resume()
             turns.end()
             throw error
         }

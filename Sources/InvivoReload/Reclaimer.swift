@@ -38,6 +38,8 @@ final class Reclaimer: Sendable {
         var isReclaiming = false
         /// That thread is to look again when it has done so.
         var isDue = false
+        /// Close has begun: it ends all generations itself, in one order.
+        var isPaused = false
         /// The time of the oldest open request to the loop thread to end generations, or 0; and the number of requests.
         var handedOver: UInt64 = 0
         var handedOverCount: UInt64 = 0
@@ -110,9 +112,8 @@ final class Reclaimer: Sendable {
 
     /// The epoch up to which the calling thread ends generations; nil if there is nothing to do, or if another thread does it.
     private func begin(_ state: inout State, _ hurry: Hurry) -> (newest: UInt64?, isBusy: Bool) {
-        guard hasRetired(state) || state.isReclaiming, hurry == .now || state.barrierCredit.take() else {
-            return (nil, false)
-        }
+        guard !state.isPaused, hasRetired(state) || state.isReclaiming, hurry == .now || state.barrierCredit.take()
+        else { return (nil, false) }
         if state.isReclaiming {
             state.isDue = true
             return (nil, true)
@@ -292,6 +293,24 @@ final class Reclaimer: Sendable {
             announcer.noteThreadFailure(error)
         }
     }
+
+    // MARK: close
+
+    /// For close: from here on until `resume`, no thread ends generations. Waits for one that does, and serves the
+    /// calling thread's domain meanwhile.
+    func pause(until deadline: UInt64) throws(Failure) {
+        let isOver = container.monitor.locked { () -> Bool in
+            state.held { $0.isPaused = true }
+            container.domains.wait(until: deadline) { state.held { !$0.isReclaiming } }
+            return state.held { !$0.isReclaiming }
+        }
+        guard isOver else {
+            throw Failure(.busy, "objects of a former generation are still being disposed of after 5 s")
+        }
+    }
+
+    /// The close was refused.
+    func resume() { state.locked { $0.isPaused = false } }
 
     // MARK: facts
 

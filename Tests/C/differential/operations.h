@@ -585,10 +585,6 @@ static void run(uint64_t seed) {
     compare();
     while (lease_count) release_one();
     for (int i = 0; i < WORKERS; i++) end_worker(i);
-    /* The objects of former generations end here, and not on another thread while the runtime closes. */
-    invivo_runtime_info info = {.struct_size = sizeof info};
-    if (pinned.pin.bits) MUST(invivo_pin_end(pinned.pin));
-    MUST(invivo_runtime_inspect(live.runtime, &info, E));
     close_twin(&live, "live");
     if (failure) return;
     for (int i = 0; i < parts_made; i++) {
