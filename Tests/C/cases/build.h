@@ -222,12 +222,12 @@ static uint32_t scope_of(const char *word) {
     WRONG("'%s' is no scope", word);
     return 0;
 }
-static const char *changes_of_a_definition[] = {"follow", "keep", "rebuild", "refuse"}; /* INVIVO_ON_CHANGE_... */
+static const char *changes_of_a_definition[] = {"follow", "keep", "rebuild", "refuse"}; /* from INVIVO_ON_CHANGE_FOLLOW on */
 
 static void definition_word(invivo_definition *made, const part *word) {
     for (uint32_t i = 0; i < 4 && !strcmp(word->text, "on_change"); i++) {
         if (word->count < 1 || strcmp(word->items[0].text, changes_of_a_definition[i])) continue;
-        made->on_change = i, made->on_change_reason = word->count > 1 ? word->items[1].text : NULL;
+        made->on_change = INVIVO_ON_CHANGE_FOLLOW + i, made->on_change_reason = word->count > 1 ? word->items[1].text : NULL;
         return;
     }
     if (isupper((unsigned char)*word->text)) {
