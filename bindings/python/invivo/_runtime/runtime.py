@@ -95,9 +95,8 @@ class Runtime(Filling, Changing):
         None: no limit. ``history``: the number of former generations to which `rollback` is possible; None is 16.
 
         ``commit_begin`` is called before a commit creates, changes or calls objects of Python, and ``commit_end`` after
-        the commit or its undo: a toolkit can freeze its windows meanwhile. Both run on the thread of the commit, which
-        for an edit of a file is one of the runtime. A toolkit with an event loop passes them on, as by
-        ``loop.call_soon_threadsafe``. They must not wait for a reload.
+        the commit or its undo, so that a toolkit can freeze its windows. Both run on the thread of the commit, for an
+        edit of a file on one of the runtime (see ``loop.call_soon_threadsafe``). They must not wait for a reload.
 
         Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
         ``max_each_entries`` for a definition with ``each`` (0: 10,000). They are read and planned in ``load_timeout``
@@ -112,7 +111,6 @@ class Runtime(Filling, Changing):
         """
         if (commit_begin is None) != (commit_end is None):
             raise ArgumentError("commit_begin and commit_end belong together: give both or none")
-        notices = (commit_begin, commit_end) if commit_begin is not None and commit_end is not None else None
         core = Core(own_library(), fills_marked=inject_marked)
         options = make_options(
             core,
@@ -146,7 +144,7 @@ class Runtime(Filling, Changing):
         core.is_owned = True
         self._settle(core, opened=False)
         try:
-            core.opened(notices=notices)
+            core.opened(notices=(commit_begin, commit_end) if commit_begin and commit_end else None)
             Purger(core)
             paths = [watch] if isinstance(watch, (str, os.PathLike)) else list(watch or ())
             if assemblies or paths:
@@ -335,8 +333,7 @@ class Runtime(Filling, Changing):
         While a pin keeps a former generation, reads of all tasks take the way through the library, so keep pins short.
         One that is older than ``pin_max_age`` is logged with the place where it began.
         """
-        core = self._core
-        activity = core.activity
+        core, activity = self._core, self._core.activity
         if self._gone or core.closed or activity.planning:
             self._open()
         else:
