@@ -6,6 +6,11 @@ public import Synchronization
 /// The out parameter for the error of a C function.
 typealias ErrorOut = UnsafeMutablePointer<OpaquePointer?>
 
+/// The functions of a library, for other threads. Immutable, and lives as long as the process.
+struct SharedTable: Sendable {
+    nonisolated(unsafe) let table: Table
+}
+
 /// The shared state of one runtime: its handle, the function table through which it is called, and the registry of its
 /// types and instances in this copy of the package.
 ///

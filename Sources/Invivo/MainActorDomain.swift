@@ -12,7 +12,7 @@ enum MainActorDomain {
     /// Whether the calling code runs on the main actor, on any thread.
     static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) == true }
 
-    /// What the host does before and after the work of a commit on the main actor.
+    /// The functions of the host that are called before and after the work of a commit on the main actor.
     struct Notices: Sendable {
         let begin, end: @MainActor @Sendable () -> Void
 
@@ -36,11 +36,11 @@ enum MainActorDomain {
 
     /// The user data of the domain in the C ABI.
     final class Box: Sendable {
-        /// All that a job needs. It outlives every runtime.
-        nonisolated(unsafe) let table: Table
+        /// All that a job needs.
+        let library: SharedTable
         let notices: Notices?
 
-        init(_ table: Table, _ notices: Notices?) { (self.table, self.notices) = (table, notices) }
+        init(_ library: SharedTable, _ notices: Notices?) { (self.library, self.notices) = (library, notices) }
 
         static func at(_ data: UnsafeMutableRawPointer?) -> Box? {
             data.map { Unmanaged<Box>.fromOpaque($0).takeUnretainedValue() }
@@ -67,7 +67,7 @@ extension Core {
         options.post = { data, job, _ in
             guard let box = MainActorDomain.Box.at(data) else { return InvivoError.Code.internal.rawValue }
             // A job that was run meanwhile, by code of the main actor that waits, is stale and does nothing.
-            DispatchQueue.main.async { _ = box.table.pointee.job_run(job) }
+            DispatchQueue.main.async { _ = box.library.table.pointee.job_run(job) }
             return 0
         }
         options.is_current = { _ in MainActorDomain.isCurrent ? 1 : 0 }
@@ -75,7 +75,7 @@ extension Core {
             options.begin = { MainActorDomain.Box.notice($0, \.begin) }
             options.end = { MainActorDomain.Box.notice($0, \.end) }
         }
-        let box = Unmanaged.passRetained(MainActorDomain.Box(table, notices))
+        let box = Unmanaged.passRetained(MainActorDomain.Box(SharedTable(table: table), notices))
         options.user_data = box.toOpaque()
         options.destroy = { data in if let data { Unmanaged<MainActorDomain.Box>.fromOpaque(data).release() } }
         var domain = invivo_domain()

@@ -27,14 +27,13 @@ private final class Waiting: Sendable {
     /// Plain data: the task takes over the lease, so that the answering thread holds no reference to the object when
     /// the task continues.
     typealias Answer = Result<invivo_object, InvivoError>
-    /// Immutable, and lives as long as the process.
-    nonisolated(unsafe) let table: Table
+    let library: SharedTable
     let continuation: CheckedContinuation<Answer, Never>
     /// Held while the answer is created and while it is taken: ThreadSanitizer does not see that the continuation orders them.
     let making: Locked<Void>
 
-    init(_ table: Table, _ continuation: CheckedContinuation<Answer, Never>, _ making: Locked<Void>) {
-        self.table = table
+    init(_ library: SharedTable, _ continuation: CheckedContinuation<Answer, Never>, _ making: Locked<Void>) {
+        self.library = library
         self.continuation = continuation
         self.making = making
     }
@@ -42,6 +41,7 @@ private final class Waiting: Sendable {
     /// The error is borrowed.
     func answer(_ object: invivo_object, _ error: OpaquePointer?) -> Answer {
         guard object.bits == 0 else { return .success(object) }
+        let table = library.table
         return .failure(InvivoError(reading: error, status: table.pointee.error_code(error), table: table))
     }
 }
@@ -60,7 +60,7 @@ extension Core {
     fileprivate func resolved(_ key: invivo_key, with arguments: [InvivoValue]) async throws(InvivoError) -> Object {
         let making = Locked(())
         let answer = await withCheckedContinuation { continuation in
-            let pointer = Unmanaged.passRetained(Waiting(table, continuation, making))
+            let pointer = Unmanaged.passRetained(Waiting(SharedTable(table: table), continuation, making))
             do throws(InvivoError) {
                 try withArena { arena throws(InvivoError) in
                     let values = try InvivoValue.table(arguments, arena, self)

@@ -29,6 +29,12 @@ class Sized:
     name: str = ""
 
 
+class Themed(invivo.Assembly, name="app"):
+    @invivo.singleton
+    def theme(self) -> Theme:
+        return invivo.new(Theme, invivo.config("theme", "light"))
+
+
 def themed() -> invivo.Assembly:
     app = invivo.Assembly("app")
     app.singleton(Theme, "theme", color=invivo.config("theme", "light"))
@@ -88,11 +94,7 @@ def test_objects_that_a_factory_resolves_are_followed():
 
 
 def test_a_property_of_another_object_is_kept():
-    class App(invivo.Assembly):
-        @invivo.singleton
-        def theme(self) -> Theme:
-            return invivo.new(Theme, invivo.config("theme", "light"))
-
+    class App(Themed):
         @invivo.singleton
         def sized(self) -> Sized:
             made = invivo.new(Sized)
@@ -134,11 +136,7 @@ def test_a_change_is_refused_with_a_reason():
 
 
 def test_an_attribute_is_rebuilt_on_request():
-    class App(invivo.Assembly):
-        @invivo.singleton
-        def theme(self) -> Theme:
-            return invivo.new(Theme, invivo.config("theme", "light"))
-
+    class App(Themed):
         @invivo.singleton
         def sized(self) -> Sized:
             made = invivo.new(Sized)
