@@ -357,7 +357,9 @@ private struct ComponentReader {
             switch injection.value {
             case .reference(let key): return .reference(key)
             case .value(let node): return try value(node, destination)
-            case .list(let items): return .list(items.compactMap { source($0) })
+            case .list(let items):
+                refuseOnChange(inside: items)
+                return .list(items.compactMap { source($0) })
             case .map(let pairs):
                 refuseOnChange(inside: pairs)
                 return .map(pairs.compactMap { pair in source(pair).map { (pair.name ?? "", $0) } })

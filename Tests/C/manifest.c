@@ -243,6 +243,43 @@ static void a_component_is_notified_of_candidates(void) {
             "app.yaml:3:3: a.x: Plugged has no method 'unplg', did you mean 'unplug'?\n");
 }
 
+/* The object of a key. */
+static uint64_t object_of(const char *key) {
+    invivo_object object = {0};
+    OK(invivo_resolve_name(runtime, key, &object, E));
+    OK(invivo_object_release(object));
+    return object.bits;
+}
+static void a_component_declares_how_it_follows_changes(void) {
+    OK(open_app("modules: { notes: notes.py }\n"
+                "components:\n"
+                "  a.loud: { type: Loud }\n"
+                "  a.port: { type: Plugged }\n"
+                "  a.keeps: { type: Note, init: [{ $key: a.loud, on_change: keep }] }\n"
+                "  a.whole: { type: Note, on_change: keep, init: [$a.loud] }\n"
+                "  a.mixed: { type: Note, on_change: keep, init: [{ $key: a.loud, on_change: follow }] }\n"
+                "  a.busy: { type: Note, on_change: refuse, on_change_reason: it records, init: [$a.port] }\n", E));
+    uint64_t keeps = object_of("a.keeps"), whole = object_of("a.whole"), mixed = object_of("a.mixed"), busy = object_of("a.busy");
+    invivo_definition next = {.struct_size = sizeof next, .key = "a.loud", .type_name = "Loud", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .rank = 1};
+    OK(invivo_define(runtime, &next, NULL, E));
+    CHECK_EQUAL(object_of("a.keeps"), keeps);
+    CHECK_EQUAL(object_of("a.whole"), whole);
+    CHECK(object_of("a.mixed") != mixed);
+    next.key = "a.port", next.type_name = "Plugged";
+    expects_error(invivo_define(runtime, &next, NULL, E), INVIVO_E_REFUSED, NULL);
+    CHECK_EQUAL(object_of("a.busy"), busy);
+    OK(invivo_app_close(app, E));
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.x: { type: Note, on_change: keeps }\n",
+            "app.yaml:3:33: components.a.x.on_change: expected 'follow', 'keep', 'rebuild' or 'refuse', found the text 'keeps'\n");
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.y: { type: Loud }\n  a.x: { type: Note, init: [[{ $key: a.y, on_change: keep }]] }\n",
+            "app.yaml:4:30: components.a.x.init[0][0]: on_change is for an injection as a whole, not for an item of it: write it at "
+            "the outer one\n");
+    refused("modules: { notes: notes.py }\ncomponents:\n  a.y: { type: Loud }\n"
+            "  a.x: { type: Note, init: [{ $provider: { $key: a.y, on_change: keep } }] }\n",
+            "app.yaml:4:42: components.a.x.init[0].$provider: on_change is for an injection as a whole, not for an item of it: write it "
+            "at the outer one\n");
+}
+
 static void a_component_may_be_inline(void) {
     const invivo_value sixty = invivo_int64(60);
     OK(open_app("modules: { notes: notes.py }\n"
@@ -391,6 +428,7 @@ int main(void) {
     write_text("tuning.yaml", "config: { a: { name: bass } }\n");
     RUN_TEST(all_data_can_be_declared);
     RUN_TEST(a_component_is_notified_of_candidates);
+    RUN_TEST(a_component_declares_how_it_follows_changes);
     RUN_TEST(a_component_may_be_inline);
     RUN_TEST(a_component_refers_weakly_to_others);
     RUN_TEST(components_decorate_others);

@@ -583,6 +583,40 @@ static void a_new_object_keeps_nothing(void) {
     end();
 }
 
+/* Defines the key again, with another rank. */
+static invivo_status raise_rank(const invivo_definition *described, invivo_changes open, void *user_data, invivo_error **error) {
+    invivo_definition copy = *described;
+    (void)user_data;
+    copy.rank = 7;
+    return invivo_changes_define(open, &copy, NULL, error);
+}
+
+/* An injection, a child and a new definition declare something else; a processor passes declarations on. */
+static void declarations_replace_each_other(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    const invivo_injection plain[] = {KEY("input", "a.part")};
+    const invivo_injection follows[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_FOLLOW, .reference = "a.part"}};
+    const invivo_injection keeps[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.part"}};
+    describe();
+    PROCESS("ranks", .key = "a.processed", .process = raise_rank);
+    ADD("a.processed", SINGLETON, .type = shared_type, INITIALIZER(keeps), .on_change = INVIVO_ON_CHANGE_REBUILD);
+    ADD("a.keeps", SINGLETON, .type = shared_type, INITIALIZER(plain), .on_change = INVIVO_ON_CHANGE_KEEP);
+    ADD("a.follows", SINGLETON, .type = shared_type, INITIALIZER(follows), .on_change = INVIVO_ON_CHANGE_KEEP);
+    ADD("a.child", SINGLETON, .parent = "a.keeps", .on_change = INVIVO_ON_CHANGE_FOLLOW);
+    ADD("a.later", SINGLETON, .type = shared_type, INITIALIZER(plain));
+    commit();
+    invivo_definition later = {.struct_size = sizeof later, .key = "a.later", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type,
+                               INITIALIZER(plain), .on_change = INVIVO_ON_CHANGE_KEEP};
+    OK(invivo_define(runtime, &later, NULL, E)); /* differs in this alone */
+    const char *keys[] = {"a.processed", "a.keeps", "a.later", "a.follows", "a.child"};
+    invivo_object former[5];
+    for (int i = 0; i < 5; i++) former[i] = once(keys[i]);
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    for (int i = 0; i < 5; i++) CHECK_EQUAL(once(keys[i]).bits == former[i].bits, i < 3);
+    end();
+}
+
 static void a_failed_reload_leaves_no_mark(void) {
     begin();
     replace("a.part", INVIVO_SCOPE_SINGLETON);
@@ -634,6 +668,7 @@ int main(void) {
     kept_and_followed_injections_mix();
     a_prototype_does_not_pass_a_change_on();
     a_new_object_keeps_nothing();
+    declarations_replace_each_other();
     a_failed_reload_leaves_no_mark();
     bad_input_is_refused();
     return check_end();

@@ -120,6 +120,28 @@ import Testing
                 """)
     }
 
+    @Test func keptDependenciesAreShownAndPathsAreNoKeys() {
+        let facts = WiringFacts(
+            generation: 9,
+            nodes: [
+                Self.node("a") {
+                    $0.dependencies = [
+                        .init(key: "b", how: .injection, onChange: .keep, keptSince: 4),
+                        .init(key: "b", how: .configuration), .init(key: "c", how: .initializer, onChange: .refuse),
+                    ]
+                },
+                Self.node("b"), Self.node("c"),
+            ])
+        #expect(
+            facts.json.contains(
+                #""needs": [{"key": "b", "how": "injection", "on_change": "keep", "kept_since": 4}, "#
+                    + #"{"key": "b", "how": "configuration"}, {"key": "c", "how": "initializer", "on_change": "refuse"}]"#
+            ))
+        #expect(facts.dot.contains(#"n0 -> n1 [style=dashed, color=orangered, label=kept, tooltip="injection"];"#))
+        #expect(facts.dot.split(separator: "\n").count { $0.contains("n0 -> n1") } == 1)
+        #expect(facts.mermaid.contains("n0 -.->|kept| n1"))
+    }
+
     @Test func dotReplacesControlCharacters() {
         let facts = WiringFacts(generation: 1, nodes: [Self.node("a\n\u{7f}\\b")])
         #expect(facts.dot.contains(#"label="a  \\b\nPart, prototype""#))

@@ -27,6 +27,8 @@ class Sized:
     size: int = 0
     theme: Theme | None = None
     name: str = ""
+    amount: int = 0
+    themes: list[Theme] = []  # noqa: RUF012
 
 
 class Themed(invivo.Assembly, name="app"):
@@ -121,6 +123,33 @@ def test_a_value_of_the_configuration_is_kept():
         assert runtime["app.sized"].size == 1
         runtime.reset("app.sized")
         assert runtime["app.sized"].size == 7
+
+
+@pytest.mark.parametrize(
+    ("attribute", "described"),
+    [
+        ("amount", lambda: invivo.text(invivo.config("theme", "1", on_change="keep"), "count")),
+        ("themes", lambda: invivo.every(Theme, on_change="keep")),
+    ],
+)
+def test_every_form_of_injection_can_keep(attribute, described):
+    class App(Themed):
+        @invivo.singleton
+        def sized(self) -> Sized:
+            made = invivo.new(Sized)
+            setattr(made, attribute, described())
+            return made
+
+    with invivo.Runtime() as runtime:
+        runtime.converter("count", int)
+        runtime.activate(App())
+        former = runtime["app.sized"]
+        kept = getattr(former, attribute)
+        edit(runtime, "'7'")
+        assert runtime["app.sized"] is former
+        assert getattr(former, attribute) is kept
+        runtime.reset("app.sized")
+        assert getattr(runtime["app.sized"], attribute) != kept
 
 
 def test_a_change_is_refused_with_a_reason():
