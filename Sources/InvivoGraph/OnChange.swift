@@ -22,6 +22,9 @@ extension OnChange: Comparable {
     }
 
     public static func < (a: OnChange, b: OnChange) -> Bool { a.strength < b.strength }
+
+    /// Whether its objects do not receive another object or value.
+    public var isDeclaredToStay: Bool { self == .keep || self == .refuse }
 }
 
 /// A reference from a compiled definition to a key or a configuration path.

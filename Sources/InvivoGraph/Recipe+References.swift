@@ -75,7 +75,7 @@ extension Recipe {
 
         /// How its objects follow changes of each key.
         public var onChange: [UInt32: OnChange] {
-            Dictionary(edges.map { ($0.id, $0.edge.onChange) }, uniquingKeysWith: max)
+            Dictionary(edges.filter { !$0.edge.isDeferred }.map { ($0.id, $0.edge.onChange) }, uniquingKeysWith: max)
         }
 
         /// Whether there are keys of which its objects keep the former object.

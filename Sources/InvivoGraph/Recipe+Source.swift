@@ -94,12 +94,12 @@ extension Recipe.Source {
         }
     }
 
-    /// The keys that it names, in order; nil for a deferred reference to nothing.
-    public var keys: [UInt32?] {
+    /// The keys that it names, in order; nil for a deferred reference to nothing. `others` are only named where they are deferred.
+    public func keys(except others: Set<UInt32> = []) -> [UInt32?] {
         var found: [UInt32?] = []
         forEach { source in
             switch source.references {
-            case .objects(let ids): found += ids.map(Optional.some)
+            case .objects(let ids): for id in ids where !others.contains(id) { found.append(id) }
             case .deferred(let id): found.append(id)
             case .paths, .none: break
             }

@@ -198,9 +198,15 @@ public final class Recipe: Sendable {
         // Lists are ordered. A provider without a target is null, and becomes a callable when its key is defined.
         func keys(_ recipe: Recipe) -> [[UInt32?]] {
             let kept = recipe.references.kept
-            return recipe.slots.map { slot in slot.source.keys.filter { $0.map(kept.contains) != true } }
+            return recipe.slots.map { $0.source.keys(except: kept) }
         }
         return through(self) == through(other) && keys(self) == keys(other) && hasSameDecorators(as: other.decorators)
+    }
+
+    /// Whether both are choices whose value is known and selects the same definition, without arguments.
+    public func isSameChoice(as other: Recipe) -> Bool {
+        guard case .alias(let id) = maker, case .alias(id) = other.maker else { return false }
+        return definition.body.choice != nil && other.definition.body.choice != nil && slots.isEmpty && other.slots.isEmpty
     }
 
     /// Whether the same keys are received, apart from those of which objects keep what they have.
@@ -210,25 +216,28 @@ public final class Recipe: Sendable {
         }
         func keys(_ recipe: Recipe) -> [[UInt32?]] {
             let kept = recipe.references.kept
-            return recipe.allSteps.flatMap(\.sources).map { $0.keys.filter { $0.map(kept.contains) != true } }
+            return recipe.allSteps.flatMap(\.sources).map { $0.keys(except: kept) }
         }
         return keys(self) == keys(other)
     }
 
-    /// The keys that each part of the definition names, and named before, where they differ.
+    /// The keys that each part of the definition names no more, or names from now on, where they differ.
     public func differingKeys(from former: Recipe) -> [(former: [UInt32], next: [UInt32])] {
         func parts(_ recipe: Recipe) -> [String: [UInt32]] {
             var found: [String: [UInt32]] = [:]
-            for slot in recipe.slots { found["initializer \(slot.position)"] = slot.source.keys.compactMap(\.self) }
+            for slot in recipe.slots { found["initializer \(slot.position)"] = slot.source.keys().compactMap(\.self) }
             for (number, source) in recipe.allSteps.flatMap(\.sources).enumerated() {
-                found["step \(number)"] = source.keys.compactMap(\.self)
+                found["step \(number)"] = source.keys().compactMap(\.self)
             }
             return found
         }
         let (before, after) = (parts(former), parts(self))
         return Set(before.keys).union(after.keys).sorted().compactMap { part in
             let (was, now) = (before[part] ?? [], after[part] ?? [])
-            return was == now ? nil : (was, now)
+            guard was != now else { return nil }
+            // A list in another order names the same keys, and is another value.
+            let (gone, added) = (was.filter { !now.contains($0) }, now.filter { !was.contains($0) })
+            return gone.isEmpty && added.isEmpty ? (was, now) : (gone, added)
         }
     }
 

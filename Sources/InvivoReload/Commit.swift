@@ -274,7 +274,7 @@ final class Commit {
         let container = container
         for (id, cell) in plan.steps.reinjected {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
-            let changed = plan.steps.rebound.contains(id) ? nil : plan.steps.rebuilt
+            let changed = plan.steps.changed(for: id)
             for (object, arguments, instance) in container.monitor.locked({ cell.inOrder() }) {
                 guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
                 keep(lease)
@@ -287,8 +287,9 @@ final class Commit {
                 }
             }
         }
-        for (id, objects, changed) in plan.steps.followed {
+        for (id, objects, isWhole) in plan.steps.followed {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
+            let changed = isWhole ? nil : plan.steps.changed(for: id)
             let scopes = container.registry.scopes.scopes(of: recipe, changed: changed, in: build.graph)
             for tracked in objects {
                 guard let injection = try tracked.injection(by: recipe, scopes: scopes, container.monitor) else {
@@ -304,7 +305,7 @@ final class Commit {
                 add(domain(of: record)) { [self] undo throws(Failure) in
                     let again = Reinjection(
                         of: object, injection.arguments, by: recipe, after: former, changed: changed,
-                        keeping: changed == nil ? [] : recipe.references.kept, in: container)
+                        keeping: isWhole ? [] : recipe.references.kept, in: container)
                     try again?.run(in: build, of: injection.scopeInstances) { undo.add($0) }
                 }
             }

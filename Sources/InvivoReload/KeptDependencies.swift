@@ -15,6 +15,8 @@ struct KeptDependencies: Sendable {
         var objects: [UInt64] = []
         /// The dependencies of which they receive the current objects and values.
         var caughtUp: Set<UInt32> = []
+        /// If they received everything again that another definition names: the only dependencies that they may still keep.
+        var remaining: Set<UInt32>?
     }
 
     typealias Changes = [UInt32: Change]
@@ -28,8 +30,11 @@ struct KeptDependencies: Sendable {
         for (id, change) in changes {
             let current = Set(change.objects)
             var objects = (next.marks[id] ?? [:]).filter { current.contains($0.key) || isAlive($0.key) }
-            for dependency in change.caughtUp {
-                for object in objects.keys { objects[object]?[dependency] = nil }
+            for object in objects.keys {
+                for dependency in change.caughtUp { objects[object]?[dependency] = nil }
+                if let remaining = change.remaining {
+                    objects[object] = objects[object]?.filter { remaining.contains($0.key) }
+                }
             }
             for object in change.objects {
                 for dependency in change.begun where objects[object]?[dependency] == nil {
@@ -78,7 +83,7 @@ struct Followers {
             return true
         case .refuse:
             guard changed[holder] == nil, let recipe = graph.recipe(holder), !recipe.isAbstract,
-                recipe.scope.isShared || !observed.trackedObjects(holder).isEmpty
+                recipe.scope.isShared || recipe.isTracked && !observed.trackedObjects(holder).isEmpty
             else { return false }
             refused.append((holder, id))
             return true
@@ -93,12 +98,10 @@ struct Followers {
         else { return false }
         let (was, now) = (former.references.onChange, recipe.references.onChange)
         for (before, after) in recipe.differingKeys(from: former) {
-            let ids = before.map { ($0, was[$0]) } + after.map { ($0, now[$0]) }
-            for (id, onChange) in ids where onChange == .keep || onChange == .refuse {
-                _ = stays(holder, onChange ?? .follow, when: id)
-                // The former one, if there is one.
-                break
-            }
+            // The former ones, if there are any.
+            let gone = before.map { ($0, was[$0]) }.filter { $0.1?.isDeclaredToStay == true }
+            let added = after.map { ($0, now[$0]) }.filter { $0.1?.isDeclaredToStay == true }
+            for (id, onChange) in gone.isEmpty ? added : gone { _ = stays(holder, onChange ?? .follow, when: id) }
         }
         return former.hasSameFollowedKeys(as: recipe)
     }

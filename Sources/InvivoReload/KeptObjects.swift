@@ -20,7 +20,7 @@ struct KeptObjects {
         var settable: Set<UInt64> = []
         // Keys whose objects stay, and received all of their dependencies again.
         var followed: Set<UInt32> = []
-        for (id, objects, keys) in steps.followed {
+        for (id, objects, isWhole) in steps.followed {
             guard let recipe = effects.editor.recipe(id) else { continue }
             let isCreatedAsBefore = graph.recipe(id).map { recipe.hasSameInitializer(as: $0) } == true
             if isCreatedAsBefore, recipe.references.rebuilding.allSatisfy({ !steps.rebuilt.contains($0) }) {
@@ -28,7 +28,7 @@ struct KeptObjects {
             }
             guard let functions = recipe.type?.description.functions else { continue }
             for object in objects.map(\.object) {
-                if keys == nil, functions.setup != nil || hasOwners {
+                if isWhole, functions.setup != nil || hasOwners {
                     changed.append(object)
                     if functions.setup != nil { settable.insert(object) }
                 }

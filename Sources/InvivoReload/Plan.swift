@@ -80,15 +80,18 @@ struct CommitSteps {
     var builds: [(id: UInt32, cell: Cell)] = []
     /// Kept instances into which something new is injected.
     var reinjected: [(id: UInt32, cell: Cell)] = []
-    /// Tracked objects into which something new is injected; nil = all that their definition names.
-    var followed: [(id: UInt32, objects: [TrackedObject], changed: IDSet?)] = []
+    /// Tracked objects into which something new is injected. `isWhole`: everything that their definition, which is new, names.
+    var followed: [(id: UInt32, objects: [TrackedObject], isWhole: Bool)] = []
     var tuned: [Tuned] = []
     /// Live objects of which a base value changes: object, property, value.
     var based: [(object: UInt64, property: Int, value: Value)] = []
-    /// Kept instances that were bound to something else by property or method.
+    /// Kept instances, and tracked objects, that were bound to something else.
     var rebound: Set<UInt32> = []
     /// Keys of which something new is created.
     var rebuilt: IDSet = []
+
+    /// The keys whose objects are injected again into the kept objects of `id`; nil = all that it follows.
+    func changed(for id: UInt32) -> IDSet? { rebound.contains(id) ? nil : rebuilt }
 
     /// Whether they call the host: constructors, setters.
     var runHostCode: Bool {

@@ -32,6 +32,8 @@ extension Planner {
             } else {
                 queue.append(id)
                 if !isHeld(id) { cold.insert(id) }
+                // Tracked objects stay.
+                if recipe.isTracked { effects.steps.rebound.insert(id) }
             }
         }
         seen.reserveCapacity(queue.count)
@@ -49,6 +51,11 @@ extension Planner {
             let aliases = before.links.aliases[id]
             if !aliases.isEmpty { for alias in aliases.sorted() where seen.insert(alias) { queue.append(alias) } }
             for (holder, edge) in before.links.dependents[id].sorted(by: { $0.key < $1.key }) where !edge.isDeferred {
+                if wiring.config.changedIDs.contains(id), let recipe = wiring.compiled.recipes[holder],
+                    graph.recipe(holder)?.isSameChoice(as: recipe) == true
+                {
+                    continue
+                }
                 let isHeld = isHeld(holder)
                 if isHeld && followers.stays(holder, edge.onChange, when: id) { continue }
                 if edge == .injection && isHeld && isChangedInPlace(holder, [id]) {
@@ -92,23 +99,27 @@ extension Planner {
         var changes: KeptDependencies.Changes = [:]
         var rebuilt = effects.steps.rebuilt
         func catchUp(_ id: UInt32, _ changed: IDSet?, isWhole: Bool = false) {
-            guard let recipe = effects.editor.recipe(id), recipe.references.keep else { return }
-            changes[id] = .init(caughtUp: recipe.keptKeys(injectedWith: changed, isWhole: isWhole))
+            guard let recipe = effects.editor.recipe(id) else { return }
+            let caughtUp = recipe.keptKeys(injectedWith: changed, isWhole: isWhole)
+            if isWhole {
+                changes[id] = .init(remaining: recipe.references.kept.subtracting(caughtUp))
+            } else if !caughtUp.isEmpty {
+                changes[id] = .init(caughtUp: caughtUp)
+            }
         }
         // Tracked objects stay. If their own definition changes, everything is injected again.
-        for (id, _, changed) in effects.steps.followed {
-            if changed != nil { rebuilt.remove(id) }
-            catchUp(id, changed, isWhole: changed == nil)
+        for (id, _, isWhole) in effects.steps.followed {
+            if !isWhole { rebuilt.remove(id) }
+            catchUp(id, effects.steps.changed(for: id), isWhole: isWhole)
         }
-        for (id, _) in effects.steps.reinjected {
-            catchUp(id, effects.steps.rebound.contains(id) ? nil : effects.steps.rebuilt)
-        }
+        for (id, _) in effects.steps.reinjected { catchUp(id, effects.steps.changed(for: id)) }
         for (id, dependencies) in kept.sorted(by: { $0.key < $1.key }) where !rebuilt.contains(id) {
             guard let recipe = graph.recipe(id) else { continue }
             // Objects that are created from now on receive the new ones.
             if !recipe.scope.isShared { effects.store.reshaped.insert(id) }
-            let ids = dependencies.subtracting(changes[id]?.caughtUp ?? [])
-            let objects = recipe.scope.isShared ? observed.objects(id) : observed.trackedObjects(id).map(\.object)
+            var ids = dependencies.subtracting(changes[id]?.caughtUp ?? [])
+            if let remaining = changes[id]?.remaining { ids.formIntersection(remaining) }
+            let objects = recipe.isTracked ? observed.trackedObjects(id).map(\.object) : observed.objects(id)
             guard !ids.isEmpty, !objects.isEmpty else { continue }
             changes[id, default: .init()].begun = ids
             changes[id]?.objects = objects
@@ -158,7 +169,7 @@ extension Planner {
         if recipe.isTracked, !wasAlias {
             let objects = observed.trackedObjects(id)
             if !objects.isEmpty {
-                effects.steps.followed.append((id, objects, isDeclared ? nil : effects.steps.rebuilt))
+                effects.steps.followed.append((id, objects, isWhole: isDeclared))
             }
         }
         guard !isCold else { return }

@@ -36,20 +36,22 @@ extension Planner {
             }
         }
         var loading = LoadSteps()
+        for id in try keepers(definitions, compiled) {
+            try loading.step()
+            guard let holder = recipe(id), holder.id == id else { continue }
+            for target in holder.references.kept.sorted() {
+                guard let exclusive = exclusive(behind: target, recipe) else { continue }
+                let through = exclusive.id == target ? "" : " of '\(names.name(target))'"
+                failures.append(
+                    Failure(
+                        .argument,
+                        "'\(holder.key)' would keep the former '\(exclusive.key)'\(through) after a change (on_change: keep), "
+                            + "but that one is exclusive: a reload stops it before it creates the new one",
+                        path: holder.key, at: holder.definition.location))
+            }
+        }
         for id in holders.sorted() {
             try loading.step()
-            if let holder = recipe(id), holder.id == id, holder.references.keep {
-                for target in holder.references.kept.sorted() {
-                    guard let exclusive = exclusive(behind: target, recipe) else { continue }
-                    let through = exclusive.id == target ? "" : " of '\(names.name(target))'"
-                    failures.append(
-                        Failure(
-                            .argument,
-                            "'\(holder.key)' would keep the former '\(exclusive.key)'\(through) after a change (on_change: keep), "
-                                + "but that one is exclusive: a reload stops it before it creates the new one",
-                            path: holder.key, at: holder.definition.location))
-                }
-            }
             guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
                 let way = captive(of: holder, recipe), let captive = way.last
             else { continue }
@@ -62,14 +64,33 @@ extension Planner {
         }
     }
 
-    /// Returns the exclusive definition that a key stands for, or that the objects behind it hold for their holder alone.
+    /// Returns the definitions that keep former dependencies and that a plan concerns: those that change or are bound to something else, and
+    /// those that hold them, directly or through others.
+    private func keepers(_ definitions: DefinitionPlan, _ compiled: Compiled) throws(Failure) -> [UInt32] {
+        let bound = compiled.recipes.keys.filter { !compiled.reconfigured.contains($0) }
+        var found = Set(bound.filter { compiled.recipes[$0]?.references.keep == true })
+        guard !before.links.keepers.isEmpty else { return found.sorted() }
+        var seen = IDSet(definitions.changed.keys).union(bound)
+        var queue = Array(seen)
+        var loading = LoadSteps()
+        while let id = queue.popLast() {
+            try loading.step()
+            if before.links.keepers.contains(id) { found.insert(id) }
+            for alias in before.links.aliases[id] where seen.insert(alias) { queue.append(alias) }
+            for (holder, edge) in before.links.dependents[id] where !edge.isDeferred && seen.insert(holder) {
+                queue.append(holder)
+            }
+        }
+        return found.sorted()
+    }
+
+    /// Returns the exclusive definition that a key stands for, or that the objects behind it hold.
     private func exclusive(behind id: UInt32, _ recipe: (UInt32) -> Recipe?) -> Recipe? {
         var seen: Set<UInt32> = [id]
         var queue = [id]
         while let next = queue.popLast() {
             guard let found = recipe(next) else { continue }
             if found.isExclusive { return found }
-            guard !found.scope.isShared else { continue }
             for target in found.references.dependencies where seen.insert(target).inserted { queue.append(target) }
         }
         return nil

@@ -8,7 +8,9 @@ extension Planner {
     func resetKeys(_ wiring: NextWiring, _ editor: GraphEditor) -> [UInt32] {
         let rebuilds = wiring.set.rebuilds
         var found: Set<UInt32> = []
-        for scope in rebuilds.scopes { found.formUnion(observed.builtKeys(scope)) }
+        for scope in rebuilds.scopes {
+            found.formUnion(observed.builtKeys(scope).filter { graph.recipe($0)?.scope == scope })
+        }
         for (id, _, withDependencies) in rebuilds.keys {
             var queue = [id]
             var seen: Set<UInt32> = [id]

@@ -76,6 +76,8 @@ struct Links: Sendable {
     var inlines = KeySets<UInt32>()
     /// The definitions that are patterns for the entries of a map or list.
     var patterns: TreeSet<UInt32> = []
+    /// The definitions whose objects keep former dependencies.
+    var keepers: TreeSet<UInt32> = []
     /// Type -> the definitions with a type query for it.
     var typeQueries = KeySets<String>()
     /// Key that is not defined -> the definitions that are blocked on it.
@@ -194,6 +196,7 @@ extension Links {
     /// Adds the references of a compiled definition.
     fileprivate mutating func note(_ id: UInt32, _ recipe: Recipe) {
         for (target, edge) in recipe.references.edges { dependents.set(edge, of: id, to: target) }
+        if recipe.references.keep { keepers.insert(id) }
         for name in recipe.references.typeQueries { typeQueries.insert(id, into: name) }
         for name in recipe.references.awaitedKeys { blockedOn.insert(id, into: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.insert(id, into: name) }
@@ -204,6 +207,7 @@ extension Links {
     fileprivate mutating func forget(_ id: UInt32, _ recipe: Recipe?) {
         guard let recipe, recipe.id == id else { return }
         for (target, _) in recipe.references.edges { dependents.remove(id, from: target) }
+        if recipe.references.keep { keepers.remove(id) }
         for name in recipe.references.typeQueries { typeQueries.remove(id, from: name) }
         for name in recipe.references.awaitedKeys { blockedOn.remove(id, from: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.remove(id, from: name) }

@@ -39,7 +39,8 @@ struct WiringFactsReader {
                 }
                 guard isOwn else { return }
                 let kept = snapshot.kept.of(id) {
-                    cell.objects().map(\.object) + cell.trackedObjects().filter(\.mayExist).map(\.object)
+                    recipe.isTracked
+                        ? cell.trackedObjects().filter(\.mayExist).map(\.object) : cell.objects().map(\.object)
                 }
                 for (dependency, generation) in kept {
                     let path = container.keys.configPath(dependency).map { String(cString: $0) }

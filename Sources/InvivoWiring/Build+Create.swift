@@ -82,8 +82,7 @@ extension Build {
             if cell != nil { container.retiredObjects.countFirstReferences(final.record) }
         }
         // Keys that steps inject are recorded, too: the constructor may have resolved and used them.
-        let named = Set(recipe.initializing)
-        let found = Set(frames[index].dependencies).subtracting(named)
+        let found = Set(frames[index].dependencies).subtracting(recipe.references.rebuilding)
         return Made(
             object: final.object, record: final.record, dependencies: found,
             isForeign: recipe.takesForeignObjects || final.object != object,

@@ -55,10 +55,12 @@ public final class BuildRecords: Sendable {
 
     /// A reload has replaced these cells: forgets the keys that have no instance in `graph`, the current one.
     public func forget(_ cells: [Cell], in graph: Graph) {
-        for cell in cells where graph.cell(cell.id)?.isHeld() != true {
+        for cell in cells {
+            let current = graph.cell(cell.id).flatMap { $0.isHeld() ? $0.scope : nil }
+            guard current != cell.scope else { continue }
             state.held { state in
                 state.built.remove(cell.id, cell.scope)
-                state.dependencies.remove(cell.id)
+                if current == nil { state.dependencies.remove(cell.id) }
             }
         }
     }

@@ -48,7 +48,7 @@ public struct Reinjection {
         _ steps: [Recipe.Step], _ formerSteps: [Recipe.Step], _ list: String, from first: Int = 0
     ) -> [Step] {
         func followed(_ sources: [Recipe.Source]) -> [[UInt32?]] {
-            sources.map { $0.keys.filter { $0.map(kept.contains) != true } }
+            sources.map { $0.keys(except: kept) }
         }
         let formerNames = formerSteps.indices.map { former.name(of: $0, in: formerSteps, list) }
         return steps.indices.dropFirst(first).compactMap { index in
@@ -125,7 +125,7 @@ public struct Reinjection {
 
     /// Keys that were resolved for the kept instance become its dependencies when the commit succeeds.
     private func record(_ frame: Build.Frame, in build: Build) {
-        let found = Set(frame.dependencies).subtracting(recipe.initializing)
+        let found = Set(frame.dependencies).subtracting(recipe.references.rebuilding)
         if recipe.scope.isShared, !found.isEmpty { build.commit?.asked[recipe.id, default: []].formUnion(found) }
     }
 
