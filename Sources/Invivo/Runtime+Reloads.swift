@@ -6,10 +6,15 @@ internal import Synchronization
 public final class Observer: Sendable {
     private let core: Core
     private let handle: Locked<invivo_observer>
+    /// The generation that was current when it was added: it hears of the commits of later ones.
+    public let generation: UInt64
 
     init(_ core: Core, _ handle: invivo_observer) {
         self.core = core
         self.handle = Locked(handle)
+        var generation: UInt64 = 0
+        _ = core.table.pointee.observer_generation(handle, &generation, nil)
+        self.generation = generation
     }
 
     /// Closes the observer: after this call the closure is not called again. A second call is a no-op.
@@ -47,6 +52,50 @@ extension Runtime {
     @discardableResult
     public func observe(_ body: @escaping @Sendable (Reload) throws -> Void) throws(InvivoError) -> Observer {
         try observe(body, end: {})
+    }
+
+    /// Calls `body` after each commit that changed the definition, object or value of a key, with a report of these changes.
+    @discardableResult
+    public func observe(
+        key: String, _ body: @escaping @Sendable (Reload) throws -> Void
+    ) throws(InvivoError) -> Observer {
+        try withArena { (arena) throws(InvivoError) in
+            var options = invivo_observer_options()
+            options.key = try arena.name(key)
+            return try observe(body, end: {}, options)
+        }
+    }
+
+    /// The same for the keys whose objects have a type, a subtype of it, or had it before the commit. A type is named as it is registered.
+    @discardableResult
+    public func observe(
+        type: String, _ body: @escaping @Sendable (Reload) throws -> Void
+    ) throws(InvivoError) -> Observer {
+        try withArena { (arena) throws(InvivoError) in
+            var options = invivo_observer_options()
+            options.type = try arena.name(type)
+            return try observe(body, end: {}, options)
+        }
+    }
+
+    /// The same for the keys of objects of a class, protocol or another type.
+    @discardableResult
+    public func observe<T>(
+        type: T.Type, _ body: @escaping @Sendable (Reload) throws -> Void
+    ) throws(InvivoError) -> Observer {
+        try observe(type: try core.wish(type), body)
+    }
+
+    /// Calls `body` after each commit that injected into an object, changed its properties, or replaced it. The observer does not keep the
+    /// object.
+    @discardableResult
+    public func observe(
+        object: AnyObject, _ body: @escaping @Sendable (Reload) throws -> Void
+    ) throws(InvivoError) -> Observer {
+        var options = invivo_observer_options()
+        options.object = try core.lease(of: object)
+        defer { _ = core.table.pointee.object_release(options.object) }
+        return try observe(body, end: {}, options)
     }
 
     /// Calls `body` with false before each commit that gives a key another object, and with true after it. For a cache
@@ -90,9 +139,10 @@ extension Runtime {
     }
 
     private func observe(
-        _ body: @escaping @Sendable (Reload) throws -> Void, end: @escaping @Sendable () -> Void
+        _ body: @escaping @Sendable (Reload) throws -> Void, end: @escaping @Sendable () -> Void,
+        _ subject: invivo_observer_options = invivo_observer_options()
     ) throws(InvivoError) -> Observer {
-        var options = invivo_observer_options()
+        var options = subject
         options.reloaded = { data, report in
             guard let data, let report else { return }
             let box = ObserverBox<Hearing>.of(data)

@@ -75,8 +75,11 @@ public func invivo_config_observe(
         let userData = HostPointer(given.user_data)
         let destroy = given.destroy
         let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData.raw) } }
+        let functions = Engine.HostFunctions(
+            function: UInt(bitPattern: unsafeBitCast(changed, to: Int.self)), publishing: 0,
+            userData: UInt(bitPattern: given.user_data))
         let observer = try engine.observe(
-            configuration: try text(path, "path"), domain: domain, destroy: ended
+            configuration: try text(path, "path"), functions, domain: domain, destroy: ended
         ) { path, value, generation in
             Value.withBorrowed([value]) { value, _ in path.withCString { changed(userData.raw, $0, value, generation) }
             }

@@ -118,6 +118,7 @@ public func invivo_observe(
             throw Failure(.argument, "options.reloaded and options.publishing are NULL: one of them is needed")
         }
         let engine = try Engine.find(runtime.bits)
+        let subject = try subject(given)
         let domain = given.domain.bits == 0 ? nil : try engine.container.domains.domain(given.domain.bits)
         let userData = HostPointer(given.user_data)
         let destroy = given.destroy
@@ -128,8 +129,42 @@ public func invivo_observe(
         }
         var visible: Observer.Publishing?
         if let publishing { visible = { published in publishing(userData.raw, published ? 1 : 0) } }
-        let observer = try engine.observe(domain: domain, destroy: ended, publishing: visible, callback: callback)
+        let functions = Engine.HostFunctions(
+            function: UInt(bitPattern: unsafeBitCast(reloaded, to: Int.self)),
+            publishing: UInt(bitPattern: unsafeBitCast(publishing, to: Int.self)),
+            userData: UInt(bitPattern: given.user_data))
+        let observer = try engine.observe(
+            subject, functions, domain: domain, destroy: ended, publishing: visible, callback: callback)
         out?.pointee.bits = observer.handleBits
+    }
+}
+
+/// What an observer with these options observes.
+private func subject(_ options: invivo_observer_options) throws(Failure) -> Subject {
+    let given = [
+        options.key == nil ? nil : "key", options.type == nil ? nil : "type",
+        options.object.bits == 0 ? nil : "object",
+    ].compactMap(\.self)
+    guard let first = given.first else { return .everything }
+    guard given.count == 1 else {
+        throw Failure(.argument, "options.\(first) and options.\(given[1]) are given: an observer observes one of them")
+    }
+    guard options.publishing == nil else {
+        throw Failure(.argument, "options.\(first) and options.publishing are given: the caches of resolved objects depend on all of them")
+    }
+    if let key = options.key { return .key(Name(try text(key, "options.key"))) }
+    if let type = options.type { return .type(Name(try text(type, "options.type"))) }
+    _ = try ObjectLease.retaining(options.object.bits)
+    return .object(options.object.bits)
+}
+
+@c @implementation
+public func invivo_observer_generation(
+    _ observer: invivo_observer, _ out: UnsafeMutablePointer<UInt64>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = try HandleTable.require(observer.bits, .observer, as: Observer.self).since
     }
 }
 

@@ -374,6 +374,9 @@ extension invivo_observer_options: SizedStruct {
         fieldRange(of: \invivo_observer_options.destroy),
         fieldRange(of: \invivo_observer_options.domain),
         fieldRange(of: \invivo_observer_options.publishing),
+        fieldRange(of: \invivo_observer_options.key),
+        fieldRange(of: \invivo_observer_options.type),
+        fieldRange(of: \invivo_observer_options.object),
     ]
 }
 

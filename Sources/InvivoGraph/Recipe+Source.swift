@@ -94,8 +94,11 @@ extension Recipe.Source {
         }
     }
 
-    /// The keys that it names, in order; nil for a deferred reference to nothing. `others` are only named where they are deferred.
-    public func keys(except others: Set<UInt32> = []) -> [UInt32?] {
+    /// The keys that it names, in order; nil for a deferred reference to nothing.
+    public var keys: [UInt32?] { keys(except: []) }
+
+    /// The same without `others` where they are resolved at once.
+    public func keys(except others: Set<UInt32>) -> [UInt32?] {
         var found: [UInt32?] = []
         forEach { source in
             switch source.references {

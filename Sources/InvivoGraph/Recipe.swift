@@ -225,9 +225,9 @@ public final class Recipe: Sendable {
     public func differingKeys(from former: Recipe) -> [(former: [UInt32], next: [UInt32])] {
         func parts(_ recipe: Recipe) -> [String: [UInt32]] {
             var found: [String: [UInt32]] = [:]
-            for slot in recipe.slots { found["initializer \(slot.position)"] = slot.source.keys().compactMap(\.self) }
+            for slot in recipe.slots { found["initializer \(slot.position)"] = slot.source.keys.compactMap(\.self) }
             for (number, source) in recipe.allSteps.flatMap(\.sources).enumerated() {
-                found["step \(number)"] = source.keys().compactMap(\.self)
+                found["step \(number)"] = source.keys.compactMap(\.self)
             }
             return found
         }

@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 
 /// The definitions of each type, by the names of the type itself and of all its supertypes. The best first: by rank,
 /// then in the order of declaration. Abstract definitions and aliases are in no list; hidden ones in fewer.
@@ -116,6 +116,16 @@ public struct TypeIndex: Sendable {
         if facts.isFound { names.insert(facts.type) }
         names.formUnion(facts.supertypes)
         if facts.isExtensible { names.formUnion(later.supertypes(of: facts.type)) }
+    }
+
+    /// Returns the names of the type of a definition and of its supertypes, also later ones.
+    public func names(of definition: Definition) -> [String] {
+        guard let facts = Self.facts(definition) else { return definition.type.map { names(of: $0.description) } ?? [] }
+        return [facts.type] + facts.supertypes + later.supertypes(of: facts.type)
+    }
+
+    public func names(of type: TypeDescription) -> [String] {
+        [type.name] + type.supertypes + later.supertypes(of: type.name)
     }
 
     /// Gives definitions another order and changes nothing else; flat as for `set`. Returns the names of types whose

@@ -7,7 +7,7 @@ internal import InvivoWiring
 /// Any thread may call. Observers are called without the monitor.
 final class Announcer: Sendable {
     private struct State {
-        var observers: [Observer] = []
+        var observers = ObserverTable()
         /// The thread that is making a commit visible, or that resumes the caches; 0 if none is.
         var publisher: UInt64 = 0
         /// Whether the caches of resolved objects are empty and store nothing, because pins keep former generations.
@@ -33,27 +33,48 @@ final class Announcer: Sendable {
 
     // MARK: observers
 
-    /// Adds an observer. One that keeps resolved objects waits for a commit that is becoming visible: it has called the others.
-    func add(_ observer: Observer) throws(Failure) {
+    /// Adds an observer, or returns the known one with this identity. One that keeps resolved objects waits for a commit that is becoming
+    /// visible: it has called the others.
+    func add(
+        _ identity: ObserverTable.Identity?, keepsObjects: Bool, _ make: () -> Observer
+    ) throws(Failure) -> (observer: Observer, isNew: Bool) {
         let me = currentThread().identity
-        try container.monitor.locked { () throws(Failure) in
-            if observer.publishing != nil {
+        let (observer, isNew, ended) = try container.monitor.locked {
+            () throws(Failure) -> (Observer, Bool, [Observer]) in
+            if keepsObjects {
                 container.domains.wait { state.held { $0.publisher == 0 || $0.publisher == me } }
             }
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
-            state.held { $0.observers.append(observer) }
+            if let known = state.held({ $0.observers.same(as: identity) }) { return (known, false, []) }
+            let observer = make()
+            let generation = container.current.held.generation
+            let ended = state.held { state in
+                observer.begin(state.observers.add(observer), since: generation)
+                return state.observers.takeEnded()
+            }
             _ = observer.open()
+            return (observer, true, ended)
         }
-        if observer.publishing != nil, state.locked({ $0.isWithoutCaches }) { observer.tell(published: false) }
+        for observer in ended {
+            observer.silence()
+            observer.closeHandle()
+        }
+        if isNew, keepsObjects, state.locked({ $0.isWithoutCaches }) { observer.tell(published: false) }
+        return (observer, isNew)
     }
 
-    func remove(_ observer: Observer) { state.locked { $0.observers.removeAll { $0 === observer } } }
+    func remove(_ observer: Observer) { state.locked { $0.observers.remove(observer) } }
+
+    /// Whether there are observers of types, and of objects.
+    var subjects: (types: Bool, objects: Bool) {
+        state.locked { ($0.observers.observeTypes, $0.observers.observeObjects) }
+    }
 
     /// For close. Drops the kept reports, too.
     func closeObservers() {
         let observers = state.locked { state in
-            defer { (state.observers, state.history) = ([], ReportHistory()) }
-            return state.observers
+            defer { state.history = ReportHistory() }
+            return state.observers.removeAll()
         }
         for observer in observers {
             observer.silence()
@@ -86,7 +107,7 @@ final class Announcer: Sendable {
             while state.held({ $0.publisher != 0 }) { container.monitor.wait() }
             return state.held { state in
                 state.publisher = me
-                return (state.observers.filter { $0.publishing != nil }, state.isWithoutCaches)
+                return (state.observers.caches, state.isWithoutCaches)
             }
         }
     }
@@ -119,13 +140,13 @@ final class Announcer: Sendable {
         }
         container.log(.debug, "\(report.cause): \(report.phaseText)")
         let entry = ReportHistory.Entry(report)
-        let observers = state.locked { state -> [Observer] in
+        let observers = state.locked { state in
             if report.failure != nil { state.failures += 1 } else { state.reloads += 1 }
             state.lastFailure = report.failure ?? attempt.refused
             state.history.append(entry)
-            return state.observers
+            return state.observers.concerned(by: report, attempt.changed)
         }
-        for observer in observers {
+        for (observer, report) in observers {
             if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
                 container.domains.post(to: domain) { observer.tell(report) }
             } else {

@@ -85,6 +85,7 @@ final class Attempt {
     let files: FilesRead
     /// The documents have their former content: nothing is reported.
     let isNothing: Bool
+    let changed: ChangedObjects
     /// Whether all events concerned documents that are not open.
     let concernsNoOpenDocument: Bool
     /// Whether a call waits for it and returns its failure, which is then not logged as an error.
@@ -92,7 +93,8 @@ final class Attempt {
     /// Why files were refused again, although the rest was not.
     let refused: Failure?
 
-    init(_ prepared: PreparedReload, _ report: Report, isNothing: Bool) {
+    init(_ prepared: PreparedReload, _ report: Report, _ changed: ChangedObjects, isNothing: Bool) {
+        self.changed = changed
         set = prepared.set
         warnings = prepared.warnings
         files = prepared.files

@@ -141,13 +141,13 @@ extension Engine {
 
     /// Observes the value at a path: `changed` is called after each reload that changed it, or a value below it.
     public func observe(
-        configuration path: String, domain: Domain?, destroy: (@Sendable () -> Void)?,
+        configuration path: String, _ functions: HostFunctions, domain: Domain?, destroy: (@Sendable () -> Void)?,
         changed: @escaping @Sendable (_ path: String, _ value: Value, _ generation: UInt64) -> Void
     ) throws(Failure) -> Observer {
         let path = try ConfigPath.checked(path)
         container.monitor.locked { if !path.isEmpty { container.registry.configReads.note(path) } }
-        return try observe(domain: domain, destroy: destroy) { report in
-            guard report.failure == nil, let node = report.settings[path] else { return }
+        return try observe(.configuration(Name(path)), functions, domain: domain, destroy: destroy) { report in
+            guard let node = report.settings[path] else { return }
             changed(path, node?.value ?? .null, report.generation)
         }
     }

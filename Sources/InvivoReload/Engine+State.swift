@@ -100,15 +100,36 @@ extension Engine {
         return ran
     }
 
+    /// The functions and the data of a host, by which an equal subscription is recognized.
+    public struct HostFunctions: Sendable {
+        let function: UInt
+        let publishing: UInt
+        let userData: UInt
+
+        public init(function: UInt, publishing: UInt, userData: UInt) {
+            (self.function, self.publishing, self.userData) = (function, publishing, userData)
+        }
+    }
+
+    /// Adds an observer. Returns the known one for the same subject, functions and domain, unless another setup has added it. `destroy` is
+    /// then not called.
     public func observe(
-        domain: Domain?, destroy: (@Sendable () -> Void)?, publishing: Observer.Publishing? = nil,
-        callback: Observer.Callback?
+        _ subject: Subject = .everything, _ functions: HostFunctions? = nil, domain: Domain?,
+        destroy: (@Sendable () -> Void)?, publishing: Observer.Publishing? = nil, callback: Observer.Callback?
     ) throws(Failure) -> Observer {
-        let observer = Observer(
-            announcer, domain: domain, destroy: destroy, publishing: publishing, callback: callback)
-        try announcer.add(observer)
+        let setup = RunningSetup(of: container)
+        let identity = functions.map { functions in
+            ObserverTable.Identity(
+                function: functions.function, publishing: functions.publishing, userData: functions.userData,
+                domain: domain?.handleBits ?? 0, subject: subject, owner: setup?.object ?? 0)
+        }
+        let (observer, isNew) = try announcer.add(identity, keepsObjects: publishing != nil) {
+            Observer(
+                announcer, of: subject, identity, domain: domain, destroy: destroy, publishing: publishing,
+                callback: callback)
+        }
         // One that a setup adds belongs to its object.
-        RunningSetup(of: container)?.add { () throws(Failure) in try observer.close() }
+        if isNew { setup?.add { () throws(Failure) in try observer.close() } }
         return observer
     }
 

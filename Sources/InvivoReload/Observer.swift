@@ -6,6 +6,8 @@ internal import InvivoWiring
 public final class Observer: Sendable {
     private struct State {
         var isOpen = true
+        var number: UInt64 = 0
+        var since: UInt64 = 0
         /// The threads that call it.
         var active: [UInt64] = []
     }
@@ -13,6 +15,8 @@ public final class Observer: Sendable {
     public typealias Callback = @Sendable (Report) -> Void
     /// Called with false right before a commit becomes visible, with true right after.
     public typealias Publishing = @Sendable (Bool) -> Void
+    let subject: Subject
+    let identity: ObserverTable.Identity?
     private let callback: Callback?
     let publishing: Publishing?
     let domain: Domain?
@@ -23,9 +27,10 @@ public final class Observer: Sendable {
     private let state: Guarded<State>
 
     init(
-        _ announcer: Announcer, domain: Domain?, destroy: (@Sendable () -> Void)?, publishing: Publishing?,
-        callback: Callback?
+        _ announcer: Announcer, of subject: Subject, _ identity: ObserverTable.Identity?, domain: Domain?,
+        destroy: (@Sendable () -> Void)?, publishing: Publishing?, callback: Callback?
     ) {
+        (self.subject, self.identity) = (subject, identity)
         self.announcer = announcer
         self.domain = domain
         self.destroy = destroy
@@ -39,6 +44,18 @@ public final class Observer: Sendable {
     public var handleBits: UInt64 { handle.bits }
 
     func open() -> UInt64 { handle.open(self) }
+
+    /// The number in the order of subscription.
+    var number: UInt64 { state.held(\.number) }
+
+    /// The generation that was current when it was added: it hears of the commits of later ones.
+    public var since: UInt64 { state.locked(\.since) }
+    var knownSince: UInt64 { state.held(\.since) }
+
+    /// When it is added.
+    func begin(_ number: UInt64, since generation: UInt64) {
+        state.held { ($0.number, $0.since) = (number, generation) }
+    }
 
     func closeHandle() { handle.close() }
 

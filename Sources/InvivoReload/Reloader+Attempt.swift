@@ -254,12 +254,13 @@ extension Reloader {
             failure: failure, stopFailure: Failure.gathered(done.stopFailures), changes: done.changes,
             phases: prepared.clock.finish(), warnings: prepared.warnings, settings: done.settings,
             untrackedObjects: done.untrackedObjects, referred: done.referred, stopGrace: container.retiredObjects.grace)
-        return Attempt(prepared, report, isNothing: isNothing)
+        return Attempt(prepared, report, done.changed, isNothing: isNothing)
     }
 
     /// The facts of a successful commit for its report.
     private struct Done {
         var changes: [Report.Change] = []
+        var changed = ChangedObjects()
         var settings: NameTable<ConfigNode?> = [:]
         var stopFailures: [Failure] = []
         var referred: [String] = []
@@ -288,6 +289,9 @@ extension Reloader {
         restores.keep(findings.refused)
         var layers = plan.findings
         layers.warned.formUnion(findings.warned)
+        let subjects = announcer.subjects
+        let changed = ChangedObjects(
+            plan, former, next, container, types: subjects.types, objects: subjects.objects)
         generations.publish(plan, layers, next)
         prepared.warnings += commit.callKept(plan)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
@@ -297,7 +301,7 @@ extension Reloader {
             }
         }
         prepared.clock.end(INVIVO_PHASE_COMMIT)
-        var done = Done(changes: plan.changes, untrackedObjects: untrackedObjects)
+        var done = Done(changes: plan.changes, changed: changed, untrackedObjects: untrackedObjects)
         for change in plan.wiring.config.changes { done.settings[change.path] = .some(change.node) }
         if plan.store.stop {
             done.stopFailures = container.life.stopFailures.gathering {

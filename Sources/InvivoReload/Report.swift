@@ -64,28 +64,37 @@ public final class Report: Sendable {
     /// Whether an exclusive object was stopped meanwhile.
     var hasOutage: Bool { phases[Int(INVIVO_PHASE_OUTAGE)] > 0 }
 
-    /// A copy without the values, and with the first changes and warnings only.
-    private init(shortening whole: Report) {
+    /// A copy without the values, and with some changes and warnings only.
+    private init(_ whole: Report, _ changes: [Change], _ warnings: [String], omitted: Int) {
         referred = whole.referred
         stopGrace = whole.stopGrace
         untrackedObjects = whole.untrackedObjects
-        warnings = Array(whole.warnings.prefix(Self.mostKept))
         settings = [:]
         generation = whole.generation
         cause = whole.cause
         failure = whole.failure
         stopFailure = whole.stopFailure
-        changes = Array(whole.changes.prefix(Self.mostKept))
-        omitted = whole.changes.count - changes.count
         phases = whole.phases
+        (self.changes, self.warnings, self.omitted) = (changes, warnings, omitted)
     }
+
+    /// Returns the report with the changes at these indices.
+    func containing(only indices: [Int]) -> Report {
+        indices.count == changes.count ? self : Report(self, indices.map { changes[$0] }, warnings, omitted: omitted)
+    }
+
+    /// The kind of the changes whose key is a path of the configuration.
+    static let configured = UInt32(INVIVO_CHANGED_CONFIGURED)
 
     private static let mostKept = 1000
 
     /// Returns the report as the history keeps it: without the values, which belong to its generation, and shortened if it is long.
     func kept() -> Report {
         let isShort = changes.count <= Self.mostKept && warnings.count <= Self.mostKept
-        return isShort && settings.isEmpty ? self : Report(shortening: self)
+        guard !isShort || !settings.isEmpty else { return self }
+        let shown = Array(changes.prefix(Self.mostKept))
+        return Report(
+            self, shown, Array(warnings.prefix(Self.mostKept)), omitted: changes.count - shown.count)
     }
 
     /// The approximate size in memory, with the C strings of a report that was read.

@@ -1439,10 +1439,17 @@ static invivo_status not_ready_child_make(invivo_runtime runtime, invivo_type ty
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_observer_generation(invivo_observer observer, uint64_t *out, invivo_error **error) {
+    (void)observer;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 207,
+    .function_count = 208,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1650,6 +1657,7 @@ static const struct invivo_table not_ready = {
     .effect = not_ready_effect,
     .child = not_ready_child,
     .child_make = not_ready_child_make,
+    .observer_generation = not_ready_observer_generation,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2499,6 +2507,10 @@ invivo_status invivo_child(invivo_runtime runtime, invivo_key key, const invivo_
 
 invivo_status invivo_child_make(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error) {
     return functions()->child_make(runtime, type, arguments, count, out, error);
+}
+
+invivo_status invivo_observer_generation(invivo_observer observer, uint64_t *out, invivo_error **error) {
+    return functions()->observer_generation(observer, out, error);
 }
 
 #pragma GCC visibility pop

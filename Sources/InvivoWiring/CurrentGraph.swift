@@ -11,7 +11,7 @@ public final class CurrentGraph: Sendable {
     public var value: Graph { graph.locked { $0 } }
 
     /// For callers that hold the monitor.
-    var held: Graph { graph.held { $0 } }
+    public var held: Graph { graph.held { $0 } }
 
     /// Publishes the next graph. Called with the monitor held, by the reload that has the turn. Returns the former graph, which must
     /// be kept until no reader is left in it.

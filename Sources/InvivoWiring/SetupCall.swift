@@ -49,6 +49,9 @@ public struct RunningSetup {
         self = running
     }
 
+    /// The object that is set up.
+    public var object: UInt64 { call.object }
+
     /// Registers an undo function.
     public func add(_ undo: @escaping @Sendable () throws(Failure) -> Void) { call.belongings.add(undo) }
 

@@ -423,6 +423,9 @@ int main(void) {
     OFFSET(invivo_observer_options, destroy, sizeof(((invivo_observer_options *)0)->destroy));
     OFFSET(invivo_observer_options, domain, sizeof(((invivo_observer_options *)0)->domain));
     OFFSET(invivo_observer_options, publishing, sizeof(((invivo_observer_options *)0)->publishing));
+    OFFSET(invivo_observer_options, key, sizeof(((invivo_observer_options *)0)->key));
+    OFFSET(invivo_observer_options, type, sizeof(((invivo_observer_options *)0)->type));
+    OFFSET(invivo_observer_options, object, sizeof(((invivo_observer_options *)0)->object));
     SIZE(invivo_config_observer_options);
     OFFSET(invivo_config_observer_options, struct_size, sizeof(((invivo_config_observer_options *)0)->struct_size));
     OFFSET(invivo_config_observer_options, changed, sizeof(((invivo_config_observer_options *)0)->changed));
@@ -929,5 +932,6 @@ int main(void) {
     OFFSET(invivo_table, effect, sizeof(void (*)(void)));
     OFFSET(invivo_table, child, sizeof(void (*)(void)));
     OFFSET(invivo_table, child_make, sizeof(void (*)(void)));
+    OFFSET(invivo_table, observer_generation, sizeof(void (*)(void)));
     return 0;
 }

@@ -112,7 +112,9 @@ typedef struct invivo_config_observer_options {
     invivo_domain domain;             /**< the domain of the calls; zero = the thread of the reload */
 } invivo_config_observer_options;
 
-/** Observes a path. "" observes everything. Ends with invivo_observer_close, or when the runtime closes. */
+/** Observes a path. "" observes everything. Ends with invivo_observer_close, or when the runtime closes. Called together with
+ * the observers of reloads, in their order; an equal one (function, `user_data`, `domain`, path) is the same observer: see
+ * invivo_observe. */
 INVIVO_API invivo_status invivo_config_observe(invivo_runtime runtime, const char *path,
                                                const invivo_config_observer_options *options, invivo_observer *out,
                                                invivo_error **error) INVIVO_WAITS;

@@ -101,11 +101,31 @@ typedef struct invivo_observer_options {
      * without locks held. It may only call functions tagged INVIVO_NOWAIT. An observer that is added during a commit is
      * called from the next commit on. */
     void (*publishing)(void *user_data, uint32_t published);
+    /** The observed part of the runtime: at most one of `key`, `type` and `object`, not with `publishing`. `reloaded` is
+     * then called after the commits that change it, with a report of these changes alone. Without one, after each reload,
+     * committed or failed.
+     *
+     * `key`: its definition, object or value. It need not be defined. NULL = not given. */
+    const char *key;
+    /** The keys whose objects have this type, a subtype of it, or had it before the commit. NULL = not given. */
+    const char *type;
+    /** An object: a commit injected into it again, changed its properties, or replaced it. Not leased. The observer ends some time after the
+     * object. Zero = not given. */
+    invivo_object object;
 } invivo_observer_options;
 
-/** Adds an observer of reloads. */
+/** Adds an observer of reloads. Calls nothing.
+ *
+ * Observers of types are called first, then those of objects, then all others, each in the order in which they were added. An
+ * observer that is equal to one that is there (functions, `user_data`, `domain` and what is observed) is the same
+ * observer: `out` is its handle, `destroy` of the new options is not called, and one close ends it. In the setups of
+ * different objects they are different observers.
+ *
+ * @param out borrowed until invivo_observer_close or the close of the runtime */
 INVIVO_API invivo_status invivo_observe(invivo_runtime runtime, const invivo_observer_options *options, invivo_observer *out,
                                         invivo_error **error) INVIVO_WAITS;
+/** Returns the generation that was current when an observer was added: it hears of the commits of later ones. */
+INVIVO_API invivo_status invivo_observer_generation(invivo_observer observer, uint64_t *out, invivo_error **error) INVIVO_NOWAIT;
 /** Removes an observer. It is not called after this function returns; a running call on another thread is awaited. */
 INVIVO_API invivo_status invivo_observer_close(invivo_observer observer, invivo_error **error) INVIVO_WAITS;
 

@@ -240,6 +240,7 @@ struct invivo_table {
     invivo_status (*effect)(invivo_runtime runtime, invivo_status (*undo)(void *user_data, invivo_error **error), void *user_data, invivo_error **error);
     invivo_status (*child)(invivo_runtime runtime, invivo_key key, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
     invivo_status (*child_make)(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
+    invivo_status (*observer_generation)(invivo_observer observer, uint64_t *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -104,7 +104,8 @@ enum {
     /** The object keeps what it has, with a lease, until it is rebuilt for another reason. A method is called again if
      * another of its arguments changes, with the current values of all. A report that replaces something that objects
      * keep has a warning and a change of kind INVIVO_CHANGED_KEPT for each of their keys; invivo_graph_describe shows it
-     * ("kept_since"). An error of the plan for an EXCLUSIVE dependency, of which there is one at a time. */
+     * ("kept_since"). An error of the plan for an EXCLUSIVE dependency, of which there is one at a time, and for one that
+     * holds such an object. */
     INVIVO_ON_CHANGE_KEEP = 2,
     /** The object is rebuilt, also for a property or method. A tracked object without an owner is injected again. */
     INVIVO_ON_CHANGE_REBUILD = 3,

@@ -1024,6 +1024,9 @@ invivo_observer_options._fields_ = [
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("domain", invivo_domain),
     ("publishing", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint32)),
+    ("key", ctypes.c_char_p),
+    ("type", ctypes.c_char_p),
+    ("object", invivo_object),
 ]
 invivo_config_observer_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1403,6 +1406,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_effect": (ctypes.c_int32, [invivo_runtime, ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_child": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_child_make": (ctypes.c_int32, [invivo_runtime, invivo_type, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_observer_generation": (ctypes.c_int32, [invivo_observer, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], True),
 }
 
 # The function table's entries, in its order.
@@ -1614,6 +1618,7 @@ TABLE: list[str] = [
     "invivo_effect",
     "invivo_child",
     "invivo_child_make",
+    "invivo_observer_generation",
 ]
 
 

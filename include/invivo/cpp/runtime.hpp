@@ -330,11 +330,32 @@ public:
     /// Calls `told(report)` after every reload.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe(F told) const {
         invivo_observer_options options{};
-        options.reloaded = [](void *data, const invivo_report *raw) {
-            auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
-            detail::noting(box->first, "an observer of reloads", [&] { box->second(report(raw)); });
-        };
-        return observe(options, std::move(told));
+        return observe_reloads(options, std::move(told));
+    }
+    /// Calls `told(report)` after each commit that changed the definition, object or value of a key, with these changes.
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_key(c_text key, F told) const {
+        invivo_observer_options options{};
+        options.key = key;
+        return observe_reloads(options, std::move(told));
+    }
+    /// The same for the keys whose objects have a type, a subtype of it, or had it before the commit.
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_type(c_text type, F told) const {
+        invivo_observer_options options{};
+        options.type = type;
+        return observe_reloads(options, std::move(told));
+    }
+    template <typename T, typename F> INVIVO_LOCAL [[nodiscard]] observer observe_type(F told) const {
+        return observe_type(detail::name_of<T>(), std::move(told));
+    }
+    /// Calls `told(report)` after each commit that injected into an object, changed its properties, or replaced it. The
+    /// observer does not keep the object.
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_object(const object &observed, F told) const {
+        invivo_observer_options options{};
+        options.object = observed.raw();
+        return observe_reloads(options, std::move(told));
+    }
+    template <typename T, typename F> INVIVO_LOCAL [[nodiscard]] observer observe_object(const ref<T> &observed, F told) const {
+        return observe_object(observed.held(), std::move(told));
     }
     /// Calls `visit(report)` with the reports of the last reloads, the oldest first. An exception ends the visit and is thrown.
     /// The runtime keeps the last 64, and fewer if they need more than 1 MiB.
@@ -422,6 +443,14 @@ private:
     template <typename F> static invivo_status undo_(void *data, invivo_error **failed) noexcept {
         std::unique_ptr<F> undo(static_cast<F *>(data));
         return detail::guarded(failed, [&] { (*undo)(); });
+    }
+
+    template <typename F> INVIVO_LOCAL observer observe_reloads(invivo_observer_options &options, F told) const {
+        options.reloaded = [](void *data, const invivo_report *raw) {
+            auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
+            detail::noting(box->first, "an observer of reloads", [&] { box->second(report(raw)); });
+        };
+        return observe(options, std::move(told));
     }
 
     template <typename F> INVIVO_LOCAL observer observe(invivo_observer_options &options, F told) const {

@@ -51,14 +51,20 @@ def setting_up(entry: Entry | None) -> Iterator[None]:
         _running.entry, _running.entered = former
 
 
+def owner() -> Entry | None:
+    """Returns the object whose setup runs; what it registers belongs to it."""
+    entry = _running.entry
+    return entry if context.innermost() is _running.entered else None
+
+
 def kept(function: F) -> Callable[[], F | None]:
     """Returns a reference to a function. If a setup runs, its object keeps the function; None when that is gone.
 
     The reference is not a weak one: the collector clears these before an object of a cycle ends.
     """
-    entry = _running.entry
     # An object that the setup creates or uses enters the runtime once more: its functions are its own.
-    if entry is None or context.innermost() is not _running.entered:
+    entry = owner()
+    if entry is None:
         return lambda: function
     number = next(_numbers)
     entry.target().__dict__.setdefault(_KEPT, {})[number] = function

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from .. import _generated as c
 from .._assemblies.assembly import AssemblyDescription
-from .._classes.callables import check_callback
 from .._declarations import context
 from .._declarations.context import Ending, Entering
 from .._native import callbacks, strings
@@ -21,10 +20,9 @@ from .._native.library import library_at, own_library
 from .._native.pins import Pin
 from .._native.session import sessions
 from .._services import config
-from .._services.config import ConfigObserver
 from .._services.documents import Path, Source, Target, file_options
 from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, WiringNode, nodes
-from .._services.reports import Observer, Purger, Reloads, Report, kept_reports
+from .._services.reports import Purger
 from .._services.settings import STOP_GRACE, Log, LogLevel, make_options
 from .._services.views import View, end_left
 from .._state.core import Core
@@ -34,11 +32,12 @@ from ..errors import ArgumentError, Error, HandleError, NotConfiguredError, Stop
 from .base import numbers
 from .changing import Changing
 from .filling import Filling
+from .observing import Observing
 
 _MISSING: Any = object()
 
 
-class Runtime(Filling, Changing):
+class Runtime(Filling, Changing, Observing):
     """An open runtime: activates assemblies, resolves their objects, follows specs.
 
     ``runtime[Player]`` and ``runtime["synth.player"]`` resolve. A built shared object costs one lookup in a dict. Use
@@ -367,14 +366,6 @@ class Runtime(Filling, Changing):
         with self.changes() as changes:
             changes.unconfigure(path)
 
-    def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
-        """Calls ``callback(value, generation)`` after each reload that changed a whole path or anything below it.
-
-        The value is None if there is none.
-        """
-        check_callback(callback, ("value", "generation"), "an observer of the configuration")
-        return ConfigObserver(self._open(), path, callback)
-
     def converter(self, what: str | builtins.type, function: Callable[[str], Any]) -> None:
         """Registers a function that reads strings: for values of a class, or by a name for `invivo.text`.
 
@@ -389,24 +380,6 @@ class Runtime(Filling, Changing):
     def convert(self, what: str | builtins.type, said: str) -> Any:
         """Converts one string by the converter of a name or class."""
         return self._open().converters.convert(what, said)
-
-    def observe(self, callback: Callable[[Report], Any]) -> Observer:
-        """Calls back after every reload, committed or failed, on the thread that ran it."""
-        check_callback(callback, ("report",), "an observer")
-        return Observer(self._open(), callback)
-
-    @property
-    def reports(self) -> list[Report]:
-        """The reports of the last reloads, committed or failed, the oldest first.
-
-        The runtime keeps the last 64, and fewer if they need more than 1 MiB. Reloads that found nothing to change
-        have no report.
-        """
-        return kept_reports(self._open())
-
-    def reloads(self) -> Reloads:
-        """Iterates over the reloads from now on; ends when the runtime closes."""
-        return Reloads(self._open())
 
     @property
     def wiring(self) -> list[WiringNode]:

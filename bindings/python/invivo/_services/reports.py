@@ -14,7 +14,8 @@ from .._native import callbacks
 from .._native.strings import text
 from .._objects import belongings
 from .._state.core import Core
-from ..errors import Error
+from .._values.foreign import Object
+from ..errors import ArgumentError, Error
 
 
 def _named(prefix: str) -> dict[int, str]:
@@ -129,12 +130,25 @@ def kept_reports(core: Core) -> list[Report]:
 
 
 class Observer:
-    """A callback that is notified of reloads: ``callback(report)``. Closed with its runtime, or before."""
+    """A callback that is notified of reloads: ``callback(report)``. Closed with its runtime, or before.
 
-    def __init__(self, core: Core, callback: Callable[[Report], Any]) -> None:
+    ``generation``: the one that was current when it was added; it hears of the commits of later ones.
+    """
+
+    generation: int
+    place: Any = None  # among the observers of the runtime
+
+    def __init__(self, core: Core, callback: Callable[[Report], Any], **subject: Any) -> None:
         self.core = core
         self._callback = belongings.kept(callback)
-        self._handle = _observe(self, core, reloaded=_reloaded)
+        self._handle = _observe(self, core, reloaded=_reloaded, **subject)
+        generation = ctypes.c_uint64()
+        core.library.call("observer_generation", self._handle, ctypes.byref(generation))
+        self.generation = generation.value
+
+    def calls(self, callback: Callable[[Report], Any]) -> bool:
+        """Whether it is open and calls an equal callback."""
+        return bool(self._handle.bits) and self._callback() == callback
 
     def heard(self, pointer: int) -> None:
         callback = self._callback()
@@ -143,6 +157,11 @@ class Observer:
 
     def destroyed(self) -> None:
         self._handle = c.invivo_observer()
+        others = self.core.observers.get(self.place, [])
+        if self in others:
+            others.remove(self)
+        if not others:
+            self.core.observers.pop(self.place, None)
 
     def close(self) -> None:
         """After it returns the callback is not called again. May be called again."""
@@ -182,11 +201,39 @@ def _reloaded(item: Observer | _Reading, _: int, report: int) -> None:
     item.heard(report)
 
 
-def _observe(item: Observer | Purger, core: Core, **given: callbacks.Trampoline) -> c.invivo_observer:
+def observer(core: Core, callback: Callable[[Report], Any], **subject: Any) -> Observer:
+    """Returns an observer of a subject: the known one if it calls an equal callback for the same owner."""
+    place = (*subject.items(), belongings.owner())
+    known = core.observers.setdefault(place, [])
+    for other in known:
+        if other.calls(callback):
+            return other
+    made = Observer(core, callback, **subject)
+    made.place = place
+    known.append(made)
+    return made
+
+
+def observer_of(core: Core, callback: Callable[[Report], Any], thing: Any) -> Observer:
+    """Returns an observer of an object, which it does not keep."""
+    if not isinstance(thing, Object) and core.entry_for(thing) is None:
+        raise ArgumentError(f"{thing!r} is no object of this runtime: observe one that it has created, or attach it")
+    cell = core.cell()
+    try:
+        core.lease(thing, cell)
+        return observer(core, callback, object=cell.bits)
+    finally:
+        core.drop(cell.number)
+
+
+def _observe(item: Observer | Purger, core: Core, **given: Any) -> c.invivo_observer:
     options = c.invivo_observer_options()
     options.struct_size = ctypes.sizeof(options)
-    for name, callback in given.items():
-        setattr(options, name, callback.of(core.library))
+    for name, value in given.items():
+        if name == "object":
+            options.object = c.invivo_object(value)
+        else:
+            setattr(options, name, value.of(core.library) if isinstance(value, callbacks.Trampoline) else value)
     options.user_data = number = callbacks.enroll(item)
     options.destroy = callbacks.destroy.of(core.library)
     handle = c.invivo_observer()

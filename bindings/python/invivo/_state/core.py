@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 from .. import _generated as c
 from .._assemblies.active import ActiveAssemblies
@@ -27,6 +28,7 @@ class Core(Objects):
         self.plans = Plans(self, lambda: self.epoch)
         self.active = ActiveAssemblies(self)
         self.processors: dict[str, Processor] = {}  # those of Python, by name
+        self.observers: dict[Any, list[Any]] = {}  # of reloads, by what they observe
 
     def purge(self) -> None:
         """Drops resolved objects, and build plans that are outdated."""

@@ -1,0 +1,173 @@
+public import InvivoBase
+internal import InvivoGraph
+internal import InvivoObjects
+internal import InvivoWiring
+
+/// The part of a runtime that an observer observes.
+public enum Subject: Sendable, Hashable {
+    /// Every reload, committed or failed. The others hear only of commits that concern them.
+    case everything
+    case key(Name)
+    case type(Name)
+    /// An object, by its handle.
+    case object(UInt64)
+    case configuration(Name)
+}
+
+/// The observers of a runtime by their subjects, so that a reload costs nothing for those that it does not concern.
+struct ObserverTable {
+    /// Subscribing again with equal values returns the same observer.
+    struct Identity: Hashable {
+        let function: UInt
+        let publishing: UInt
+        let userData: UInt
+        let domain: UInt64
+        let subject: Subject
+        /// The object whose setup subscribes; 0 outside of a setup.
+        let owner: UInt64
+    }
+
+    private var bySubject: [Subject: [Observer]] = [:]
+    private var identities: [Identity: Observer] = [:]
+    private var types = 0
+    private var objects = 0
+    /// The number of observers of objects from which on those of ended objects are looked for.
+    private var nextSearch = 64
+    /// Observers that keep resolved objects, in the order of their subscription.
+    private(set) var caches: [Observer] = []
+    private var lastNumber: UInt64 = 0
+
+    var observeTypes: Bool { types > 0 }
+    var observeObjects: Bool { objects > 0 }
+
+    func same(as identity: Identity?) -> Observer? { identity.flatMap { identities[$0] } }
+
+    /// Returns its number in the order of subscription.
+    mutating func add(_ observer: Observer) -> UInt64 {
+        lastNumber += 1
+        if observer.publishing != nil { caches.append(observer) }
+        if let identity = observer.identity { identities[identity] = observer }
+        bySubject[observer.subject, default: []].append(observer)
+        count(observer.subject, 1)
+        return lastNumber
+    }
+
+    mutating func remove(_ observer: Observer) {
+        caches.removeAll { $0 === observer }
+        if let identity = observer.identity { identities[identity] = nil }
+        guard var others = bySubject[observer.subject], let index = others.firstIndex(where: { $0 === observer }) else {
+            return
+        }
+        others.remove(at: index)
+        bySubject[observer.subject] = others.isEmpty ? nil : others
+        count(observer.subject, -1)
+    }
+
+    mutating func removeAll() -> [Observer] {
+        defer { self = ObserverTable() }
+        return bySubject.values.flatMap(\.self)
+    }
+
+    private mutating func count(_ subject: Subject, _ change: Int) {
+        switch subject {
+        case .type: types += change
+        case .object: objects += change
+        case .everything, .key, .configuration: break
+        }
+    }
+
+    /// Removes and returns the observers of objects that have ended, if there may be many.
+    mutating func takeEnded() -> [Observer] {
+        guard objects >= nextSearch else { return [] }
+        var ended: [Observer] = []
+        for (subject, observers) in bySubject {
+            if case .object(let bits) = subject, ObjectTable.record(bits) == nil { ended += observers }
+        }
+        for observer in ended { remove(observer) }
+        nextSearch = max(64, 2 * objects)
+        return ended
+    }
+
+    /// Returns the observers that a reload concerns, each with the report for it: those of types, of objects, and all others, each in
+    /// the order of subscription.
+    func concerned(by report: Report, _ facts: ChangedObjects) -> [(observer: Observer, report: Report)] {
+        guard report.failure == nil else { return (bySubject[.everything] ?? []).map { ($0, report) } }
+        var found: [ObjectIdentifier: (observer: Observer, changes: Set<Int>?)] = [:]
+        func note(_ subject: Subject, _ change: Int?) {
+            for observer in bySubject[subject] ?? [] where observer.knownSince < report.generation {
+                var known = found[ObjectIdentifier(observer)] ?? (observer, change == nil ? nil : [])
+                if let change { known.changes?.insert(change) }
+                found[ObjectIdentifier(observer)] = known
+            }
+        }
+        note(.everything, nil)
+        let isAnythingElse = bySubject.count > (bySubject[.everything] == nil ? 0 : 1)
+        if isAnythingElse {
+            for (index, change) in report.changes.enumerated() where change.what != Report.configured {
+                note(.key(Name(change.key)), index)
+                for type in facts.types[change.key] ?? [] { note(.type(Name(type)), index) }
+            }
+            for (object, keys) in facts.objects where bySubject[.object(object)] != nil {
+                for (index, change) in report.changes.enumerated() where keys.contains(change.key) {
+                    note(.object(object), index)
+                }
+            }
+            for path in report.settings.keys { note(.configuration(Name(path)), nil) }
+        }
+        func rank(_ observer: Observer) -> Int {
+            switch observer.subject {
+            case .type: 0
+            case .object: 1
+            case .everything, .key, .configuration: 2
+            }
+        }
+        return found.values
+            .sorted { (rank($0.observer), $0.observer.number) < (rank($1.observer), $1.observer.number) }
+            .map { found in
+                (found.observer, found.changes.map { report.containing(only: $0.sorted()) } ?? report)
+            }
+    }
+}
+
+/// The types and objects that a commit changes, as far as observers of types and objects need them.
+struct ChangedObjects {
+    /// By key: the names of the types, former ones too, with their supertypes.
+    var types: NameTable<[String]> = [:]
+    /// The keys under which objects were injected again, tuned or replaced.
+    var objects: [UInt64: Set<String>] = [:]
+
+    init() {}
+
+    /// Before the next generation is stored.
+    init(_ plan: Plan, _ former: Graph, _ next: Graph, _ container: Container, types needTypes: Bool, objects needObjects: Bool) {
+        if needTypes {
+            for change in plan.changes where change.what != Report.configured && types[change.key] == nil {
+                guard let id = container.names.id(of: change.key) else { continue }
+                for recipe in [former.recipe(id), next.recipe(id)] {
+                    if let recipe { add(next.types.names(of: recipe.definition), to: change.key) }
+                }
+            }
+            for (id, object, _) in plan.tuned {
+                guard ObjectTable.retain(object) else { continue }
+                defer { _ = ObjectTable.release(object) }
+                guard let record = ObjectTable.record(object) else { continue }
+                add(next.types.names(of: ObjectType.of(record).description), to: container.keyName(id))
+            }
+        }
+        guard needObjects else { return }
+        let steps = plan.steps
+        var found: [(objects: [UInt64], id: UInt32)] = container.monitor.locked {
+            plan.store.replaced.map { ($0.objects().map(\.object), $0.id) }
+                + steps.reinjected.map { ($0.cell.objects().map(\.object), $0.id) }
+        }
+        found += steps.followed.map { ($0.objects.map(\.object), $0.id) } + plan.tuned.map { ([$0.object], $0.id) }
+        for (objects, id) in found {
+            let key = container.keyName(id)
+            for object in objects { self.objects[object, default: []].insert(key) }
+        }
+    }
+
+    private mutating func add(_ names: [String], to key: String) {
+        types[key, default: []] += names.filter { name in types[key]?.contains(where: name.isSameName(as:)) != true }
+    }
+}

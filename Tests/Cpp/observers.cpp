@@ -1,0 +1,55 @@
+// Observers of keys, types and objects, in C++.
+#include "check.hpp"
+
+#include <string>
+
+using invivo::definition;
+
+struct disk {
+    int64_t number = 0;
+};
+struct player {
+    int64_t volume = 0;
+};
+
+static void define_disk(invivo::runtime &own, const char *key, int64_t number) {
+    own.define(definition(key).singleton().made<disk>([number](const invivo::build &) { return disk{number}; }));
+}
+
+static void each_hears_of_its_own_changes() {
+    invivo::runtime own;
+    invivo::type<disk>("Disk").constructor<>().add(own);
+    invivo::type<player>("Player").constructor<>().add(own);
+    define_disk(own, "a.disk", 1);
+    auto disk_object = own.resolve<disk>("a.disk");
+    std::string heard;
+    auto hear = [&heard](const char *name) {
+        return [&heard, name](const invivo::report &report) {
+            heard += name;
+            for (size_t index = 0; index < report.count(); index++) heard += std::string(" ") + report.key(index);
+            heard += ";";
+        };
+    };
+    auto key = own.observe_key("a.disk", hear("key"));
+    auto type = own.observe_type<disk>(hear("type"));
+    auto named = own.observe_type("Player", hear("named"));
+    auto object = own.observe_object(disk_object, hear("object"));
+    CHECK(key.generation() == own.generation());
+    own.define(definition("a.player").of<player>().singleton());
+    CHECK(heard == "named a.player;");
+    heard.clear();
+    define_disk(own, "a.disk", 2);
+    CHECK(heard == "type a.disk;object a.disk;key a.disk;");
+    heard.clear();
+    define_disk(own, "a.other", 3);
+    CHECK(heard == "type a.other;");
+    heard.clear();
+    { auto ended = std::move(key); }
+    define_disk(own, "a.disk", 4); /* the object was replaced before */
+    CHECK(heard == "type a.disk;");
+}
+
+int main() {
+    each_hears_of_its_own_changes();
+    return ended();
+}

@@ -1,0 +1,49 @@
+import Invivo
+import Testing
+
+extension SwiftAPI {
+    /// Observers of keys, types and objects.
+    @Suite struct ObserverTests {
+        final class Theme: Sendable {}
+        final class Panel: Named, Sendable {
+            let theme: Theme
+            init(theme: Theme) { self.theme = theme }
+        }
+        protocol Named: AnyObject {}
+
+        final class App: Assembly {
+            let theme = lazySingleton(wired(by: { Theme() }))
+            let panel = lazySingleton(
+                wired(Injection.reference("app.theme"), by: { (theme: Theme) in Panel(theme: theme) }))
+        }
+
+        @Test func eachHearsOfItsOwnChanges() throws {
+            try withRuntime { runtime throws in
+                let app = try runtime.activate(App())
+                let panel = try app.panel()
+                let heard = Locked<[String]>([])
+                @Sendable func hear(_ name: String) -> @Sendable (Reload) throws -> Void {
+                    { report in
+                        heard.withLock { $0.append(name + report.changes.map { " \($0.key)" }.joined()) }
+                    }
+                }
+                let observers = [
+                    try runtime.observe(key: "app.panel", hear("key")),
+                    try runtime.observe(type: Theme.self, hear("type")),
+                    try runtime.observe(type: (any Named).self, hear("protocol")),
+                    try runtime.observe(object: panel, hear("object")),
+                ]
+                #expect(try runtime.generation == observers[0].generation)
+                try runtime.reset("app.theme")
+                #expect(
+                    heard.withLock(\.self) == [
+                        "type app.theme", "protocol app.panel", "object app.panel", "key app.panel",
+                    ])
+                heard.withLock { $0 = [] }
+                for observer in observers { try observer.close() }
+                try runtime.reset("app.theme")
+                #expect(heard.withLock(\.self).isEmpty)
+            }
+        }
+    }
+}

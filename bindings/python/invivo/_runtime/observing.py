@@ -1,0 +1,75 @@
+"""The observers of a runtime, and its reports."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from .._classes.callables import check_callback
+from .._native.strings import name_bytes
+from .._services.config import ConfigObserver
+from .._services.reports import Observer, Reloads, Report, kept_reports, observer, observer_of
+from .._values.foreign import Type
+from ..errors import ArgumentError
+from .resolving import Resolving
+
+
+class Observing(Resolving):
+    """A runtime that reports its reloads."""
+
+    def observe(
+        self,
+        callback: Callable[[Report], Any],
+        *,
+        key: str | Callable[..., Any] | None = None,
+        type: builtins.type | Type | str | None = None,
+        object: Any = None,
+    ) -> Observer:
+        """Calls back after every reload, committed or failed, on the thread that ran it.
+
+        With ``key``, ``type`` or ``object``: after the commits that change the definition, object or value of this key,
+        of a key whose objects have this type (or had it before), or that inject into this object, change its
+        properties, or replace it. The report then has these changes alone. An observer does not keep the object.
+
+        Subscribing again with an equal callback returns the same observer; in the setups of different objects they are
+        different ones. Observers of types are called first, then those of objects, then all others, in the order in
+        which they were added.
+        """
+        check_callback(callback, ("report",), "an observer")
+        core = self._open()
+        given = {"key": key, "type": type, "object": object}
+        names = [name for name, value in given.items() if value is not None]
+        if len(names) > 1:
+            raise ArgumentError(f"observe() got {names[0]}= and {names[1]}=: an observer observes one of them")
+        if key is not None:
+            return observer(core, callback, key=name_bytes(self._name(key), "key"))
+        if type is not None:
+            if isinstance(type, Type):
+                type = type.name
+            name = type if isinstance(type, str) else core.types.query(type)
+            return observer(core, callback, type=name_bytes(name, "type"))
+        if object is not None:
+            return observer_of(core, callback, object)
+        return observer(core, callback)
+
+    def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
+        """Calls ``callback(value, generation)`` after each reload that changed a whole path or anything below it.
+
+        The value is None if there is none.
+        """
+        check_callback(callback, ("value", "generation"), "an observer of the configuration")
+        return ConfigObserver(self._open(), path, callback)
+
+    @property
+    def reports(self) -> list[Report]:
+        """The reports of the last reloads, committed or failed, the oldest first.
+
+        The runtime keeps the last 64, and fewer if they need more than 1 MiB. Reloads that found nothing to change
+        have no report.
+        """
+        return kept_reports(self._open())
+
+    def reloads(self) -> Reloads:
+        """Iterates over the reloads from now on; ends when the runtime closes."""
+        return Reloads(self._open())

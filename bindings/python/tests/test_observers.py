@@ -1,0 +1,108 @@
+"""Observers of keys, types and objects."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pytest
+
+import invivo
+from invivo import Runtime
+
+
+class Tone:
+    def __init__(self, pitch: float = 1.0) -> None:
+        self.pitch = pitch
+
+    def sound(self) -> None: ...
+
+
+class Chord:
+    def __init__(self, tone: Tone) -> None:
+        self.tone = tone
+
+
+class Pitched(Protocol):
+    def sound(self) -> None: ...
+
+
+class Ear:
+    """Hears reports as "name: key what, ..."."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def hear(self, report: invivo.Report) -> None:
+        self.heard.append(", ".join(f"{change.key} {change.what}" for change in report.changes))
+
+    def take(self) -> list[str]:
+        heard, self.heard = self.heard, []
+        return heard
+
+
+@pytest.fixture
+def runtime():
+    with Runtime() as opened:
+        yield opened
+
+
+def test_a_key(runtime):
+    ear = Ear()
+    with runtime.observe(ear.hear, key="a.tone") as observer:
+        assert observer.generation == runtime.info.generation
+        runtime.define(Tone, "a.tone")
+        runtime.define(Tone, "a.other")
+        assert ear.take() == ["a.tone defined"]
+        assert runtime["a.tone"].pitch == 1.0
+        runtime.define(Tone, "a.tone", scope="singleton")
+        assert ear.take() == ["a.tone remade"]
+    with pytest.raises(invivo.ArgumentError, match="is no object of this runtime"):
+        runtime.observe(ear.hear, object=Tone())
+    runtime.define(Tone, "a.tone")
+    assert ear.take() == []
+
+
+def test_a_type(runtime):
+    ear, open_ear = Ear(), Ear()
+    runtime.observe(ear.hear, type=Tone)
+    runtime.observe(open_ear.hear, type=Pitched)
+    runtime.define(Tone, "a.tone")
+    runtime.define(Chord, "a.chord")
+    assert ear.take() == ["a.tone defined"]
+    assert open_ear.take() == ["a.tone defined"]
+
+
+def test_an_object(runtime):
+    ear = Ear()
+    runtime.define(Tone, "a.tone")
+    tone = runtime["a.tone"]
+    runtime.observe(ear.hear, object=tone)
+    runtime.define(Tone, "a.other")
+    assert ear.take() == []
+    runtime.define(Tone, "a.tone", scope="singleton")
+    assert ear.take() == ["a.tone remade"]
+
+
+def test_an_equal_observer_is_the_same(runtime):
+    ear, other = Ear(), Ear()
+    first = runtime.observe(ear.hear, key="a.tone")
+    assert runtime.observe(ear.hear, key="a.tone") is first  # bound methods are equal
+    assert runtime.observe(other.hear, key="a.tone") is not first
+    assert runtime.observe(ear.hear, key="a.other") is not first
+    assert runtime.observe(ear.hear) is not first
+    first.close()
+    runtime.define(Tone, "a.tone")
+    assert ear.take() == ["a.tone defined"]  # of the observer of everything
+    assert runtime.observe(ear.hear, key="a.tone") is not first
+
+
+def test_bad_input(runtime):
+    ear = Ear()
+    with pytest.raises(invivo.ArgumentError, match=r"key= and type=: an observer observes one of them"):
+        runtime.observe(ear.hear, key="a.tone", type=Tone)
+    with pytest.raises(invivo.Error):
+        runtime.observe(ear.hear, key="a\0b")
+    with pytest.raises(invivo.ArgumentError, match="is no object of this runtime"):
+        runtime.observe(ear.hear, object=Tone())
+    runtime.define(Tone, "a.tone")
+    assert ear.take() == []
