@@ -23,6 +23,7 @@ static const struct statement {
     {"decorate", 2, do_decorate}, {"process", 2, do_process}, {"unprocess", 2, do_unprocess}, {"converter", 2, do_converter},
     {"require", 4, do_require}, {"unrequire", 2, do_unrequire},
     {"unconverter", 2, do_unconverter}, {"convert", 3, do_convert}, {"configured", 2, do_configured}, {"observe", 2, do_observe},
+    {"subscribe", 2, do_subscribe}, {"unsubscribe", 2, do_unsubscribe},
     {"read", 2, do_read}, {"view", 1, do_view}, {"pinned", 1, do_pinned}, {"start", 2, do_start}, {"stop", 2, do_stop}, {"effect", 2, do_effect}, {"close", 1, do_close},
     {"scope", 2, do_scope}, {"place", 3, do_place}, {"end_place", 3, do_end_place}, {"pool", 3, do_pool}, {"runtime", 2, do_runtime},
     {"spawn", 2, do_spawn}, {"join", 2, do_join}, {"threads", 3, do_threads}, {"fail", 2, do_fail}, {"mend", 2, do_mend},
@@ -100,7 +101,7 @@ static void finish(void) {
         kinds[i].alive = 0;
     }
     remove_files();
-    runtime_count = job_count = rule_count = place_count = table_count = 0;
+    runtime_count = job_count = rule_count = subscription_count = place_count = table_count = 0;
     texts_clear(&heard), texts_clear(&disposed), texts_clear(&reported), texts_clear(&warned);
 }
 

@@ -135,6 +135,59 @@ STATEMENT(observe) {
     return invivo_config_observe(runtime, words[1].text, &options, &observer, error);
 }
 
+/* Observers of reloads, by name: the event "heard(NAME/KEY/...)" has the keys of the changes; without a subject, it is "heard(NAME)". */
+typedef struct subscription {
+    char name[32];
+    bool is_filtered;
+    invivo_observer observer;
+} subscription;
+static subscription subscriptions[32];
+static size_t subscription_count;
+static void hear(void *user_data, const invivo_report *report) {
+    subscription *self = user_data;
+    char text[512];
+    size_t length = (size_t)snprintf(text, sizeof text, "heard(%s", self->name);
+    for (size_t i = 0; self->is_filtered && i < invivo_report_count(report); i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "/%s", invivo_report_key(report, i));
+    event(NULL, "%s)", text);
+}
+static subscription *subscription_named(const char *name) {
+    for (size_t i = 0; i < subscription_count; i++)
+        if (!strcmp(subscriptions[i].name, name)) return &subscriptions[i];
+    return NULL;
+}
+STATEMENT(subscribe) {
+    UNUSED;
+    const part *key = script_labelled(said, "key"), *type = script_labelled(said, "type"), *object = script_labelled(said, "object");
+    invivo_observer_options options = {.struct_size = sizeof options, .reloaded = hear};
+    invivo_value value = object ? value_at(object->text) : invivo_null();
+    subscription *self = subscription_named(words[1].text);
+    if (!self) {
+        self = &subscriptions[subscription_count++];
+        self->observer = (invivo_observer){0};
+    }
+    snprintf(self->name, sizeof self->name, "%s", words[1].text);
+    self->is_filtered = key || type || object;
+    options.user_data = self, options.key = key ? key->text : NULL, options.type = type ? type->text : NULL;
+    if (object) options.object = value.as.object;
+    invivo_observer former = self->observer;
+    invivo_status status = invivo_observe(runtime, &options, &self->observer, error);
+    if (!status && former.bits && former.bits != self->observer.bits) WRONG("'%s' subscribes to something else", self->name);
+    invivo_value_clear(&value);
+    return status;
+}
+STATEMENT(unsubscribe) {
+    UNUSED;
+    subscription *self = subscription_named(words[1].text);
+    if (!self) {
+        WRONG("nothing is subscribed as '%s'", words[1].text);
+        return INVIVO_OK;
+    }
+    invivo_observer observer = self->observer;
+    self->observer = (invivo_observer){0};
+    return invivo_observer_close(observer, error);
+}
+
 static invivo_view view;
 static bool in_view;
 STATEMENT(read) { /* in a view: a configuration path and its value */

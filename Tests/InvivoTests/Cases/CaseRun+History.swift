@@ -1,6 +1,6 @@
 import Invivo
 
-/// Statements of files, rollbacks and marks.
+/// Statements of files, rollbacks, marks and observers.
 extension CaseRun {
     /// Returns whether the statement is one of these.
     func performHistory(_ line: Script.Line, _ words: [Script.Word], _ verb: String) throws -> Bool {
@@ -40,8 +40,33 @@ extension CaseRun {
         case "kept":
             let kept = try runtime().history.count
             if kept != Int(try name(1)) { wrong(line, "\(kept) are kept") }
+        case "subscribe": try subscribe(try name(1), words)
+        case "unsubscribe":
+            let observer = observers.removeValue(forKey: try name(1))
+            if observer == nil { wrong(line, "nothing is subscribed as '\(try name(1))'") }
+            try observer?.close()
         default: return false
         }
         return true
+    }
+
+    /// The event has the keys of the changes, if a subject is given.
+    private func subscribe(_ name: String, _ words: [Script.Word]) throws {
+        let (world, runtime) = (world, try runtime())
+        func given(_ label: String) -> String? { words.first { $0.label == label }?.text }
+        func hear(_ showsKeys: Bool) -> @Sendable (Reload) throws -> Void {
+            { report in
+                try world.event("heard(\(([name] + (showsKeys ? report.changes.map(\.key) : [])).joined(separator: "/")))")
+            }
+        }
+        if let key = given("key") {
+            observers[name] = try runtime.observe(key: key, hear(true))
+        } else if let type = given("type") {
+            observers[name] = try runtime.observe(type: type, hear(true))
+        } else if let path = given("object") {
+            observers[name] = try runtime.observe(object: try object(path), hear(true))
+        } else {
+            observers[name] = try runtime.observe(hear(false))
+        }
     }
 }

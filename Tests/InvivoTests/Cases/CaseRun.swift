@@ -14,6 +14,7 @@ final class CaseRun: Values, @unchecked Sendable {
     var pools: [String: (pool: Pool<Object>, type: String?)] = [:]
     var jobs: [String: Job] = [:]
     var sources: [String: Source] = [:]
+    var observers: [String: Observer] = [:]
     /// The folder of its files.
     var scratch: Scratch?
     let places = Locked<[String: UInt64]>([:])
@@ -125,7 +126,7 @@ final class CaseRun: Values, @unchecked Sendable {
     /// Removes everything that the case leaves; then nothing may remain.
     private func finish(_ line: Int) {
         for name in names.withLock({ Array($0.keys) }) { self[name] = nil }
-        (assemblies, overrides, pools, jobs, sources) = ([:], [:], [:], [:], [:])
+        (assemblies, overrides, pools, jobs, sources, observers) = ([:], [:], [:], [:], [:], [:])
         world.keep(nil)
         runtimes = []
         // A task of an asynchronous resolve that has returned its value releases it on its own thread.

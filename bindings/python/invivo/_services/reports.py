@@ -217,7 +217,7 @@ def observer(core: Core, callback: Callable[[Report], Any], **subject: Any) -> O
 def observer_of(core: Core, callback: Callable[[Report], Any], thing: Any) -> Observer:
     """Returns an observer of an object, which it does not keep."""
     if not isinstance(thing, Object) and core.entry_for(thing) is None:
-        raise ArgumentError(f"{thing!r} is no object of this runtime: observe one that it has created, or attach it")
+        raise ArgumentError(f"the runtime holds no {type(thing).__name__} that is this object: observe its key or type")
     cell = core.cell()
     try:
         core.lease(thing, cell)

@@ -1,20 +1,39 @@
-"""Statements of files, rollbacks and marks."""
+"""Statements of files, rollbacks, marks and observers."""
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import tempfile
+from typing import Any
 
 import invivo
 
-from .build import Wrong
+from . import world
+from .build import Names, Wrong
 from .script import Line, Word
+
+
+@dataclasses.dataclass
+class Hearer:
+    """Records the event ``heard(NAME/KEY/...)``, with the keys of the changes if it observes a subject."""
+
+    name: str
+    shows_keys: bool
+    here: Any
+    observers: list[invivo.Observer] = dataclasses.field(default_factory=list)
+
+    def hear(self, report: invivo.Report) -> None:
+        keys = [change.key for change in report.changes] if self.shows_keys else []
+        self.here.event(f"heard({'/'.join([self.name, *keys])})")
 
 
 class History:
     runtime: invivo.Runtime
     open: invivo.Changes | None
     sources: dict[str, invivo.Source]
+    hearers: dict[str, Hearer]
+    names: Names
     folder: tempfile.TemporaryDirectory[str] | None
 
     def file(self, name: str) -> pathlib.Path:
@@ -54,3 +73,18 @@ class History:
         kept = len(self.runtime.history)
         if kept != int(count.text):
             raise Wrong(f"{line.place}: {kept} are kept")
+
+    def do_subscribe(self, line: Line, name: Word, *_: Word) -> None:
+        given: dict[str, Any] = {label: line.labelled(label) for label in ("key", "type") if line.labelled(label)}
+        if (path := line.labelled("object")) is not None:
+            given["object"] = self.names.at(path)
+        hearer = self.hearers.setdefault(name.text, Hearer(name.text, bool(given), world.world))
+        made = self.runtime.observe(hearer.hear, **given)
+        if hearer.observers and hearer.observers[0] is not made:
+            raise Wrong(f"{line.place}: {name.text!r} subscribes to something else")
+        hearer.observers[:] = [made]
+
+    def do_unsubscribe(self, line: Line, name: Word) -> None:
+        if name.text not in self.hearers:
+            raise Wrong(f"{line.place}: nothing is subscribed as {name.text!r}")
+        self.hearers.pop(name.text).observers[0].close()

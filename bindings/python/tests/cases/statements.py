@@ -23,7 +23,7 @@ from . import world
 from .assemblies import Assemblies
 from .build import SCOPES, Description, Injections, Names, Wrong
 from .expectations import Expectations
-from .history import History
+from .history import Hearer, History
 from .script import Case, Line, Unreadable, Word
 
 STATUSES = {name: number for name, number, _ in _generated.STATUS}
@@ -492,6 +492,7 @@ class Runner(Statements):
         self.view: invivo.View | None = None
         self.places: dict[str, int] = {}
         self.sources: dict[str, invivo.Source] = {}
+        self.hearers: dict[str, Hearer] = {}
         self.folder = None
         self.failed: Failure | None = None  # of a job
         self.wrong_line: int | None = None  # the statement that was not as it says
