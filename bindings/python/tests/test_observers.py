@@ -56,7 +56,7 @@ def test_a_key(runtime):
         assert runtime["a.tone"].pitch == 1.0
         runtime.define(Tone, "a.tone", scope="singleton")
         assert ear.take() == ["a.tone remade"]
-    with pytest.raises(invivo.ArgumentError, match="is no object of this runtime"):
+    with pytest.raises(invivo.ArgumentError, match="holds no Tone that is this object: observe its key or type"):
         runtime.observe(ear.hear, object=Tone())
     runtime.define(Tone, "a.tone")
     assert ear.take() == []
@@ -102,7 +102,7 @@ def test_bad_input(runtime):
         runtime.observe(ear.hear, key="a.tone", type=Tone)
     with pytest.raises(invivo.Error):
         runtime.observe(ear.hear, key="a\0b")
-    with pytest.raises(invivo.ArgumentError, match="is no object of this runtime"):
+    with pytest.raises(invivo.ArgumentError, match="holds no Tone that is this object: observe its key or type"):
         runtime.observe(ear.hear, object=Tone())
     runtime.define(Tone, "a.tone")
     assert ear.take() == []

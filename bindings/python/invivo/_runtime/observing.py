@@ -30,7 +30,8 @@ class Observing(Resolving):
 
         With ``key``, ``type`` or ``object``: after the commits that change the definition, object or value of this key,
         of a key whose objects have this type (or had it before), or that inject into this object, change its
-        properties, or replace it. The report then has these changes alone. An observer does not keep the object.
+        properties, or replace it. The report then has these changes alone. An observer does not keep the object. The
+        runtime holds no prototypes of Python, which cannot be observed: observe their key or type.
 
         Subscribing again with an equal callback returns the same observer; in the setups of different objects they are
         different ones. Observers of types are called first, then those of objects, then all others, in the order in

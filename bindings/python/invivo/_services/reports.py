@@ -204,7 +204,7 @@ def _reloaded(item: Observer | _Reading, _: int, report: int) -> None:
 def observer(core: Core, callback: Callable[[Report], Any], **subject: Any) -> Observer:
     """Returns an observer of a subject: the known one if it calls an equal callback for the same owner."""
     place = (*subject.items(), belongings.owner())
-    known = core.observers.setdefault(place, [])
+    known: list[Observer] = core.observers.setdefault(place, [])
     for other in known:
         if other.calls(callback):
             return other
