@@ -138,3 +138,101 @@ extension Runtime {
             graphs: raw.graphs, blocks: raw.blocks, threads: raw.threads, descriptors: raw.descriptors)
     }
 }
+
+/// The state of a runtime that explains why changes take effect late, or not at all. See `Runtime.status`.
+public struct RuntimeStatus: Sendable {
+    /// A dependency of which objects keep the former object or value (`OnChange.keep`).
+    public struct Kept: Sendable, Hashable {
+        public let key: String
+        public let dependency: String
+        /// The generation that replaced what is kept.
+        public let since: UInt64
+    }
+
+    /// A former generation that is read, pinned, or whose objects are in use.
+    public struct Former: Sendable, Hashable {
+        public let generation: UInt64
+        /// The time since it was replaced.
+        public let age: Duration
+        public let objects: Int
+        /// The bytes of the instances of these objects, without what they point to.
+        public let bytes: UInt64
+        /// The kernel's ids of the threads that read it now.
+        public let threads: [UInt64]
+    }
+
+    public struct Pin: Sendable, Hashable {
+        public let generation: UInt64
+        public let age: Duration
+        /// The kernel's id of the thread that began it.
+        public let thread: UInt64
+        /// "Server.swift:12", or empty.
+        public let place: String
+    }
+
+    public let generation: UInt64
+    /// The reload that runs; nil without one.
+    public let running: String?
+    /// The number of submitted change sets that no reload has begun with.
+    public let waitingSets: Int
+    /// The number of jobs that wait for a domain.
+    public let waitingJobs: Int
+    /// The names of the documents whose files have other bytes than the live content, since a rollback.
+    public let diverged: [String]
+    public let kept: [Kept]
+    /// The keys of objects that a failed commit could not restore or set up again. Each commit tries again.
+    public let unrestored: [String]
+    /// The oldest first.
+    public let former: [Former]
+    /// The open pins, the oldest first.
+    public let pins: [Pin]
+}
+
+extension Runtime {
+    /// What explains why changes take effect late, or not at all. `lastError` has the last error, `counts` has all counts.
+    public var status: RuntimeStatus {
+        get throws(InvivoError) {
+            var raw = invivo_value()
+            try core.call { $0.pointee.runtime_status(core.handle, &raw, $1) }
+            let facts = Facts(try InvivoValue(taking: &raw, core))
+            return RuntimeStatus(
+                generation: facts.number("generation"), running: facts.optionalText("running"),
+                waitingSets: Int(clamping: facts.number("waiting_sets")),
+                waitingJobs: Int(clamping: facts.number("waiting_jobs")), diverged: facts.texts("diverged"),
+                kept: facts.all("kept").map {
+                    .init(key: $0.text("key"), dependency: $0.text("dependency"), since: $0.number("since"))
+                },
+                unrestored: facts.texts("unrestored"),
+                former: facts.all("former").map {
+                    .init(
+                        generation: $0.number("generation"), age: $0.nanoseconds("age_ns"),
+                        objects: Int(clamping: $0.number("objects")), bytes: $0.number("bytes"),
+                        threads: $0.numbers("threads"))
+                },
+                pins: facts.all("pins").map {
+                    .init(
+                        generation: $0.number("generation"), age: $0.nanoseconds("age_ns"), thread: $0.number("thread"),
+                        place: $0.text("place"))
+                })
+        }
+    }
+}
+
+/// A map of facts of the library.
+private struct Facts {
+    private let fields: [String: InvivoValue]
+
+    init(_ value: InvivoValue) { if case .map(let fields) = value { self.fields = fields } else { fields = [:] } }
+
+    private func list(_ name: String) -> [InvivoValue] { if case .list(let list)? = fields[name] { list } else { [] } }
+
+    func optionalText(_ name: String) -> String? { if case .string(let text)? = fields[name] { text } else { nil } }
+    func text(_ name: String) -> String { optionalText(name) ?? "" }
+    func number(_ name: String) -> UInt64 { if case .uint64(let number)? = fields[name] { number } else { 0 } }
+    func nanoseconds(_ name: String) -> Duration { .nanoseconds(Int64(clamping: number(name))) }
+    func texts(_ name: String) -> [String] { list(name).compactMap { if case .string(let text) = $0 { text } else { nil } } }
+    func numbers(_ name: String) -> [UInt64] {
+        list(name).compactMap { if case .uint64(let number) = $0 { number } else { nil } }
+    }
+    func all(_ name: String) -> [Facts] { list(name).map(Facts.init) }
+}

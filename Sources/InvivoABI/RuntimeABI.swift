@@ -365,6 +365,53 @@ public func invivo_live(_ out: UnsafeMutablePointer<invivo_live_counts>!) {
 }
 
 @c @implementation
+public func invivo_runtime_status(
+    _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_value>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        out.pointee = value(of: try Engine.find(runtime.bits).status()).owned()
+    }
+}
+
+private func value(of status: RuntimeStatus) -> Value {
+    let lastError: Value? = status.lastError.map { failure in
+        .map([
+            ("status", .string(StatusTable.entry(failure.code.rawValue).map { "\($0.name)" } ?? "")), ("message", .string(failure.message)),
+            ("path", .string(failure.path)), ("file", .string(failure.location.file)),
+            ("line", .uint64(UInt64(failure.location.line))), ("column", .uint64(UInt64(failure.location.column))),
+        ])
+    }
+    let kept = status.kept.map { each -> Value in
+        .map([("key", .string(each.key)), ("dependency", .string(each.dependency)), ("since", .uint64(each.since))])
+    }
+    let former = status.former.map { each -> Value in
+        .map([
+            ("generation", .uint64(each.generation)), ("age_ns", .uint64(each.age)),
+            ("objects", .uint64(UInt64(each.objects))), ("bytes", .uint64(each.bytes)),
+            ("threads", .list(each.threads.map { .uint64(UInt64($0)) })),
+        ])
+    }
+    let pins = status.pins.map { pin -> Value in
+        .map([
+            ("generation", .uint64(pin.generation)),
+            ("age_ns", .uint64(status.time > pin.since ? status.time - pin.since : 0)),
+            ("thread", .uint64(UInt64(pin.thread))), ("place", .string(pin.place)),
+        ])
+    }
+    return .map([
+        ("generation", .uint64(status.generation)), ("reloads", .uint64(status.reloads)),
+        ("failures", .uint64(status.failures)), ("last_error", lastError ?? .null),
+        ("running", status.running.map(Value.string) ?? .null), ("waiting_sets", .uint64(UInt64(status.waitingSets))),
+        ("waiting_jobs", .uint64(UInt64(status.waitingJobs))), ("diverged", .list(status.diverged.map(Value.string))),
+        ("kept", .list(kept)), ("unrestored", .list(status.unrestored.map(Value.string))), ("former", .list(former)),
+        ("pins", .list(pins)),
+    ])
+}
+
+@c @implementation
 public func invivo_runtime_retired(
     _ runtime: invivo_runtime, _ out: UnsafeMutablePointer<invivo_value>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!

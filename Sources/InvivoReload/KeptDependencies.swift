@@ -47,11 +47,17 @@ struct KeptDependencies: Sendable {
         return next
     }
 
-    /// Returns the dependencies of which objects of a key keep the former one, each with the generation that first
-    /// replaced it. `objects` returns the current objects of the key.
-    func of(_ id: UInt32, _ objects: () -> [UInt64]) -> Since {
-        guard let mark = marks[id] else { return [:] }
-        return objects().reduce(into: [:]) { found, object in found.merge(mark[object] ?? [:], uniquingKeysWith: min) }
+    /// The keys of which there are or were objects that keep something.
+    var holders: [UInt32] { Array(marks.keys) }
+
+    /// Returns the dependencies of which the current objects of a key keep the former one, each with the generation that first replaced
+    /// that one. Called with the monitor held.
+    func of(_ id: UInt32, in graph: Graph) -> Since {
+        guard let mark = marks[id], let cell = graph.cell(id), let recipe = graph.recipe(id) else { return [:] }
+        let objects =
+            recipe.isTracked
+            ? cell.trackedObjects().filter(\.mayExist).map(\.object) : cell.objects().map(\.object)
+        return objects.reduce(into: [:]) { found, object in found.merge(mark[object] ?? [:], uniquingKeysWith: min) }
     }
 }
 

@@ -24,6 +24,9 @@ final class PendingRestores: Sendable {
 
     var isEmpty: Bool { state.locked { $0.keys.isEmpty } }
 
+    /// For callers that hold the monitor.
+    var keys: Set<UInt32> { state.held(\.keys) }
+
     /// After a commit that failed and could not be undone for these keys.
     func add(_ keys: some Sequence<UInt32>) {
         let keys = Set(keys)

@@ -315,6 +315,22 @@ final class Reclaimer: Sendable {
     // MARK: facts
 
     var generationCount: Int { state.locked { $0.retired.generations.count } }
+
+    /// The former generations, the oldest first.
+    func former() -> [RuntimeStatus.Former] {
+        let now = monotonicNow()
+        let generations = container.monitor.locked {
+            state.held { $0.retired.generations }.map { each in
+                let sizes = each.objects.map { ObjectTable.record($0.object).map { ObjectType.of($0).description.size } ?? 0 }
+                return (each, bytes: UInt64(sizes.reduce(0, +)))
+            }
+        }
+        return generations.map { each, bytes in
+            RuntimeStatus.Former(
+                generation: each.number, age: now - each.since, objects: each.objects.count, bytes: bytes,
+                threads: Readers.readers(container.core, of: each.address, each.epoch))
+        }
+    }
     var objects: [ReplacedObject] { state.held { $0.retired.objects } }
     /// For callers that hold the monitor: leases on objects that lazy references had resolved.
     var remembered: [ObjectLease] { state.held { $0.retired.remembered } }

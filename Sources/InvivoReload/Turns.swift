@@ -80,6 +80,11 @@ final class Turns: Sendable {
         }
     }
 
+    /// The reload that has the turn, if there is one, and the number of change sets that wait for the worker.
+    var work: (running: String?, waiting: Int) {
+        container.monitor.locked { (state.held { $0.isTaken } ? text() : nil, state.held { $0.pending.count }) }
+    }
+
     /// Describes the reload that has the turn, for messages.
     private func text() -> String {
         let cause = state.held { $0.cause }

@@ -38,11 +38,7 @@ struct WiringFactsReader {
                     }
                 }
                 guard isOwn else { return }
-                let kept = snapshot.kept.of(id) {
-                    recipe.isTracked
-                        ? cell.trackedObjects().filter(\.mayExist).map(\.object) : cell.objects().map(\.object)
-                }
-                for (dependency, generation) in kept {
+                for (dependency, generation) in snapshot.kept.of(id, in: graph) {
                     let path = container.keys.configPath(dependency).map { String(cString: $0) }
                     let key = path ?? container.keys.name(dependency)
                     let found = node.dependencies.firstIndex { dependency in

@@ -1446,10 +1446,17 @@ static invivo_status not_ready_observer_generation(invivo_observer observer, uin
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_runtime_status(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 208,
+    .function_count = 209,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1658,6 +1665,7 @@ static const struct invivo_table not_ready = {
     .child = not_ready_child,
     .child_make = not_ready_child_make,
     .observer_generation = not_ready_observer_generation,
+    .runtime_status = not_ready_runtime_status,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2511,6 +2519,10 @@ invivo_status invivo_child_make(invivo_runtime runtime, invivo_type type, const 
 
 invivo_status invivo_observer_generation(invivo_observer observer, uint64_t *out, invivo_error **error) {
     return functions()->observer_generation(observer, out, error);
+}
+
+invivo_status invivo_runtime_status(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
+    return functions()->runtime_status(runtime, out, error);
 }
 
 #pragma GCC visibility pop

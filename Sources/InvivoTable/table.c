@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 208,
+    .function_count = 209,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -213,6 +213,7 @@ static const struct invivo_table instance = {
     .child = invivo_child,
     .child_make = invivo_child_make,
     .observer_generation = invivo_observer_generation,
+    .runtime_status = invivo_runtime_status,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

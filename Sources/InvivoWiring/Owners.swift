@@ -148,6 +148,9 @@ public final class Owners: Sendable {
     /// Whether the setup of an object failed when a failed commit was undone. Each later commit tries again. Locked.
     public var hasUnfinished: Bool { state.locked { !$0.unfinished.isEmpty } }
 
+    /// The keys of these objects, as far as they have one. Locked.
+    public var unfinishedKeys: [UInt32] { state.locked { $0.unfinished.values.compactMap(\.self) } }
+
     /// Locked.
     public func setUnfinished(_ object: UInt64, _ isUnfinished: Bool) {
         state.locked { state in

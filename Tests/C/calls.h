@@ -778,6 +778,9 @@ static invivo_status call_child_make(const arguments *use) {
 static invivo_status call_observer_generation(const arguments *use) {
     return invivo_observer_generation((invivo_observer){use->observer}, (uint64_t *)out_of(use, 1), use->error);
 }
+static invivo_status call_runtime_status(const arguments *use) {
+    return invivo_runtime_status((invivo_runtime){use->runtime}, (invivo_value *)out_of(use, 1), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -988,6 +991,7 @@ static const every_call every_calls[] = {
     {"invivo_child", call_child, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 16},
     {"invivo_child_make", call_child_make, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 16},
     {"invivo_observer_generation", call_observer_generation, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "observer", NULL, 0},
+    {"invivo_runtime_status", call_runtime_status, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
 };
 
 #endif

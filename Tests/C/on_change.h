@@ -25,12 +25,12 @@ static void begin(void) {
     confined_type = register_type(options);
 }
 /* The fields of a dependency in the graph. */
-static const invivo_value *field(const invivo_value *map, const char *name) {
+static inline const invivo_value *field(const invivo_value *map, const char *name) {
     for (uint64_t index = 0; index < map->as.map.count; index++)
         if (strcmp(map->as.map.pairs[index].name, name) == 0) return &map->as.map.pairs[index].value;
     return NULL;
 }
-static int64_t kept_since(const char *holder, const char *dependency) {
+static inline int64_t kept_since(const char *holder, const char *dependency) {
     int64_t found = 0;
     OK(invivo_graph_describe(runtime, INVIVO_GRAPH_FACTS, &facts, E));
     for (uint64_t node = 0; node < facts.as.list.count; node++) {
@@ -45,19 +45,19 @@ static int64_t kept_since(const char *holder, const char *dependency) {
     invivo_value_clear(&facts);
     return found;
 }
-static uint64_t generation(void) {
+static inline uint64_t generation(void) {
     uint64_t number = 0;
     OK(invivo_runtime_generation(runtime, &number, E));
     return number;
 }
 /* Replaces the definition of a part with one whose number is another. */
 static int64_t next_number = 1;
-static void replace(const char *key, uint32_t scope) {
+static inline void replace(const char *key, uint32_t scope) {
     invivo_injection properties[] = {{.name = "number", .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = next_number++}}};
     invivo_definition definition = {.struct_size = sizeof definition, .key = key, .scope = scope, .type = shared_type, PROPERTIES(properties)};
     OK(invivo_define(runtime, &definition, NULL, E));
 }
-static invivo_object once(const char *key) {
+static inline invivo_object once(const char *key) {
     invivo_object object = resolve(key);
     drop(object);
     return object;
@@ -73,7 +73,7 @@ static void read_report(void *user_data, const invivo_report *report) {
         if (invivo_report_change(report, index) == INVIVO_CHANGED_KEPT)
             snprintf(last + strlen(last), sizeof last - strlen(last), "%s", invivo_report_key(report, index));
 }
-static void observe(void) {
+static inline void observe(void) {
     invivo_observer_options options = {.struct_size = sizeof options, .reloaded = read_report};
     invivo_observer observer;
     OK(invivo_observe(runtime, &options, &observer, E));

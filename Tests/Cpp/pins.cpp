@@ -18,6 +18,10 @@ static void a_block_reads_one_generation() {
         say(own, 2);
         CHECK(pinned.generation() + 1 == own.generation());
         CHECK(own.resolve<part>("synth.part")->number == 1);
+        invivo::runtime_status status = own.status();
+        CHECK(status.generation == own.generation() && status.pins.size() == 1 && status.former.size() == 1);
+        CHECK(status.pins[0].generation == pinned.generation() && status.former[0].generation == pinned.generation());
+        CHECK(status.kept.empty() && status.diverged.empty() && status.unrestored.empty() && status.running.empty());
         invivo::pin moved = std::move(pinned);
         CHECK(pinned.raw().bits == 0 && own.resolve<part>("synth.part")->number == 1);
         moved.end();

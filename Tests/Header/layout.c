@@ -933,5 +933,6 @@ int main(void) {
     OFFSET(invivo_table, child, sizeof(void (*)(void)));
     OFFSET(invivo_table, child_make, sizeof(void (*)(void)));
     OFFSET(invivo_table, observer_generation, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_status, sizeof(void (*)(void)));
     return 0;
 }

@@ -53,6 +53,25 @@ extension SwiftAPI {
             }
         }
 
+        @Test func theStatusShowsPinsAndFormerGenerations() throws {
+            try withRuntime { runtime throws in
+                let app = try runtime.activate(App())
+                _ = try app.part()
+                try runtime.pinned {
+                    let pinned = try runtime.generation
+                    try runtime.configure("app.number", 2)
+                    let status = try runtime.status
+                    #expect(status.generation == pinned + 1)
+                    #expect(status.pins.map(\.generation) == [pinned])
+                    #expect(status.pins.first?.place.contains("PinTests.swift:") == true)
+                    #expect(status.former.map(\.generation) == [pinned])
+                    #expect(status.running == nil && status.waitingSets == 0)
+                    #expect(status.kept.isEmpty && status.diverged.isEmpty && status.unrestored.isEmpty)
+                }
+                #expect(try runtime.status.pins.isEmpty)
+            }
+        }
+
         @Test func aPinIsRefusedInAViewOfAnotherGenerationAndInAClosedRuntime() throws {
             let runtime = try Runtime()
             runtime.view { _ in

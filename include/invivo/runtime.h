@@ -265,6 +265,26 @@ typedef struct invivo_runtime_info {
 /** Returns the state of a runtime. Runs no host code.
  * The loop thread first retires what can be retired; the call waits at most 1 s for it. */
 INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) INVIVO_WAITS;
+/** Returns what explains why changes take effect late, or not at all. `out` becomes an owned map:
+ *
+ *     generation, reloads, failures   as in invivo_runtime_info
+ *     last_error    as invivo_runtime_last_error: a map with "status" ("INVIVO_E_..."), "message", "path", "file", "line"
+ *                   and "column"; null if there is none
+ *     running       the reload that runs, as text; null without one
+ *     waiting_sets  the number of submitted change sets that no reload has begun with
+ *     waiting_jobs  the number of jobs that wait for a domain
+ *     diverged      the names of the documents whose files have other bytes than the live content, since a rollback
+ *     kept          the dependencies of which objects keep the former object or value (INVIVO_ON_CHANGE_KEEP): maps with "key",
+ *                   "dependency" and "since", the generation that replaced what is kept
+ *     unrestored    the keys of objects that a failed commit could not restore or set up again; each commit tries again
+ *     former        the former generations that are read, pinned, or whose objects are in use, the oldest first: maps with
+ *                   "generation", "age_ns" since it was replaced, "objects", "bytes" of their instances, and "threads", the
+ *                   kernel's ids of those that read it now
+ *     pins          the open pins, also those by which threads have entered others, the oldest first: maps with "generation", "age_ns", "thread" and "place" ("server.c:12", or "")
+ *
+ * Counts are of kind INVIVO_KIND_UINT64. A snapshot, while other threads go on. Runs no host code, like
+ * invivo_runtime_inspect. invivo_runtime_retired lists the objects that are still leased. */
+INVIVO_API invivo_status invivo_runtime_status(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /** Lists the retired objects that are not stopped yet.
  *
  * These are shared objects that a reload replaced or removed, whose type has `stop`, and that are still in use. `out`

@@ -83,7 +83,7 @@ from ._runtime.overrides import Override
 from ._runtime.runtime import Runtime, attach, live
 from ._services.config import ConfigObserver
 from ._services.documents import Source, Target
-from ._services.graph import Generation, Retired, SourceState, State, WiringNode
+from ._services.graph import Former, Generation, Kept, OpenPin, Retired, SourceState, State, Status, WiringNode
 from ._services.pools import Pool
 from ._services.reports import Change, Observer, Reloads, Report
 from ._services.settings import LogLevel
@@ -173,6 +173,7 @@ __all__ = [
     "Float32",
     "ForeignCallable",
     "ForkedError",
+    "Former",
     "Generation",
     "HandleError",
     "HostError",
@@ -183,6 +184,7 @@ __all__ = [
     "Int32",
     "Int64",
     "InternalError",
+    "Kept",
     "Lazy",
     "LogLevel",
     "MethodError",
@@ -198,6 +200,7 @@ __all__ = [
     "Object",
     "Observer",
     "OnChange",
+    "OpenPin",
     "OperatingSystemError",
     "Options",
     "OutOfMemoryError",
@@ -221,6 +224,7 @@ __all__ = [
     "SpecError",
     "StaleError",
     "State",
+    "Status",
     "StopError",
     "Target",
     "TooLargeError",

@@ -1407,6 +1407,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_child": (ctypes.c_int32, [invivo_runtime, invivo_key, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_child_make": (ctypes.c_int32, [invivo_runtime, invivo_type, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_observer_generation": (ctypes.c_int32, [invivo_observer, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], True),
+    "invivo_runtime_status": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1619,6 +1620,7 @@ TABLE: list[str] = [
     "invivo_child",
     "invivo_child_make",
     "invivo_observer_generation",
+    "invivo_runtime_status",
 ]
 
 

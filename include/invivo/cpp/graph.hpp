@@ -51,6 +51,35 @@ struct kept_generation {
     std::vector<std::string> marks;
 };
 
+/// What explains why changes take effect late, or not at all. See invivo_runtime_status.
+struct runtime_status {
+    /// A dependency of which objects keep the former object or value.
+    struct kept_dependency {
+        std::string key, dependency;
+        uint64_t since = 0; ///< the generation that replaced what is kept
+    };
+    /// A former generation that is read, pinned, or whose objects are in use.
+    struct former_generation {
+        uint64_t generation = 0, age_ns = 0, objects = 0, bytes = 0;
+        std::vector<uint64_t> threads; ///< the kernel's ids of those that read it now
+    };
+    struct open_pin {
+        uint64_t generation = 0, age_ns = 0, thread = 0;
+        std::string place; ///< "server.cpp:12", or empty
+    };
+    uint64_t generation = 0, reloads = 0, failures = 0;
+    std::string last_error;             ///< the message; empty: none
+    std::string last_error_file;
+    uint64_t last_error_line = 0, last_error_column = 0;
+    std::string running;                ///< the reload that runs; empty: none
+    uint64_t waiting_sets = 0, waiting_jobs = 0;
+    std::vector<std::string> diverged;  ///< documents whose files have other bytes than the live content
+    std::vector<kept_dependency> kept;
+    std::vector<std::string> unrestored; ///< keys of objects that a failed commit could not restore
+    std::vector<former_generation> former;
+    std::vector<open_pin> pins;         ///< the oldest first
+};
+
 /// A retired object that has not been stopped. See invivo_runtime_retired.
 struct retired_object {
     std::string key, type;
@@ -139,6 +168,32 @@ inline std::vector<kept_generation> kept_generations(invivo_runtime runtime) {
                         fact<std::vector<std::string>>(facts, "marks")});
     }
     return kept;
+}
+inline runtime_status status_of(invivo_runtime runtime) {
+    value found;
+    checked([&](invivo_error **e) { return invivo_runtime_status(runtime, found.out(), e); });
+    facts_map facts = found.as<facts_map>();
+    runtime_status status;
+    status.generation = fact<uint64_t>(facts, "generation"), status.reloads = fact<uint64_t>(facts, "reloads");
+    status.failures = fact<uint64_t>(facts, "failures");
+    if (facts["last_error"].raw().kind == INVIVO_KIND_MAP) {
+        facts_map error = fact<facts_map>(facts, "last_error");
+        status.last_error = fact<std::string>(error, "message"), status.last_error_file = fact<std::string>(error, "file");
+        status.last_error_line = fact<uint64_t>(error, "line"), status.last_error_column = fact<uint64_t>(error, "column");
+    }
+    if (facts["running"].raw().kind == INVIVO_KIND_STRING) status.running = fact<std::string>(facts, "running");
+    status.waiting_sets = fact<uint64_t>(facts, "waiting_sets"), status.waiting_jobs = fact<uint64_t>(facts, "waiting_jobs");
+    status.diverged = fact<std::vector<std::string>>(facts, "diverged");
+    for (const facts_map &each : fact<std::vector<facts_map>>(facts, "kept"))
+        status.kept.push_back({fact<std::string>(each, "key"), fact<std::string>(each, "dependency"), fact<uint64_t>(each, "since")});
+    status.unrestored = fact<std::vector<std::string>>(facts, "unrestored");
+    for (const facts_map &each : fact<std::vector<facts_map>>(facts, "former"))
+        status.former.push_back({fact<uint64_t>(each, "generation"), fact<uint64_t>(each, "age_ns"), fact<uint64_t>(each, "objects"),
+                                 fact<uint64_t>(each, "bytes"), fact<std::vector<uint64_t>>(each, "threads")});
+    for (const facts_map &each : fact<std::vector<facts_map>>(facts, "pins"))
+        status.pins.push_back({fact<uint64_t>(each, "generation"), fact<uint64_t>(each, "age_ns"), fact<uint64_t>(each, "thread"),
+                               fact<std::string>(each, "place")});
+    return status;
 }
 inline std::vector<retired_object> retired_objects(invivo_runtime runtime) {
     value found;

@@ -9,7 +9,9 @@ from typing import Any
 from .._classes.callables import check_callback
 from .._native.strings import name_bytes
 from .._services.config import ConfigObserver
+from .._services.graph import Status, status
 from .._services.reports import Observer, Reloads, Report, kept_reports, observer, observer_of
+from .._values import conversion
 from .._values.foreign import Type
 from ..errors import ArgumentError
 from .resolving import Resolving
@@ -74,3 +76,9 @@ class Observing(Resolving):
     def reloads(self) -> Reloads:
         """Iterates over the reloads from now on; ends when the runtime closes."""
         return Reloads(self._open())
+
+    @property
+    def status(self) -> Status:
+        """What explains why changes take effect late, or not at all: `Status`. See `last_error`, too."""
+        core = self._open()
+        return status(conversion.ask(core, "runtime_status", core.handle))

@@ -150,6 +150,86 @@ class Retired:
     idle: float
 
 
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """A dependency of which objects keep the former object or value (``on_change="keep"``).
+
+    ``since``: the generation that replaced what is kept.
+    """
+
+    key: str
+    dependency: str
+    since: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Former:
+    """A former generation that is read, pinned, or whose objects are in use.
+
+    ``age``: seconds since it was replaced. ``bytes``: of the instances of its objects; those of Python count nothing.
+    ``threads``: the kernel's ids of those that read it now.
+    """
+
+    generation: int
+    age: float
+    objects: int
+    bytes: int
+    threads: tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class OpenPin:
+    """An open pin. ``age``: in seconds. ``place``: "server.py:12"."""
+
+    generation: int
+    age: float
+    thread: int
+    place: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Status:
+    """What explains why changes take effect late, or not at all.
+
+    ``running``: the reload that runs, or None. ``waiting_sets``: how many submitted change sets no reload has begun
+    with. ``waiting_jobs``: how many jobs wait for a thread. ``diverged``: the documents whose files have other bytes than the
+    live content, since a rollback. ``unrestored``: the keys of objects that a failed commit could not restore or set up
+    again; each commit tries again. ``former`` and ``pins``: the oldest first.
+    """
+
+    generation: int
+    reloads: int
+    failures: int
+    running: str | None
+    waiting_sets: int
+    waiting_jobs: int
+    diverged: tuple[str, ...]
+    kept: tuple[Kept, ...]
+    unrestored: tuple[str, ...]
+    former: tuple[Former, ...]
+    pins: tuple[OpenPin, ...]
+
+
+def status(found: dict[str, Any]) -> Status:
+    """Returns the status that the library describes."""
+    return Status(
+        **{
+            name: found[name]
+            for name in ("generation", "reloads", "failures", "running", "waiting_sets", "waiting_jobs")
+        },
+        diverged=tuple(found["diverged"]),
+        kept=tuple(Kept(each["key"], each["dependency"], each["since"]) for each in found["kept"]),
+        unrestored=tuple(found["unrestored"]),
+        former=tuple(
+            Former(each["generation"], each["age_ns"] / 1e9, each["objects"], each["bytes"], tuple(each["threads"]))
+            for each in found["former"]
+        ),
+        pins=tuple(
+            OpenPin(each["generation"], each["age_ns"] / 1e9, each["thread"], each["place"]) for each in found["pins"]
+        ),
+    )
+
+
 _ASSEMBLY_STATES: dict[int, Literal["unknown", "inactive", "active"]] = {
     c.INVIVO_ASSEMBLY_UNKNOWN: "unknown",
     c.INVIVO_ASSEMBLY_INACTIVE: "inactive",
