@@ -148,11 +148,77 @@ static void setups(bool quick) {
     }
 }
 
+/* ---- observers and status ------------------------------------------------------------------------------ */
+
+static long heard;
+static void hear(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    if (invivo_report_count(report) != 1) exit(1);
+    heard++;
+}
+static void never(void *user_data, const char *path, const invivo_value *value, uint64_t generation) {
+    (void)user_data, (void)path, (void)value, (void)generation;
+    exit(1);
+}
+/* A commit of a lazy definition with one observer, and so many observers of other keys, types and paths; in microseconds: the minimum of
+   several. `status`: of invivo_runtime_status. */
+static double observed_commit(int others, long count, double *status) {
+    invivo_type type;
+    invivo_changes changes;
+    invivo_observer observer;
+    double best = 1e300;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Observed", .size = sizeof(owner), .alignment = 8,
+                                   .properties = owner_properties, .property_count = 1};
+    must(invivo_runtime_open(&runtime, NULL, &error));
+    must(invivo_type_register(runtime, &options, &type, &error));
+    for (int i = 0; i <= others; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "child.k%d", i);
+        invivo_observer_options given = {.struct_size = sizeof given, .reloaded = hear, .key = i ? name : "child.other"};
+        if (i > 0 && i % 3 == 1) given.key = NULL, given.type = name;
+        invivo_config_observer_options path = {.struct_size = sizeof path, .changed = never};
+        if (i > 0 && i % 3 == 2) must(invivo_config_observe(runtime, name, &path, &observer, &error));
+        else must(invivo_observe(runtime, &given, &observer, &error));
+    }
+    heard = 0;
+    for (int round = 0; round < rounds; round++) {
+        double begun = wall_ns();
+        for (long i = 0; i < count; i++) {
+            must(invivo_changes_open(runtime, &changes, &error));
+            define_child(changes, type, 0, i, NULL);
+            must(invivo_changes_commit(changes, &error));
+        }
+        best = fmin(best, (wall_ns() - begun) / (double)count);
+    }
+    if (heard != rounds * count) exit(1);
+    double begun = wall_ns();
+    for (int i = 0; i < 1000; i++) {
+        invivo_value found;
+        must(invivo_runtime_status(runtime, &found, &error));
+        invivo_value_clear(&found);
+    }
+    *status = (wall_ns() - begun) / 1e6;
+    must(invivo_runtime_close(runtime, &error));
+    return best / 1e3;
+}
+static void observers(bool quick) {
+    long count = quick ? 200 : 2000;
+    double status, few = observed_commit(10, count, &status);
+    row("runtime.status", status, "us", "none", 0, "recorded: nothing is open", true);
+    for (int others = 1000; others <= (quick ? 1000 : 10000); others *= 10) {
+        char name[64];
+        double value = observed_commit(others, count, &status);
+        snprintf(name, sizeof name, "reload.observer.one.of.%d", others);
+        row(name, value, "us", "one of 10", few, "<= 1.5 times", value <= 1.5 * few);
+    }
+}
+
 int main(int argc, char **argv) {
     bool quick = argc > 1 && !strcmp(argv[1], "--quick");
     if (quick) rounds = 3;
     small_commits(quick ? 1000 : 10000);
     if (COUNTING) return 0; /* the rest is measured in time only */
     setups(quick);
+    observers(quick);
     return 0;
 }

@@ -192,9 +192,9 @@ class Status:
     """What explains why changes take effect late, or not at all.
 
     ``running``: the reload that runs, or None. ``waiting_sets``: how many submitted change sets no reload has begun
-    with. ``waiting_jobs``: how many jobs wait for a thread. ``diverged``: the documents whose files have other bytes than the
-    live content, since a rollback. ``unrestored``: the keys of objects that a failed commit could not restore or set up
-    again; each commit tries again. ``former`` and ``pins``: the oldest first.
+    with. ``waiting_jobs``: how many jobs wait for a thread. ``diverged``: the documents whose files have other bytes
+    than the live content, since a rollback. ``unrestored``: the keys of objects that a failed commit could not restore
+    or set up again; each commit tries again. ``former`` and ``pins``: the oldest first.
     """
 
     generation: int
