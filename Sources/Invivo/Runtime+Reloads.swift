@@ -44,6 +44,7 @@ private final class ObserverBox<Body: Sendable>: Sendable {
 }
 
 private typealias Hearing = @Sendable (Reload) throws -> Void
+private typealias FirstReload = @Sendable (Result<UInt64, InvivoError>) throws -> Void
 private typealias Publishing = @Sendable (Bool) -> Void
 
 extension Runtime {
@@ -52,6 +53,31 @@ extension Runtime {
     @discardableResult
     public func observe(_ body: @escaping @Sendable (Reload) throws -> Void) throws(InvivoError) -> Observer {
         try observe(body, end: {})
+    }
+
+    /// Calls `body` once: with the generation after the first commit of the runtime, or with the error of its first reload if that failed.
+    /// If one of them has happened, the call follows soon on the loop thread.
+    @discardableResult
+    public func onReady(
+        _ body: @escaping @Sendable (Result<UInt64, InvivoError>) throws -> Void
+    ) throws(InvivoError) -> Observer {
+        var options = invivo_observer_options()
+        options.ready = { data, generation, error in
+            guard let data else { return }
+            let box = ObserverBox<FirstReload>.of(data)
+            box.core.noting("an observer of the first reload") {
+                let table = box.core.table
+                try box.hear(
+                    error.map {
+                        .failure(InvivoError(reading: $0, status: table.pointee.error_code($0), table: table))
+                    } ?? .success(generation))
+            }
+        }
+        options.destroy = { data in
+            guard let data else { return }
+            Unmanaged<ObserverBox<FirstReload>>.fromOpaque(data).release()
+        }
+        return try observe(&options, ObserverBox<FirstReload>(core, body, {}))
     }
 
     /// Calls `body` after each commit that changed the definition, object or value of a key, with a report of these changes.

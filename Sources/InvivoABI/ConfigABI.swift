@@ -76,8 +76,7 @@ public func invivo_config_observe(
         let destroy = given.destroy
         let ended: (@Sendable () -> Void)? = destroy.map { destroy in { @Sendable in destroy(userData.raw) } }
         let functions = Engine.HostFunctions(
-            function: UInt(bitPattern: unsafeBitCast(changed, to: Int.self)), publishing: 0,
-            userData: UInt(bitPattern: given.user_data))
+            [unsafeBitCast(changed, to: UInt.self)], userData: UInt(bitPattern: given.user_data))
         let observer = try engine.observe(
             configuration: try text(path, "path"), functions, domain: domain, destroy: ended
         ) { path, value, generation in

@@ -114,8 +114,8 @@ public func invivo_observe(
         let least = MemoryLayout<invivo_observer_options>.offset(of: \.destroy) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_observer_options.self)
         let (reloaded, publishing) = (given.reloaded, given.publishing)
-        guard reloaded != nil || publishing != nil else {
-            throw Failure(.argument, "options.reloaded and options.publishing are NULL: one of them is needed")
+        guard reloaded != nil || publishing != nil || given.ready != nil else {
+            throw Failure(.argument, "options.reloaded, publishing and ready are NULL: one of them is needed")
         }
         let engine = try Engine.find(runtime.bits)
         let subject = try subject(given)
@@ -129,12 +129,21 @@ public func invivo_observe(
         }
         var visible: Observer.Publishing?
         if let publishing { visible = { published in publishing(userData.raw, published ? 1 : 0) } }
+        var ready: Observer.Ready?
+        if let function = given.ready {
+            ready = { generation, failure in
+                let error = failure.map { ErrorBox.make($0) }
+                function(userData.raw, generation, error)
+                if let error { ErrorBox.release(error) }
+            }
+        }
         let functions = Engine.HostFunctions(
-            function: UInt(bitPattern: unsafeBitCast(reloaded, to: Int.self)),
-            publishing: UInt(bitPattern: unsafeBitCast(publishing, to: Int.self)),
+            [unsafeBitCast(reloaded, to: UInt.self), unsafeBitCast(publishing, to: UInt.self),
+             unsafeBitCast(given.ready, to: UInt.self)],
             userData: UInt(bitPattern: given.user_data))
         let observer = try engine.observe(
-            subject, functions, domain: domain, destroy: ended, publishing: visible, callback: callback)
+            subject, functions, domain: domain, destroy: ended,
+            Observer.Callbacks(reloaded: callback, publishing: visible, ready: ready))
         out?.pointee.bits = observer.handleBits
     }
 }

@@ -377,6 +377,7 @@ extension invivo_observer_options: SizedStruct {
         fieldRange(of: \invivo_observer_options.key),
         fieldRange(of: \invivo_observer_options.type),
         fieldRange(of: \invivo_observer_options.object),
+        fieldRange(of: \invivo_observer_options.ready),
     ]
 }
 
@@ -469,6 +470,7 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.undo),
         fieldRange(of: \invivo_callbacks.begin),
         fieldRange(of: \invivo_callbacks.end),
+        fieldRange(of: \invivo_callbacks.ready),
     ]
 }
 

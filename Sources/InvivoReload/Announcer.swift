@@ -16,6 +16,8 @@ final class Announcer: Sendable {
         /// The messages that were logged, so as not to repeat them.
         var logged = LoggedReloads()
         var history = ReportHistory()
+        /// The generation or the error of the first reload.
+        var first: (generation: UInt64, failure: Failure?)?
         var reloads: UInt64 = 0
         var failures: UInt64 = 0
     }
@@ -144,16 +146,31 @@ final class Announcer: Sendable {
             if report.failure != nil { state.failures += 1 } else { state.reloads += 1 }
             state.lastFailure = report.failure ?? attempt.refused
             state.history.append(entry)
-            return state.observers.concerned(by: report, attempt.changed)
+            if state.first == nil { state.first = (report.generation, report.failure) }
+            return (state.observers.takeUnready(), state.observers.concerned(by: report, attempt.changed))
         }
-        for (observer, report) in observers {
-            if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
-                container.domains.post(to: domain) { observer.tell(report) }
-            } else {
-                let former = container.registry.reloadCall.note(.observer)
-                observer.tell(report)
-                container.registry.reloadCall.note(former)
-            }
+        for observer in observers.0 { call(observer) { $0.tellReady(report.generation, report.failure) } }
+        for (observer, report) in observers.1 { call(observer) { $0.tell(report) } }
+    }
+
+    private func call(_ observer: Observer, _ body: @escaping @Sendable (Observer) -> Void) {
+        if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
+            container.domains.post(to: domain) { body(observer) }
+        } else {
+            let former = container.registry.reloadCall.note(.observer)
+            body(observer)
+            container.registry.reloadCall.note(former)
+        }
+    }
+
+    /// An observer that was added after the first reload hears of that one soon.
+    func tellIfReady(_ observer: Observer, on loop: LoopThread) throws(Failure) {
+        guard let first = state.locked({ state in state.first.flatMap { state.observers.takeUnready(observer) ? $0 : nil } })
+        else { return }
+        if let domain = observer.domain {
+            container.domains.post(to: domain) { observer.tellReady(first.generation, first.failure) }
+        } else {
+            _ = try loop.start().post { observer.tellReady(first.generation, first.failure) }
         }
     }
 

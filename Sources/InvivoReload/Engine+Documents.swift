@@ -146,9 +146,11 @@ extension Engine {
     ) throws(Failure) -> Observer {
         let path = try ConfigPath.checked(path)
         container.monitor.locked { if !path.isEmpty { container.registry.configReads.note(path) } }
-        return try observe(.configuration(Name(path)), functions, domain: domain, destroy: destroy) { report in
+        let callback: Observer.Callback = { report in
             guard let node = report.settings[path] else { return }
             changed(path, node?.value ?? .null, report.generation)
         }
+        return try observe(
+            .configuration(Name(path)), functions, domain: domain, destroy: destroy, .init(reloaded: callback))
     }
 }

@@ -102,34 +102,31 @@ extension Engine {
 
     /// The functions and the data of a host, by which an equal subscription is recognized.
     public struct HostFunctions: Sendable {
-        let function: UInt
-        let publishing: UInt
+        let functions: [UInt]
         let userData: UInt
 
-        public init(function: UInt, publishing: UInt, userData: UInt) {
-            (self.function, self.publishing, self.userData) = (function, publishing, userData)
-        }
+        public init(_ functions: [UInt], userData: UInt) { (self.functions, self.userData) = (functions, userData) }
     }
 
     /// Adds an observer. Returns the known one for the same subject, functions and domain, unless another setup has added it. `destroy` is
     /// then not called.
     public func observe(
         _ subject: Subject = .everything, _ functions: HostFunctions? = nil, domain: Domain?,
-        destroy: (@Sendable () -> Void)?, publishing: Observer.Publishing? = nil, callback: Observer.Callback?
+        destroy: (@Sendable () -> Void)?, _ callbacks: Observer.Callbacks
     ) throws(Failure) -> Observer {
         let setup = RunningSetup(of: container)
         let identity = functions.map { functions in
             ObserverTable.Identity(
-                function: functions.function, publishing: functions.publishing, userData: functions.userData,
-                domain: domain?.handleBits ?? 0, subject: subject, owner: setup?.object ?? 0)
+                functions: functions.functions, userData: functions.userData, domain: domain?.handleBits ?? 0,
+                subject: subject, owner: setup?.object ?? 0)
         }
-        let (observer, isNew) = try announcer.add(identity, keepsObjects: publishing != nil) {
-            Observer(
-                announcer, of: subject, identity, domain: domain, destroy: destroy, publishing: publishing,
-                callback: callback)
+        let (observer, isNew) = try announcer.add(identity, keepsObjects: callbacks.publishing != nil) {
+            Observer(announcer, of: subject, identity, domain: domain, destroy: destroy, callbacks)
         }
+        guard isNew else { return observer }
         // One that a setup adds belongs to its object.
-        if isNew { setup?.add { () throws(Failure) in try observer.close() } }
+        setup?.add { () throws(Failure) in try observer.close() }
+        if callbacks.ready != nil { try announcer.tellIfReady(observer, on: loop) }
         return observer
     }
 

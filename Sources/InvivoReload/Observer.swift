@@ -15,10 +15,22 @@ public final class Observer: Sendable {
     public typealias Callback = @Sendable (Report) -> Void
     /// Called with false right before a commit becomes visible, with true right after.
     public typealias Publishing = @Sendable (Bool) -> Void
+    /// Called once, with the generation or the error of the first reload.
+    public typealias Ready = @Sendable (UInt64, Failure?) -> Void
+
+    public struct Callbacks: Sendable {
+        let reloaded: Callback?
+        let publishing: Publishing?
+        let ready: Ready?
+
+        public init(reloaded: Callback?, publishing: Publishing? = nil, ready: Ready? = nil) {
+            (self.reloaded, self.publishing, self.ready) = (reloaded, publishing, ready)
+        }
+    }
+
     let subject: Subject
     let identity: ObserverTable.Identity?
-    private let callback: Callback?
-    let publishing: Publishing?
+    let callbacks: Callbacks
     let domain: Domain?
     private let destroy: (@Sendable () -> Void)?
     /// Nil after close, which a call on another thread may overtake.
@@ -28,14 +40,13 @@ public final class Observer: Sendable {
 
     init(
         _ announcer: Announcer, of subject: Subject, _ identity: ObserverTable.Identity?, domain: Domain?,
-        destroy: (@Sendable () -> Void)?, publishing: Publishing?, callback: Callback?
+        destroy: (@Sendable () -> Void)?, _ callbacks: Callbacks
     ) {
         (self.subject, self.identity) = (subject, identity)
         self.announcer = announcer
         self.domain = domain
         self.destroy = destroy
-        self.publishing = publishing
-        self.callback = callback
+        self.callbacks = callbacks
         state = Guarded(State(), by: announcer.container.monitor)
     }
 
@@ -61,14 +72,20 @@ public final class Observer: Sendable {
 
     /// Calls it, unless it was closed.
     func tell(_ report: Report) {
-        guard let callback else { return }
+        guard let callback = callbacks.reloaded else { return }
         call { callback(report) }
     }
 
     /// Calls the observer right before or after a commit becomes visible.
     func tell(published: Bool) {
-        guard let publishing else { return }
+        guard let publishing = callbacks.publishing else { return }
         call { publishing(published) }
+    }
+
+    /// Calls the observer for the first reload.
+    func tellReady(_ generation: UInt64, _ failure: Failure?) {
+        guard let ready = callbacks.ready else { return }
+        call { ready(generation, failure) }
     }
 
     private func call(_ body: () -> Void) {

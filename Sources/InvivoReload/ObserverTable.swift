@@ -18,8 +18,7 @@ public enum Subject: Sendable, Hashable {
 struct ObserverTable {
     /// Subscribing again with equal values returns the same observer.
     struct Identity: Hashable {
-        let function: UInt
-        let publishing: UInt
+        let functions: [UInt]
         let userData: UInt
         let domain: UInt64
         let subject: Subject
@@ -35,6 +34,8 @@ struct ObserverTable {
     private var nextSearch = 64
     /// Observers that keep resolved objects, in the order of their subscription.
     private(set) var caches: [Observer] = []
+    /// Observers that wait for the first reload, in the order of their subscription.
+    private var unready: [Observer] = []
     private var lastNumber: UInt64 = 0
 
     var observeTypes: Bool { types > 0 }
@@ -45,7 +46,8 @@ struct ObserverTable {
     /// Returns its number in the order of subscription.
     mutating func add(_ observer: Observer) -> UInt64 {
         lastNumber += 1
-        if observer.publishing != nil { caches.append(observer) }
+        if observer.callbacks.publishing != nil { caches.append(observer) }
+        if observer.callbacks.ready != nil { unready.append(observer) }
         if let identity = observer.identity { identities[identity] = observer }
         bySubject[observer.subject, default: []].append(observer)
         count(observer.subject, 1)
@@ -54,6 +56,7 @@ struct ObserverTable {
 
     mutating func remove(_ observer: Observer) {
         caches.removeAll { $0 === observer }
+        unready.removeAll { $0 === observer }
         if let identity = observer.identity { identities[identity] = nil }
         guard var others = bySubject[observer.subject], let index = others.firstIndex(where: { $0 === observer }) else {
             return
@@ -61,6 +64,19 @@ struct ObserverTable {
         others.remove(at: index)
         bySubject[observer.subject] = others.isEmpty ? nil : others
         count(observer.subject, -1)
+    }
+
+    /// Removes and returns the observers that wait for the first reload.
+    mutating func takeUnready() -> [Observer] {
+        defer { unready = [] }
+        return unready
+    }
+
+    /// Whether an observer waits for the first reload, which it hears of now.
+    mutating func takeUnready(_ observer: Observer) -> Bool {
+        guard let index = unready.firstIndex(where: { $0 === observer }) else { return false }
+        unready.remove(at: index)
+        return true
     }
 
     mutating func removeAll() -> [Observer] {

@@ -219,6 +219,7 @@ TELLING(scope_keep, (void *user_data, uint64_t place, invivo_key key, invivo_obj
 TELLING(scope_drop, (void *user_data, uint64_t place, invivo_key key, invivo_object object), (user_data, place, key, object))
 TELLING(begin, (void *user_data), (user_data))
 TELLING(end, (void *user_data), (user_data))
+TELLING(ready, (void *user_data, uint64_t generation, const invivo_error *error), (user_data, generation, error))
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
     if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks || callbacks->struct_size > (size_t)1 << 20)
@@ -288,6 +289,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(tree_is_foreign);
         GUARD(begin);
         GUARD(end);
+        GUARD(ready);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

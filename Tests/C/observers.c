@@ -2,6 +2,8 @@
 /* sanitize: yes */
 #include "parts.h"
 
+#include <semaphore.h>
+
 static invivo_type part_type, list_type, plain_type;
 
 static void begin(void) {
@@ -296,6 +298,51 @@ static void an_observer_ends_in_its_call(void) {
     finish();
 }
 
+/* The first commit, or the error of the first reload, once. */
+static sem_t told;
+static char readiness[256];
+static void ready(void *name, uint64_t first, const invivo_error *error) {
+    size_t length = strlen(readiness);
+    snprintf(readiness + length, sizeof readiness - length, "%s(%s %d) ", (const char *)name, error ? invivo_status_name(invivo_error_code(error)) : "live", (int)first);
+    sem_post(&told);
+}
+static void the_first_generation_is_announced_once(void) {
+    CHECK_EQUAL(sem_init(&told, 0, 0), 0);
+    begin();
+    invivo_observer_options options = {.struct_size = sizeof options, .ready = ready, .user_data = (void *)(uintptr_t)"early", .destroy = destroy};
+    invivo_observer early = add(options), closed;
+    CHECK_EQUAL(add(options).bits, early.bits);
+    options.user_data = (void *)(uintptr_t)"closed";
+    closed = add(options);
+    close_observer(closed);
+    CHECK_TEXT(readiness, "");
+    define("a.part", INVIVO_SCOPE_SINGLETON, part_type, NULL, 0);
+    CHECK_TEXT(readiness, "early(live 1) ");
+    define("a.part", INVIVO_SCOPE_SINGLETON, part_type, NULL, 0);
+    CHECK_TEXT(readiness, "early(live 1) ");
+    CHECK_EQUAL(sem_wait(&told), 0);
+    options.user_data = (void *)(uintptr_t)"late";
+    add(options);
+    CHECK_EQUAL(sem_wait(&told), 0); /* on the loop thread */
+    CHECK_TEXT(readiness, "early(live 1) late(live 1) ");
+    end();
+    CHECK_EQUAL(destroyed, 3);
+    destroyed = 0, readiness[0] = 0;
+
+    begin();
+    options.user_data = (void *)(uintptr_t)"early";
+    add(options);
+    fail_at = "init:part";
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.part", .type = part_type, .scope = INVIVO_SCOPE_SINGLETON};
+    expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_HOST, NULL);
+    fail_at = NULL;
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK_TEXT(readiness, "early(INVIVO_E_HOST 0) ");
+    readiness[0] = 0;
+    finish();
+    CHECK_EQUAL(sem_destroy(&told), 0);
+}
+
 static void publishing(void *user_data, uint32_t published) { (void)user_data, (void)published; }
 static void bad_input_is_refused(void) {
     begin();
@@ -332,6 +379,7 @@ int main(void) {
     each_setup_has_its_own_observer();
     an_observer_knows_its_first_generation();
     an_observer_ends_in_its_call();
+    the_first_generation_is_announced_once();
     bad_input_is_refused();
     return check_end();
 }

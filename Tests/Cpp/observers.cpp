@@ -49,7 +49,21 @@ static void each_hears_of_its_own_changes() {
     CHECK(heard == "type a.disk;");
 }
 
+static void the_first_reload_is_announced() {
+    invivo::runtime own;
+    invivo::type<disk>("Disk").constructor<>().add(own);
+    std::string heard;
+    auto ready = own.on_ready([&heard](uint64_t generation, const invivo::error *failed) {
+        heard += failed ? failed->what() : "live " + std::to_string(generation);
+    });
+    CHECK(heard.empty());
+    define_disk(own, "a.disk", 1);
+    define_disk(own, "a.disk", 2);
+    CHECK(heard == "live 1");
+}
+
 int main() {
     each_hears_of_its_own_changes();
+    the_first_reload_is_announced();
     return ended();
 }

@@ -426,6 +426,7 @@ int main(void) {
     OFFSET(invivo_observer_options, key, sizeof(((invivo_observer_options *)0)->key));
     OFFSET(invivo_observer_options, type, sizeof(((invivo_observer_options *)0)->type));
     OFFSET(invivo_observer_options, object, sizeof(((invivo_observer_options *)0)->object));
+    OFFSET(invivo_observer_options, ready, sizeof(((invivo_observer_options *)0)->ready));
     SIZE(invivo_config_observer_options);
     OFFSET(invivo_config_observer_options, struct_size, sizeof(((invivo_config_observer_options *)0)->struct_size));
     OFFSET(invivo_config_observer_options, changed, sizeof(((invivo_config_observer_options *)0)->changed));
@@ -506,6 +507,7 @@ int main(void) {
     OFFSET(invivo_callbacks, undo, sizeof(((invivo_callbacks *)0)->undo));
     OFFSET(invivo_callbacks, begin, sizeof(((invivo_callbacks *)0)->begin));
     OFFSET(invivo_callbacks, end, sizeof(((invivo_callbacks *)0)->end));
+    OFFSET(invivo_callbacks, ready, sizeof(((invivo_callbacks *)0)->ready));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));

@@ -45,5 +45,16 @@ extension SwiftAPI {
                 #expect(heard.withLock(\.self).isEmpty)
             }
         }
+
+        @Test func theFirstReloadIsAnnouncedOnce() throws {
+            try withRuntime { runtime throws in
+                let heard = Locked<[UInt64?]>([])
+                try runtime.onReady { result in heard.withLock { $0.append(try? result.get()) } }
+                #expect(heard.withLock(\.self).isEmpty)
+                try runtime.activate(App())
+                try runtime.configure("a.n", 1)
+                #expect(heard.withLock(\.self) == [1])
+            }
+        }
     }
 }

@@ -101,6 +101,8 @@ typedef struct invivo_callbacks {
     /* domains */
     void (*begin)(void *user_data);
     void (*end)(void *user_data);
+    /* observers */
+    void (*ready)(void *user_data, uint64_t generation, const invivo_error *error);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

@@ -112,6 +112,11 @@ typedef struct invivo_observer_options {
     /** An object: a commit injected into it again, changed its properties, or replaced it. Not leased. The observer ends some time after the
      * object. Zero = not given. */
     invivo_object object;
+    /** Called once, before `reloaded` for the same reload: with the generation after the first commit of the runtime, or
+     * with the error of its first reload if that fails; borrowed. If one of them has happened when the observer is added,
+     * the call follows on the loop thread, or in `domain`. An observer that is closed before is not called. May be NULL; with it,
+     * `reloaded` may be NULL. */
+    void (*ready)(void *user_data, uint64_t generation, const invivo_error *error);
 } invivo_observer_options;
 
 /** Adds an observer of reloads. Calls nothing.

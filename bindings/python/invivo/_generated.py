@@ -1027,6 +1027,7 @@ invivo_observer_options._fields_ = [
     ("key", ctypes.c_char_p),
     ("type", ctypes.c_char_p),
     ("object", invivo_object),
+    ("ready", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)),
 ]
 invivo_config_observer_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1112,6 +1113,7 @@ invivo_callbacks._fields_ = [
     ("undo", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("begin", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("end", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("ready", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),

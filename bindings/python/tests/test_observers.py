@@ -22,6 +22,11 @@ class Chord:
         self.tone = tone
 
 
+class Broken:
+    def __init__(self) -> None:
+        raise ZeroDivisionError("on purpose")
+
+
 class Pitched(Protocol):
     def sound(self) -> None: ...
 
@@ -92,6 +97,25 @@ def test_an_equal_observer_is_the_same(runtime):
     runtime.define(Tone, "a.tone")
     assert ear.take() == ["a.tone defined"]  # of the observer of everything
     assert runtime.observe(ear.hear, key="a.tone") is not first
+
+
+def test_the_first_reload_is_announced_once(runtime):
+    heard: list[tuple[int, object]] = []
+    runtime.on_ready(lambda generation, error: heard.append((generation, error)))
+    assert heard == []
+    runtime.define(Tone, "a.tone")
+    runtime.define(Tone, "a.other")
+    assert heard == [(1, None)]
+
+
+def test_a_first_reload_that_fails_is_announced():
+    heard: list[tuple[int, object]] = []
+    with Runtime() as runtime:
+        runtime.on_ready(lambda generation, error: heard.append((generation, type(error))))
+        with pytest.raises(invivo.HostError, match="on purpose"):
+            runtime.define(Broken, "a.broken", "singleton")
+        runtime.define(Tone, "a.tone")
+        assert heard == [(0, invivo.HostError)]
 
 
 def test_bad_input(runtime):

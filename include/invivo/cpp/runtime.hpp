@@ -334,6 +334,20 @@ public:
         invivo_observer_options options{};
         return observe_reloads(options, std::move(told));
     }
+    /// Calls `told(generation, failed)` once: with the generation after the runtime's first commit and nullptr, or with the
+    /// error of its first reload if that failed. If one of them has happened, the call follows soon on the loop thread.
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer on_ready(F told) const {
+        invivo_observer_options options{};
+        options.ready = [](void *data, uint64_t generation, const invivo_error *failed) {
+            auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
+            detail::noting(box->first, "an observer of the first reload", [&] {
+                std::optional<error> wrong;
+                if (failed) wrong = detail::copy_of(failed);
+                box->second(generation, wrong ? &*wrong : nullptr);
+            });
+        };
+        return observe(options, std::move(told));
+    }
     /// Calls `told(report)` after each commit that changed the definition, object or value of a key, with these changes.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_key(c_text key, F told) const {
         invivo_observer_options options{};

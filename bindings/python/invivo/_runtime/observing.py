@@ -10,10 +10,10 @@ from .._classes.callables import check_callback
 from .._native.strings import name_bytes
 from .._services.config import ConfigObserver
 from .._services.graph import Status, status
-from .._services.reports import Observer, Reloads, Report, kept_reports, observer, observer_of
+from .._services.reports import Observer, Ready, Reloads, Report, kept_reports, observer, observer_of
 from .._values import conversion
 from .._values.foreign import Type
-from ..errors import ArgumentError
+from ..errors import ArgumentError, Error
 from .resolving import Resolving
 
 
@@ -55,6 +55,15 @@ class Observing(Resolving):
         if object is not None:
             return observer_of(core, callback, object)
         return observer(core, callback)
+
+    def on_ready(self, callback: Callable[[int, Error | None], Any]) -> None:
+        """Calls ``callback(generation, error)`` once.
+
+        With the generation after the first commit of the runtime and None, or with the error of its first reload if
+        that fails. If one of them has happened already, the call follows soon on a thread of the runtime.
+        """
+        check_callback(callback, ("generation", "error"), "an observer of the first reload")
+        Ready(self._open(), callback)
 
     def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
         """Calls ``callback(value, generation)`` after each reload that changed a whole path or anything below it.

@@ -176,6 +176,23 @@ class Observer:
         self.close()
 
 
+class Ready:
+    """A callback that is called once: ``callback(generation, error)``."""
+
+    def __init__(self, core: Core, callback: Callable[[int, Error | None], Any]) -> None:
+        self.core = core
+        self._callback = belongings.kept(callback)
+        self._handle = _observe(self, core, ready=_ready)
+
+    def heard(self, generation: int, error: Error | None) -> None:
+        callback = self._callback()
+        if callback is not None:
+            callback(generation, error)
+
+    def destroyed(self) -> None:
+        self._handle = c.invivo_observer()
+
+
 class Purger:
     """Drops resolved objects before a commit that replaces them becomes visible. Until then nothing is kept."""
 
@@ -194,6 +211,11 @@ def _publishing(item: Purger, _: int, published: int) -> None:
         item.core.tunings.prune()
     else:
         item.core.purge()
+
+
+@callbacks.returns_nothing(c.invivo_observer_options, "ready", user_data=0)
+def _ready(item: Ready, _: int, generation: int, error: int | None) -> None:
+    item.heard(generation, item.core.library.failures.read(error) if error else None)
 
 
 @callbacks.returns_nothing(c.invivo_observer_options, "reloaded", user_data=0)
@@ -226,7 +248,7 @@ def observer_of(core: Core, callback: Callable[[Report], Any], thing: Any) -> Ob
         core.drop(cell.number)
 
 
-def _observe(item: Observer | Purger, core: Core, **given: Any) -> c.invivo_observer:
+def _observe(item: Observer | Ready | Purger, core: Core, **given: Any) -> c.invivo_observer:
     options = c.invivo_observer_options()
     options.struct_size = ctypes.sizeof(options)
     for name, value in given.items():
