@@ -230,7 +230,9 @@ private struct Facts {
     func text(_ name: String) -> String { optionalText(name) ?? "" }
     func number(_ name: String) -> UInt64 { if case .uint64(let number)? = fields[name] { number } else { 0 } }
     func nanoseconds(_ name: String) -> Duration { .nanoseconds(Int64(clamping: number(name))) }
-    func texts(_ name: String) -> [String] { list(name).compactMap { if case .string(let text) = $0 { text } else { nil } } }
+    func texts(_ name: String) -> [String] {
+        list(name).compactMap { if case .string(let text) = $0 { text } else { nil } }
+    }
     func numbers(_ name: String) -> [UInt64] {
         list(name).compactMap { if case .uint64(let number) = $0 { number } else { nil } }
     }

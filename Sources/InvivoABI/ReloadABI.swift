@@ -138,8 +138,10 @@ public func invivo_observe(
             }
         }
         let functions = Engine.HostFunctions(
-            [unsafeBitCast(reloaded, to: UInt.self), unsafeBitCast(publishing, to: UInt.self),
-             unsafeBitCast(given.ready, to: UInt.self)],
+            [
+                unsafeBitCast(reloaded, to: UInt.self), unsafeBitCast(publishing, to: UInt.self),
+                unsafeBitCast(given.ready, to: UInt.self),
+            ],
             userData: UInt(bitPattern: given.user_data))
         let observer = try engine.observe(
             subject, functions, domain: domain, destroy: ended,
@@ -159,7 +161,9 @@ private func subject(_ options: invivo_observer_options) throws(Failure) -> Subj
         throw Failure(.argument, "options.\(first) and options.\(given[1]) are given: an observer observes one of them")
     }
     guard options.publishing == nil else {
-        throw Failure(.argument, "options.\(first) and options.publishing are given: the caches of resolved objects depend on all of them")
+        throw Failure(
+            .argument,
+            "options.\(first) and options.publishing are given: the caches of resolved objects depend on all of them")
     }
     if let key = options.key { return .key(Name(try text(key, "options.key"))) }
     if let type = options.type { return .type(Name(try text(type, "options.type"))) }

@@ -379,7 +379,8 @@ public func invivo_runtime_status(
 private func value(of status: RuntimeStatus) -> Value {
     let lastError: Value? = status.lastError.map { failure in
         .map([
-            ("status", .string(StatusTable.entry(failure.code.rawValue).map { "\($0.name)" } ?? "")), ("message", .string(failure.message)),
+            ("status", .string(StatusTable.entry(failure.code.rawValue).map { "\($0.name)" } ?? "")),
+            ("message", .string(failure.message)),
             ("path", .string(failure.path)), ("file", .string(failure.location.file)),
             ("line", .uint64(UInt64(failure.location.line))), ("column", .uint64(UInt64(failure.location.column))),
         ])

@@ -206,7 +206,8 @@ public final class Recipe: Sendable {
     /// Whether both are choices whose value is known and selects the same definition, without arguments.
     public func isSameChoice(as other: Recipe) -> Bool {
         guard case .alias(let id) = maker, case .alias(id) = other.maker else { return false }
-        return definition.body.choice != nil && other.definition.body.choice != nil && slots.isEmpty && other.slots.isEmpty
+        return definition.body.choice != nil && other.definition.body.choice != nil && slots.isEmpty
+            && other.slots.isEmpty
     }
 
     /// Whether the same keys are received, apart from those of which objects keep what they have.

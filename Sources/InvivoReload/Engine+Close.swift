@@ -149,7 +149,7 @@ extension Engine {
     }
 
     private func closeHandles() {
-        announcer.closeObservers()
+        announcer.close()
         handles.closeChanges()
         targets.closeHandles()
         for domain in container.domains.all { domain.closeHandle() }

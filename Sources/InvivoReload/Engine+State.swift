@@ -50,6 +50,35 @@ extension Engine {
         return facts
     }
 
+    /// Returns what explains why changes take effect late, or not at all.
+    public func status() -> RuntimeStatus {
+        reclaimer.handOver()
+        var status = RuntimeStatus()
+        status.time = iv_coarse_ns()
+        status.generation = container.currentGraph().generation
+        (status.reloads, status.failures) = announcer.counts
+        status.lastError = announcer.lastFailure
+        (status.running, status.waitingSets) = turns.work
+        status.diverged = documents.facts().filter { $0.divergence != nil }.map(\.document.name)
+        status.pins = Pins.open(container.core, tag: container.tag)
+        status.former = reclaimer.former()
+        let unfinished = container.life.owners.unfinishedKeys
+        let (graph, snapshot) = (container.currentGraph(), generations.snapshot)
+        let (restores, marks) = container.monitor.locked {
+            status.waitingJobs = container.domains.waitingJobs.count
+            return (reloader.restores.keys, snapshot.kept.holders.map { ($0, snapshot.kept.of($0, in: graph)) })
+        }
+        status.unrestored = restores.union(unfinished).map(container.keyName).sorted()
+        for (holder, dependencies) in marks {
+            for (dependency, since) in dependencies {
+                let shown = container.names.configPath(dependency) ?? container.keyName(dependency)
+                status.kept.append(.init(key: container.keyName(holder), dependency: shown, since: since))
+            }
+        }
+        status.kept.sort { ($0.key, $0.dependency) < ($1.key, $1.dependency) }
+        return status
+    }
+
     /// Retired objects that have not been stopped, and why.
     public func retiredObjects() -> [RetiredObjects.Facts] {
         reclaimer.handOver()
@@ -120,13 +149,13 @@ extension Engine {
                 functions: functions.functions, userData: functions.userData, domain: domain?.handleBits ?? 0,
                 subject: subject, owner: setup?.object ?? 0)
         }
-        let (observer, isNew) = try announcer.add(identity, keepsObjects: callbacks.publishing != nil) {
-            Observer(announcer, of: subject, identity, domain: domain, destroy: destroy, callbacks)
+        let (observer, isNew) = try announcer.observers.add(identity, keepsObjects: callbacks.publishing != nil) {
+            Observer(announcer.observers, of: subject, identity, domain: domain, destroy: destroy, callbacks)
         }
         guard isNew else { return observer }
         // One that a setup adds belongs to its object.
         setup?.add { () throws(Failure) in try observer.close() }
-        if callbacks.ready != nil { try announcer.tellIfReady(observer, on: loop) }
+        if callbacks.ready != nil { try announcer.observers.tellIfReady(observer, on: loop) }
         return observer
     }
 
@@ -134,7 +163,7 @@ extension Engine {
     public func reclaimSoon() {
         _ = loop.running?.post { [weak self] in
             self?.reclaimer.reclaim(.now, inCallback: true)
-            self?.announcer.resumeCaches()
+            self?.announcer.observers.resumeCaches()
         }
     }
 }

@@ -88,7 +88,7 @@ final class GenerationStore: Sendable {
             !touched.isEmpty || !wiring.definitions.changed.isEmpty || !wiring.definitions.overrides.isEmpty
             || !effects.replaced.isEmpty
         var overtaken: [UInt32: OvertakenBuild] = [:]
-        announcer.publishing(changesObjects) {
+        announcer.observers.publishing(changesObjects) {
             overtaken = container.monitor.locked { () -> [UInt32: OvertakenBuild] in
                 // Incremented before, so that no cache stores an object of the new graph under the old version.
                 // Incremented after, so that none stores an object of the old graph under the new version.

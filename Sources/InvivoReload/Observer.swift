@@ -34,20 +34,20 @@ public final class Observer: Sendable {
     let domain: Domain?
     private let destroy: (@Sendable () -> Void)?
     /// Nil after close, which a call on another thread may overtake.
-    private weak let announcer: Announcer?
+    private weak let observers: Observers?
     private let handle = OwnHandle(.observer)
     private let state: Guarded<State>
 
     init(
-        _ announcer: Announcer, of subject: Subject, _ identity: ObserverTable.Identity?, domain: Domain?,
+        _ observers: Observers, of subject: Subject, _ identity: ObserverTable.Identity?, domain: Domain?,
         destroy: (@Sendable () -> Void)?, _ callbacks: Callbacks
     ) {
         (self.subject, self.identity) = (subject, identity)
-        self.announcer = announcer
+        self.observers = observers
         self.domain = domain
         self.destroy = destroy
         self.callbacks = callbacks
-        state = Guarded(State(), by: announcer.container.monitor)
+        state = Guarded(State(), by: observers.container.monitor)
     }
 
     deinit { if let destroy { ending(destroy) } }
@@ -89,7 +89,7 @@ public final class Observer: Sendable {
     }
 
     private func call(_ body: () -> Void) {
-        guard let container = announcer?.container else { return }
+        guard let container = observers?.container else { return }
         let me = currentThread().identity
         let begun = state.locked { state -> Bool in
             guard state.isOpen else { return false }
@@ -109,10 +109,10 @@ public final class Observer: Sendable {
 
     /// After it the callback is not called again; a call under way on another thread is awaited.
     public func close() throws(Failure) {
-        guard let announcer else { throw Failure(.closed, "the runtime is closed") }
-        let container = announcer.container
+        guard let observers else { throw Failure(.closed, "the runtime is closed") }
+        let container = observers.container
         let me = currentThread().identity
-        let limit = deadline(announcer.commitTimeout)
+        let limit = deadline(observers.commitTimeout)
         let isOver = container.monitor.locked { () -> Bool in
             state.held { $0.isOpen = false }
             return container.domains.wait(until: limit, for: "an observer's callback") {
@@ -125,7 +125,7 @@ public final class Observer: Sendable {
                 "the observer's callback is still under way on another thread; it is not called again, and may be closed once more"
             )
         }
-        announcer.remove(self)
+        observers.remove(self)
         closeHandle()
     }
 }

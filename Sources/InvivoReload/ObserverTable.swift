@@ -155,7 +155,10 @@ struct ChangedObjects {
     init() {}
 
     /// Before the next generation is stored.
-    init(_ plan: Plan, _ former: Graph, _ next: Graph, _ container: Container, types needTypes: Bool, objects needObjects: Bool) {
+    init(
+        _ plan: Plan, _ former: Graph, _ next: Graph, _ container: Container, types needTypes: Bool,
+        objects needObjects: Bool
+    ) {
         if needTypes {
             for change in plan.changes where change.what != Report.configured && types[change.key] == nil {
                 guard let id = container.names.id(of: change.key) else { continue }

@@ -286,7 +286,7 @@ final class Reclaimer: Sendable {
                 state.locked { $0.isScheduled = false }
                 // Not waiting for another thread that ends generations: it may wait for a job of this one.
                 reclaim(.now, inCallback: true)
-                announcer.resumeCaches()
+                announcer.observers.resumeCaches()
             }
         } catch {
             state.locked { $0.isScheduled = false }
@@ -321,7 +321,9 @@ final class Reclaimer: Sendable {
         let now = monotonicNow()
         let generations = container.monitor.locked {
             state.held { $0.retired.generations }.map { each in
-                let sizes = each.objects.map { ObjectTable.record($0.object).map { ObjectType.of($0).description.size } ?? 0 }
+                let sizes = each.objects.map {
+                    ObjectTable.record($0.object).map { ObjectType.of($0).description.size } ?? 0
+                }
                 return (each, bytes: UInt64(sizes.reduce(0, +)))
             }
         }

@@ -43,33 +43,3 @@ public struct RuntimeStatus: Sendable {
     /// When it was taken, in monotonic nanoseconds.
     public var time: UInt64 = 0
 }
-
-extension Engine {
-    public func status() -> RuntimeStatus {
-        reclaimer.handOver()
-        var status = RuntimeStatus()
-        status.time = iv_coarse_ns()
-        status.generation = container.currentGraph().generation
-        (status.reloads, status.failures) = announcer.counts
-        status.lastError = announcer.lastFailure
-        (status.running, status.waitingSets) = turns.work
-        status.diverged = documents.facts().filter { $0.divergence != nil }.map(\.document.name)
-        status.pins = Pins.open(container.core, tag: container.tag)
-        status.former = reclaimer.former()
-        let unfinished = container.life.owners.unfinishedKeys
-        let (graph, snapshot) = (container.currentGraph(), generations.snapshot)
-        let (restores, marks) = container.monitor.locked {
-            status.waitingJobs = container.domains.waitingJobs.count
-            return (reloader.restores.keys, snapshot.kept.holders.map { ($0, snapshot.kept.of($0, in: graph)) })
-        }
-        status.unrestored = restores.union(unfinished).map(container.keyName).sorted()
-        for (holder, dependencies) in marks {
-            for (dependency, since) in dependencies {
-                let shown = container.names.configPath(dependency) ?? container.keyName(dependency)
-                status.kept.append(.init(key: container.keyName(holder), dependency: shown, since: since))
-            }
-        }
-        status.kept.sort { ($0.key, $0.dependency) < ($1.key, $1.dependency) }
-        return status
-    }
-}

@@ -56,7 +56,8 @@ extension CaseRun {
         func given(_ label: String) -> String? { words.first { $0.label == label }?.text }
         func hear(_ showsKeys: Bool) -> @Sendable (Reload) throws -> Void {
             { report in
-                try world.event("heard(\(([name] + (showsKeys ? report.changes.map(\.key) : [])).joined(separator: "/")))")
+                try world.event(
+                    "heard(\(([name] + (showsKeys ? report.changes.map(\.key) : [])).joined(separator: "/")))")
             }
         }
         if let key = given("key") {

@@ -1,0 +1,150 @@
+internal import InvivoBase
+internal import InvivoObjects
+internal import InvivoWiring
+
+/// Calls the observers of a runtime: of reloads, and of commits that become visible.
+///
+/// Any thread may call. Observers are called without the monitor.
+final class Observers: Sendable {
+    private struct State {
+        var table = ObserverTable()
+        /// The thread that is making a commit visible, or that resumes the caches; 0 if none is.
+        var publisher: UInt64 = 0
+        /// Whether the caches of resolved objects are empty and store nothing, because pins keep former generations.
+        var isWithoutCaches = false
+        /// The generation or the error of the first reload.
+        var first: (generation: UInt64, failure: Failure?)?
+    }
+
+    let container: Container
+    /// How long closing an observer waits for its callback, in nanoseconds.
+    let commitTimeout: UInt64
+    private let state: Guarded<State>
+
+    init(_ container: Container, commitTimeout: UInt64) {
+        self.container = container
+        self.commitTimeout = commitTimeout
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    /// Adds an observer, or returns the known one with this identity. One that keeps resolved objects waits for a commit that is becoming
+    /// visible: it has called the others.
+    func add(
+        _ identity: ObserverTable.Identity?, keepsObjects: Bool, _ make: () -> Observer
+    ) throws(Failure) -> (observer: Observer, isNew: Bool) {
+        let me = currentThread().identity
+        let (observer, isNew, ended) = try container.monitor.locked {
+            () throws(Failure) -> (Observer, Bool, [Observer]) in
+            if keepsObjects {
+                container.domains.wait { state.held { $0.publisher == 0 || $0.publisher == me } }
+            }
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
+            if let known = state.held({ $0.table.same(as: identity) }) { return (known, false, []) }
+            let observer = make()
+            let generation = container.current.held.generation
+            let ended = state.held { state in
+                observer.begin(state.table.add(observer), since: generation)
+                return state.table.takeEnded()
+            }
+            _ = observer.open()
+            return (observer, true, ended)
+        }
+        for observer in ended {
+            observer.silence()
+            observer.closeHandle()
+        }
+        if isNew, keepsObjects, state.locked({ $0.isWithoutCaches }) { observer.tell(published: false) }
+        return (observer, isNew)
+    }
+
+    func remove(_ observer: Observer) { state.locked { $0.table.remove(observer) } }
+
+    /// Whether there are observers of types, and of objects.
+    var subjects: (types: Bool, objects: Bool) {
+        state.locked { ($0.table.observeTypes, $0.table.observeObjects) }
+    }
+
+    func close() {
+        let observers = state.locked { $0.table.removeAll() }
+        for observer in observers {
+            observer.silence()
+            observer.closeHandle()
+        }
+    }
+
+    /// Runs `body`, which makes a commit visible, between the calls of the observers that keep resolved objects.
+    /// `changesObjects` is false if they need no call. While pins keep former generations, the caches stay empty: a cache does
+    /// not know in which pin its caller is.
+    func publishing(_ changesObjects: Bool, _ body: () -> Void) {
+        guard changesObjects else { return body() }
+        let (caches, wereEmpty) = beginPublishing()
+        if !wereEmpty { for cache in caches { cache.tell(published: false) } }
+        body()
+        endPublishing(caches)
+    }
+
+    /// The caches store objects again if no pin keeps a former generation any more. On the loop thread.
+    func resumeCaches() {
+        guard state.locked({ $0.isWithoutCaches }) else { return }
+        let (caches, wereEmpty) = beginPublishing()
+        endPublishing(wereEmpty ? caches : [])
+    }
+
+    private func beginPublishing() -> (caches: [Observer], wereEmpty: Bool) {
+        let me = currentThread().identity
+        return container.monitor.locked {
+            // Another thread only calls observers meanwhile.
+            while state.held({ $0.publisher != 0 }) { container.monitor.wait() }
+            return state.held { state in
+                state.publisher = me
+                return (state.table.caches, state.isWithoutCaches)
+            }
+        }
+    }
+
+    private func endPublishing(_ caches: [Observer]) {
+        // A pin that begins from here on is one of the current generation.
+        let isWithout = !caches.isEmpty && Pins.areSomeOld(container.core)
+        state.locked { $0.isWithoutCaches = isWithout }
+        if !isWithout { for cache in caches { cache.tell(published: true) } }
+        state.locked { state in
+            state.publisher = 0
+            container.monitor.broadcast()
+        }
+    }
+
+    // MARK: reloads
+
+    /// Notifies the observers that a reload concerns.
+    func tell(_ report: Report, _ changed: ChangedObjects) {
+        let (unready, concerned) = state.locked { state in
+            if state.first == nil { state.first = (report.generation, report.failure) }
+            return (state.table.takeUnready(), state.table.concerned(by: report, changed))
+        }
+        for observer in unready { call(observer) { $0.tellReady(report.generation, report.failure) } }
+        for (observer, report) in concerned { call(observer) { $0.tell(report) } }
+    }
+
+    private func call(_ observer: Observer, _ body: @escaping @Sendable (Observer) -> Void) {
+        if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
+            container.domains.post(to: domain) { body(observer) }
+        } else {
+            let former = container.registry.reloadCall.note(.observer)
+            body(observer)
+            container.registry.reloadCall.note(former)
+        }
+    }
+
+    /// An observer that was added after the first reload hears of that one soon.
+    func tellIfReady(_ observer: Observer, on loop: LoopThread) throws(Failure) {
+        guard
+            let first = state.locked({ state in state.first.flatMap { state.table.takeUnready(observer) ? $0 : nil }
+                })
+        else { return }
+        if let domain = observer.domain {
+            container.domains.post(to: domain) { observer.tellReady(first.generation, first.failure) }
+        } else {
+            _ = try loop.start().post { observer.tellReady(first.generation, first.failure) }
+        }
+    }
+}
