@@ -518,6 +518,7 @@ static void caches_stay_empty_while_a_pin_keeps_a_former_generation(void) {
     define_part("a.part", INVIVO_SCOPE_SINGLETON, part_type, 3);
     await_cache("010");
     OK(invivo_pin_end(pinned));
+    options.user_data = &late; /* an equal observer would be the same one */
     OK(invivo_observe(runtime, &options, &late, E));
     await_cache("0100");
     OK(invivo_observer_close(late, E));
