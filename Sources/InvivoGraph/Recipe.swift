@@ -18,6 +18,17 @@ public final class Recipe: Sendable {
         /// later.
         case candidates(property: Int, [UInt32], added: Int, removed: Int)
 
+        /// Whether a constant of it is another one in the same step of another definition.
+        public func hasOtherConstants(than other: Step) -> Bool {
+            !sources.elementsEqual(other.sources) { mine, its in
+                switch (mine.constant, its.constant) {
+                case (let mine?, let its?): mine.isEqual(to: its)
+                case (nil, nil): true
+                default: false
+                }
+            }
+        }
+
         public var sources: [Source] {
             switch self {
             case .property(_, let source): [source]

@@ -137,10 +137,10 @@ final class Observers: Sendable {
 
     /// An observer that was added after the first reload hears of that one soon.
     func tellIfReady(_ observer: Observer, on loop: LoopThread) throws(Failure) {
-        guard
-            let first = state.locked({ state in state.first.flatMap { state.table.takeUnready(observer) ? $0 : nil }
-                })
-        else { return }
+        let known = state.locked { state in
+            state.first.flatMap { state.table.takeUnready(observer) ? $0 : nil }
+        }
+        guard let first = known else { return }
         if let domain = observer.domain {
             container.domains.post(to: domain) { observer.tellReady(first.generation, first.failure) }
         } else {

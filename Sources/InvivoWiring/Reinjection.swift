@@ -43,7 +43,7 @@ public struct Reinjection {
         let own: Value?
     }
 
-    /// The steps of a list that use a changed key, or used any key before.
+    /// The steps of a list that use a changed key, or used any key before, or have another constant.
     private func steps(
         _ steps: [Recipe.Step], _ formerSteps: [Recipe.Step], _ list: String, from first: Int = 0
     ) -> [Step] {
@@ -59,7 +59,9 @@ public struct Reinjection {
                 before.sources.contains { $0.names(nil, except: kept) }
                     || followed(before.sources) != followed(next.step.sources)
             }
-            guard names || changed == nil && before.map(namesOthers) == true else { return nil }
+            let isOther =
+                changed == nil && (before.map { namesOthers($0) || $0.hasOtherConstants(than: next.step) } ?? true)
+            guard names || isOther else { return nil }
             return Step(next: next, former: before)
         }
     }

@@ -71,6 +71,46 @@ static void tracked_objects_follow_their_lookups(void) {
         }
 }
 
+/* A tracked object receives the constants of its new definition that differ, and those of new properties. */
+static void tracked_objects_receive_other_constants(void) {
+    begin_lists();
+    describe();
+    ADD("a.one", SINGLETON, .type = shared_type);
+    commit();
+    const invivo_injection first[] = {KEY("left", "a.one"), {.name = "number", .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = 1}}};
+    const invivo_injection other[] = {KEY("left", "a.one"), {.name = "number", .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = 2}}};
+    const invivo_injection without[] = {KEY("left", "a.one")};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.tracked", .scope = INVIVO_SCOPE_PROTOTYPE, .type = confined_type,
+                                    .flags = INVIVO_DEFINITION_TRACKED, PROPERTIES(first)};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object tracked = resolve("a.tracked");
+    CHECK_EQUAL(at(tracked)->number, 1);
+    definition.properties = other;
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK_EQUAL(at(tracked)->number, 2);
+    at(tracked)->number = 7; /* its own change stays while the constant is the same */
+    definition.rank = 1;
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK_EQUAL(at(tracked)->number, 7);
+    definition.properties = without, definition.property_count = 1;
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK_EQUAL(at(tracked)->number, 7);
+    definition.properties = first, definition.property_count = 2;
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK_EQUAL(at(tracked)->number, 1);
+    /* A commit that fails afterwards restores it. */
+    definition.properties = other;
+    describe();
+    OK(invivo_changes_define(changes, &definition, NULL, E));
+    ADD("a.one", SINGLETON, .type = shared_type, .rank = 4);
+    fail_at = "left:tracked";
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_HOST, NULL);
+    fail_at = NULL;
+    CHECK_EQUAL(at(tracked)->number, 1);
+    drop(tracked);
+    end();
+}
+
 /* The kept argument of a key that the factory resolves, too: the object follows what the factory resolved. */
 static invivo_status resolve_it_again(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data, invivo_error **error) {
     invivo_object object;
@@ -251,6 +291,7 @@ static void objects_of_a_former_definition_are_not_marked(void) {
 int main(void) {
     check_begin();
     tracked_objects_follow_their_lookups();
+    tracked_objects_receive_other_constants();
     a_factory_and_a_kept_argument_share_a_key();
     a_kept_lookup_beside_a_deferred_reference();
     only_what_differs_in_a_list_counts();
