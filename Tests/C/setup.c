@@ -596,7 +596,7 @@ static void a_failed_setup_comes_after_the_injections_and_before_their_undo(void
     expects_error(define({.key = "ui.panel", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "bc", .theme = "ui.theme",
                           .number = 7, .flags = INVIVO_DEFINITION_TRACKED}),
                   INVIVO_E_HOST, "ui.panel: setup:panel");
-    expect_trace("theme:panel teardown:panel undo:a setup:panel undo:a theme:panel setup:panel ");
+    expect_trace("theme:panel teardown:panel undo:a setup:panel undo:c undo:b theme:panel setup:panel ");
     CHECK_EQUAL(effects, 1);
     OK(invivo_object_release(object));
     end();
