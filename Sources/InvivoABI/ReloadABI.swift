@@ -1,5 +1,6 @@
 public import CInvivo
 internal import InvivoBase
+internal import InvivoGraph
 internal import InvivoObjects
 internal import InvivoReload
 internal import InvivoWiring
@@ -118,7 +119,7 @@ public func invivo_observe(
             throw Failure(.argument, "options.reloaded, publishing and ready are NULL: one of them is needed")
         }
         let engine = try Engine.find(runtime.bits)
-        let subject = try subject(given)
+        let subject = try subject(given, engine)
         let domain = given.domain.bits == 0 ? nil : try engine.container.domains.domain(given.domain.bits)
         let userData = HostPointer(given.user_data)
         let destroy = given.destroy
@@ -151,7 +152,7 @@ public func invivo_observe(
 }
 
 /// What an observer with these options observes.
-private func subject(_ options: invivo_observer_options) throws(Failure) -> Subject {
+private func subject(_ options: invivo_observer_options, _ engine: Engine) throws(Failure) -> Subject {
     let given = [
         options.key == nil ? nil : "key", options.type == nil ? nil : "type",
         options.object.bits == 0 ? nil : "object",
@@ -167,7 +168,10 @@ private func subject(_ options: invivo_observer_options) throws(Failure) -> Subj
     }
     if let key = options.key { return .key(Name(try text(key, "options.key"))) }
     if let type = options.type { return .type(Name(try text(type, "options.type"))) }
-    _ = try ObjectLease.retaining(options.object.bits)
+    let lease = try ObjectLease.retaining(options.object.bits)
+    guard let record = ObjectTable.record(lease.bits), ObjectType.of(record).container === engine.container else {
+        throw Failure(.handle, "options.object belongs to another runtime")
+    }
     return .object(options.object.bits)
 }
 

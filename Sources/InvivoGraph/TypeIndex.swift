@@ -121,11 +121,12 @@ public struct TypeIndex: Sendable {
     /// Returns the names of the type of a definition and of its supertypes, also later ones.
     public func names(of definition: Definition) -> [String] {
         guard let facts = Self.facts(definition) else { return definition.type.map { names(of: $0.description) } ?? [] }
-        return [facts.type] + facts.supertypes + later.supertypes(of: facts.type)
+        let found = [facts.type] + facts.supertypes + later.supertypes(of: facts.type)
+        return definition.type.map { found + names(of: $0.description) } ?? found
     }
 
     public func names(of type: TypeDescription) -> [String] {
-        [type.name] + type.supertypes + later.supertypes(of: type.name)
+        [type.name, type.lookupName] + type.supertypes + later.supertypes(of: type.name)
     }
 
     /// Gives definitions another order and changes nothing else; flat as for `set`. Returns the names of types whose

@@ -149,13 +149,15 @@ extension Engine {
                 functions: functions.functions, userData: functions.userData, domain: domain?.handleBits ?? 0,
                 subject: subject, owner: setup?.object ?? 0)
         }
+        // Before the observer is added: a failure leaves none.
+        if callbacks.ready != nil, domain == nil { _ = try loop.start() }
         let (observer, isNew) = try announcer.observers.add(identity, keepsObjects: callbacks.publishing != nil) {
             Observer(announcer.observers, of: subject, identity, domain: domain, destroy: destroy, callbacks)
         }
         guard isNew else { return observer }
         // One that a setup adds belongs to its object.
         setup?.add { () throws(Failure) in try observer.close() }
-        if callbacks.ready != nil { try announcer.observers.tellIfReady(observer, on: loop) }
+        if callbacks.ready != nil { announcer.observers.tellIfReady(observer, on: loop) }
         return observer
     }
 

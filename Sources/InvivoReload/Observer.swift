@@ -1,13 +1,17 @@
 public import InvivoBase
 internal import InvivoObjects
 internal import InvivoWiring
+internal import Synchronization
 
 /// Is notified of reloads.
 public final class Observer: Sendable {
     private struct State {
         var isOpen = true
         var number: UInt64 = 0
-        var since: UInt64 = 0
+        /// The calls that are to be made, in their order.
+        var waiting: [@Sendable (Observer) -> Void] = []
+        /// Whether a thread makes them.
+        var isCalling = false
         /// The threads that call it.
         var active: [UInt64] = []
     }
@@ -37,6 +41,7 @@ public final class Observer: Sendable {
     private weak let observers: Observers?
     private let handle = OwnHandle(.observer)
     private let state: Guarded<State>
+    private let first = Atomic<UInt64>(0)
 
     init(
         _ observers: Observers, of subject: Subject, _ identity: ObserverTable.Identity?, domain: Domain?,
@@ -59,13 +64,31 @@ public final class Observer: Sendable {
     /// The number in the order of subscription.
     var number: UInt64 { state.held(\.number) }
 
-    /// The generation that was current when it was added: it hears of the commits of later ones.
-    public var since: UInt64 { state.locked(\.since) }
-    var knownSince: UInt64 { state.held(\.since) }
+    /// Whether it has not been closed. For callers that hold the monitor.
+    var isOpen: Bool { state.held(\.isOpen) }
+
+    /// The generation that was current when it was added, or became current just then: it hears of the commits of later ones.
+    public var since: UInt64 { first.load(ordering: .acquiring) }
 
     /// When it is added.
     func begin(_ number: UInt64, since generation: UInt64) {
-        state.held { ($0.number, $0.since) = (number, generation) }
+        state.held { $0.number = number }
+        first.store(generation, ordering: .releasing)
+    }
+
+    /// Adds a call, which `callWaiting` makes.
+    func enqueue(_ call: @escaping @Sendable (Observer) -> Void) { state.locked { $0.waiting.append(call) } }
+
+    /// Makes the calls that wait, in their order.
+    func callWaiting() {
+        func next() -> (@Sendable (Observer) -> Void)? {
+            state.locked { state in
+                state.isCalling = !state.waiting.isEmpty
+                return state.isCalling ? state.waiting.removeFirst() : nil
+            }
+        }
+        guard state.locked({ !$0.isCalling }) else { return }
+        while let call = next() { call(self) }
     }
 
     func closeHandle() { handle.close() }
@@ -105,7 +128,7 @@ public final class Observer: Sendable {
     }
 
     /// Ends further calls, without waiting for one under way.
-    func silence() { state.locked { $0.isOpen = false } }
+    func silence() { state.locked { ($0.isOpen, $0.waiting) = (false, []) } }
 
     /// After it the callback is not called again; a call under way on another thread is awaited.
     public func close() throws(Failure) {

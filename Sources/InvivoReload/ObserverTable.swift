@@ -32,6 +32,8 @@ struct ObserverTable {
     private var objects = 0
     /// The number of observers of objects from which on those of ended objects are looked for.
     private var nextSearch = 64
+    /// The number of commits since the last search.
+    private var commits = 0
     /// Observers that keep resolved objects, in the order of their subscription.
     private(set) var caches: [Observer] = []
     /// Observers that wait for the first reload, in the order of their subscription.
@@ -41,7 +43,10 @@ struct ObserverTable {
     var observeTypes: Bool { types > 0 }
     var observeObjects: Bool { objects > 0 }
 
-    func same(as identity: Identity?) -> Observer? { identity.flatMap { identities[$0] } }
+    /// One that is being closed is not the same any more.
+    func same(as identity: Identity?) -> Observer? {
+        identity.flatMap { identities[$0] }.flatMap { $0.isOpen ? $0 : nil }
+    }
 
     /// Returns its number in the order of subscription.
     mutating func add(_ observer: Observer) -> UInt64 {
@@ -57,7 +62,7 @@ struct ObserverTable {
     mutating func remove(_ observer: Observer) {
         caches.removeAll { $0 === observer }
         unready.removeAll { $0 === observer }
-        if let identity = observer.identity { identities[identity] = nil }
+        if let identity = observer.identity, identities[identity] === observer { identities[identity] = nil }
         guard var others = bySubject[observer.subject], let index = others.firstIndex(where: { $0 === observer }) else {
             return
         }
@@ -92,15 +97,18 @@ struct ObserverTable {
         }
     }
 
-    /// Removes and returns the observers of objects that have ended, if there may be many.
-    mutating func takeEnded() -> [Observer] {
-        guard objects >= nextSearch else { return [] }
+    /// Removes and returns the observers of objects that have ended. They are looked for when there are twice as many as after the last
+    /// search, and after as many commits as there are: the cost of each observer and commit is bounded.
+    mutating func takeEnded(isCommit: Bool = false) -> [Observer] {
+        guard objects > 0 else { return [] }
+        commits += isCommit ? 1 : 0
+        guard objects >= nextSearch || commits > objects else { return [] }
         var ended: [Observer] = []
         for (subject, observers) in bySubject {
             if case .object(let bits) = subject, ObjectTable.record(bits) == nil { ended += observers }
         }
         for observer in ended { remove(observer) }
-        nextSearch = max(64, 2 * objects)
+        (nextSearch, commits) = (max(64, 2 * objects), 0)
         return ended
     }
 
@@ -110,7 +118,7 @@ struct ObserverTable {
         guard report.failure == nil else { return (bySubject[.everything] ?? []).map { ($0, report) } }
         var found: [ObjectIdentifier: (observer: Observer, changes: Set<Int>?)] = [:]
         func note(_ subject: Subject, _ change: Int?) {
-            for observer in bySubject[subject] ?? [] where observer.knownSince < report.generation {
+            for observer in bySubject[subject] ?? [] where observer.since < report.generation {
                 var known = found[ObjectIdentifier(observer)] ?? (observer, change == nil ? nil : [])
                 if let change { known.changes?.insert(change) }
                 found[ObjectIdentifier(observer)] = known
@@ -119,14 +127,19 @@ struct ObserverTable {
         note(.everything, nil)
         let isAnythingElse = bySubject.count > (bySubject[.everything] == nil ? 0 : 1)
         if isAnythingElse {
-            for (index, change) in report.changes.enumerated() where change.what != Report.configured {
-                note(.key(Name(change.key)), index)
+            var byKey: [Name: [Int]] = [:]
+            for (index, change) in report.changes.enumerated() where change.isOfKey {
+                let key = Name(change.key)
+                note(.key(key), index)
                 for type in facts.types[change.key] ?? [] { note(.type(Name(type)), index) }
+                if !facts.objects.isEmpty { byKey[key, default: []].append(index) }
             }
             for (object, keys) in facts.objects where bySubject[.object(object)] != nil {
-                for (index, change) in report.changes.enumerated() where keys.contains(change.key) {
-                    note(.object(object), index)
+                // A commit that attaches an object, or detaches it, reports no changes.
+                for observer in bySubject[.object(object)] ?? [] where observer.since < report.generation {
+                    found[ObjectIdentifier(observer)] = (observer, [])
                 }
+                for key in keys { for index in byKey[key] ?? [] { note(.object(object), index) } }
             }
             for path in report.settings.keys { note(.configuration(Name(path)), nil) }
         }
@@ -150,7 +163,7 @@ struct ChangedObjects {
     /// By key: the names of the types, former ones too, with their supertypes.
     var types: NameTable<[String]> = [:]
     /// The keys under which objects were injected again, tuned or replaced.
-    var objects: [UInt64: Set<String>] = [:]
+    var objects: [UInt64: Set<Name>] = [:]
 
     init() {}
 
@@ -160,11 +173,9 @@ struct ChangedObjects {
         objects needObjects: Bool
     ) {
         if needTypes {
-            for change in plan.changes where change.what != Report.configured && types[change.key] == nil {
+            for change in plan.changes where change.isOfKey && types[change.key] == nil {
                 guard let id = container.names.id(of: change.key) else { continue }
-                for recipe in [former.recipe(id), next.recipe(id)] {
-                    if let recipe { add(next.types.names(of: recipe.definition), to: change.key) }
-                }
+                for graph in [former, next] { add(Self.names(of: id, in: graph, next), to: change.key) }
             }
             for (id, object, _) in plan.tuned {
                 guard ObjectTable.retain(object) else { continue }
@@ -181,9 +192,20 @@ struct ChangedObjects {
         }
         found += steps.followed.map { ($0.objects.map(\.object), $0.id) } + plan.tuned.map { ([$0.object], $0.id) }
         for (objects, id) in found {
-            let key = container.keyName(id)
+            let key = Name(container.keyName(id))
             for object in objects { self.objects[object, default: []].insert(key) }
         }
+    }
+
+    /// The names of the type of a key; for a choice whose value is known, those of the definition that it selects.
+    private static func names(of id: UInt32, in graph: Graph, _ next: Graph) -> [String] {
+        var (id, steps) = (id, 0)
+        while let recipe = graph.recipe(id) {
+            if recipe.type != nil { return next.types.names(of: recipe.definition) }
+            guard case .alias(let target) = recipe.maker, steps < 64 else { break }
+            (id, steps) = (target, steps + 1)
+        }
+        return []
     }
 
     private mutating func add(_ names: [String], to key: String) {

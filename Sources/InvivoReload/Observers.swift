@@ -12,6 +12,8 @@ final class Observers: Sendable {
         var publisher: UInt64 = 0
         /// Whether the caches of resolved objects are empty and store nothing, because pins keep former generations.
         var isWithoutCaches = false
+        /// The generation that becomes visible, or did last.
+        var coming: UInt64 = 0
         /// The generation or the error of the first reload.
         var first: (generation: UInt64, failure: Failure?)?
     }
@@ -43,29 +45,40 @@ final class Observers: Sendable {
             let observer = make()
             let generation = container.current.held.generation
             let ended = state.held { state in
-                observer.begin(state.table.add(observer), since: generation)
+                observer.begin(state.table.add(observer), since: max(generation, state.coming))
                 return state.table.takeEnded()
             }
             _ = observer.open()
             return (observer, true, ended)
         }
-        for observer in ended {
-            observer.silence()
-            observer.closeHandle()
+        end(ended)
+        guard isNew, keepsObjects else { return (observer, isNew) }
+        // The first cache may come while pins keep former generations.
+        let isOld = Pins.areSomeOld(container.core)
+        let isWithout = state.locked { state in
+            state.isWithoutCaches = state.isWithoutCaches || isOld
+            return state.isWithoutCaches
         }
-        if isNew, keepsObjects, state.locked({ $0.isWithoutCaches }) { observer.tell(published: false) }
+        if isWithout { observer.tell(published: false) }
         return (observer, isNew)
     }
 
     func remove(_ observer: Observer) { state.locked { $0.table.remove(observer) } }
 
-    /// Whether there are observers of types, and of objects.
-    var subjects: (types: Bool, objects: Bool) {
-        state.locked { ($0.table.observeTypes, $0.table.observeObjects) }
+    /// Whether there are observers of types, and of objects. Those that are added from here on do not hear of the commit of `generation`,
+    /// which is about to become visible.
+    func subjects(ofCommit generation: UInt64) -> (types: Bool, objects: Bool) {
+        state.locked { state in
+            state.coming = generation
+            return (state.table.observeTypes, state.table.observeObjects)
+        }
     }
 
     func close() {
-        let observers = state.locked { $0.table.removeAll() }
+        end(state.locked { $0.table.removeAll() })
+    }
+
+    private func end(_ observers: [Observer]) {
         for observer in observers {
             observer.silence()
             observer.closeHandle()
@@ -117,34 +130,41 @@ final class Observers: Sendable {
 
     /// Notifies the observers that a reload concerns.
     func tell(_ report: Report, _ changed: ChangedObjects) {
-        let (unready, concerned) = state.locked { state in
+        let (unready, concerned, ended) = state.locked { state in
             if state.first == nil { state.first = (report.generation, report.failure) }
-            return (state.table.takeUnready(), state.table.concerned(by: report, changed))
+            return (
+                state.table.takeUnready(), state.table.concerned(by: report, changed),
+                state.table.takeEnded(isCommit: true)
+            )
         }
+        end(ended)
         for observer in unready { call(observer) { $0.tellReady(report.generation, report.failure) } }
         for (observer, report) in concerned { call(observer) { $0.tell(report) } }
     }
 
+    /// Calls an observer in its domain. Calls that still wait there come first.
     private func call(_ observer: Observer, _ body: @escaping @Sendable (Observer) -> Void) {
+        observer.enqueue(body)
         if let domain = observer.domain, !domain.isCurrent || domain.thread == 0 {
-            container.domains.post(to: domain) { body(observer) }
+            container.domains.post(to: domain) { observer.callWaiting() }
         } else {
             let former = container.registry.reloadCall.note(.observer)
-            body(observer)
+            observer.callWaiting()
             container.registry.reloadCall.note(former)
         }
     }
 
     /// An observer that was added after the first reload hears of that one soon.
-    func tellIfReady(_ observer: Observer, on loop: LoopThread) throws(Failure) {
+    func tellIfReady(_ observer: Observer, on loop: LoopThread) {
         let known = state.locked { state in
             state.first.flatMap { state.table.takeUnready(observer) ? $0 : nil }
         }
         guard let first = known else { return }
+        observer.enqueue { $0.tellReady(first.generation, first.failure) }
         if let domain = observer.domain {
-            container.domains.post(to: domain) { observer.tellReady(first.generation, first.failure) }
+            container.domains.post(to: domain) { observer.callWaiting() }
         } else {
-            _ = try loop.start().post { observer.tellReady(first.generation, first.failure) }
+            _ = loop.running?.post { observer.callWaiting() }
         }
     }
 }

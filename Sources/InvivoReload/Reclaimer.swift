@@ -329,7 +329,8 @@ final class Reclaimer: Sendable {
         }
         return generations.map { each, bytes in
             RuntimeStatus.Former(
-                generation: each.number, age: now - each.since, objects: each.objects.count, bytes: bytes,
+                generation: each.number, age: now > each.since ? now - each.since : 0, objects: each.objects.count,
+                bytes: bytes,
                 threads: Readers.readers(container.core, of: each.address, each.epoch))
         }
     }

@@ -289,7 +289,7 @@ extension Reloader {
         restores.keep(findings.refused)
         var layers = plan.findings
         layers.warned.formUnion(findings.warned)
-        let subjects = announcer.observers.subjects
+        let subjects = announcer.observers.subjects(ofCommit: next.generation)
         let changed = ChangedObjects(
             plan, former, next, container, types: subjects.types, objects: subjects.objects)
         generations.publish(plan, layers, next)

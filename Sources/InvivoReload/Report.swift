@@ -19,6 +19,9 @@ public final class Report: Sendable {
             self.property = property
             self.location = location
         }
+
+        /// Whether `key` is a key, and not a path of the configuration or the name of a pool.
+        var isOfKey: Bool { what != UInt32(INVIVO_CHANGED_CONFIGURED) && what != UInt32(INVIVO_CHANGED_CLEARED) }
     }
     public let generation: UInt64
     public let cause: String
@@ -82,9 +85,6 @@ public final class Report: Sendable {
     func containing(only indices: [Int]) -> Report {
         indices.count == changes.count ? self : Report(self, indices.map { changes[$0] }, warnings, omitted: omitted)
     }
-
-    /// The kind of the changes whose key is a path of the configuration.
-    static let configured = UInt32(INVIVO_CHANGED_CONFIGURED)
 
     private static let mostKept = 1000
 

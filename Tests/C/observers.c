@@ -2,6 +2,7 @@
 /* sanitize: yes */
 #include "parts.h"
 
+#include <sched.h>
 #include <semaphore.h>
 
 static invivo_type part_type, list_type, plain_type;
@@ -31,7 +32,7 @@ static void hear(void *name, const invivo_report *report) {
     snprintf(heard + length, sizeof heard - length, ") ");
 }
 static int destroyed;
-static void destroy(void *name) { (void)name, destroyed++; }
+static void destroy(void *name) { (void)name, __atomic_add_fetch(&destroyed, 1, __ATOMIC_SEQ_CST); }
 static invivo_observer_options options_of(const char *name) {
     return (invivo_observer_options){.struct_size = sizeof(invivo_observer_options), .reloaded = hear, .user_data = (void *)(uintptr_t)name, .destroy = destroy};
 }
@@ -147,7 +148,6 @@ static void an_observer_of_an_object_hears_of_this_object(void) {
     HEARD("panel(a.panel remade) ");
     drop(panel);
     drop(one);
-    CHECK_EQUAL(destroyed, 0);
     /* Observers of objects that ended are removed when there are many. */
     for (int index = 0; index < 200; index++) {
         invivo_object object = make(plain_type);
@@ -183,7 +183,9 @@ static void observers_are_called_in_order(void) {
     OK(document("traits: {a.part: [Set: {number: 8}]}\nconfig: {speed: 3}"));
     HEARD("type(a.part.number tuned) type2(a.part.number tuned) object(a.part.number tuned) object2(a.part.number tuned) "
           "all(speed configured, a.part.number tuned) key(a.part.number tuned) path(speed) all2(speed configured, a.part.number tuned) ");
-    OK(document("traits: {a.part: [Set: {number: 8}]}\nconfig: {speed: 4}"));
+    OK(document("traits: {a.part: [Set: {number: 8}]}\nconfig: {speed: 3, a: {part: 1}}")); /* a path like a key */
+    HEARD("all(a.part configured) all2(a.part configured) ");
+    OK(document("traits: {a.part: [Set: {number: 8}]}\nconfig: {speed: 4, a: {part: 1}}"));
     HEARD("all(speed configured) path(speed) all2(speed configured) ");
     finish();
 }
@@ -298,6 +300,102 @@ static void an_observer_ends_in_its_call(void) {
     finish();
 }
 
+/* While an observer is being closed, an equal one is another observer, and stays one when the closes are over. */
+static invivo_observer closing, successor;
+static void *close_it(void *unused) {
+    (void)unused;
+    (void)invivo_observer_close(closing, NULL); /* one of them may find it closed */
+    return NULL;
+}
+static void subscribe_again(void *name, const invivo_report *report) {
+    static pthread_t closers[2];
+    hear(name, report);
+    if (successor.bits) return;
+    for (int i = 0; i < 2; i++) CHECK_EQUAL(pthread_create(&closers[i], NULL, close_it, NULL), 0);
+    do {
+        sched_yield();
+        successor = OBSERVE_WITH(subscribe_again, name, .key = "a.part");
+    } while (successor.bits == closing.bits);
+    for (int i = 0; i < 2; i++) CHECK_EQUAL(pthread_detach(closers[i]), 0);
+}
+static void an_observer_that_is_being_closed_is_no_equal_one(void) {
+    begin();
+    const char *name = "again";
+    closing = OBSERVE_WITH(subscribe_again, name, .key = "a.part");
+    define("a.part", INVIVO_SCOPE_SINGLETON, part_type, NULL, 0);
+    HEARD("again(a.part defined) ");
+    while (__atomic_load_n(&destroyed, __ATOMIC_SEQ_CST) == 0) sched_yield(); /* the closes are over, or nearly */
+    define("a.part", INVIVO_SCOPE_SINGLETON, part_type, NULL, 0);
+    HEARD("again(a.part remade) ");
+    CHECK_EQUAL(OBSERVE_WITH(subscribe_again, name, .key = "a.part").bits, successor.bits);
+    end();
+    CHECK_EQUAL(destroyed, 2);
+    destroyed = 0;
+}
+
+/* One that is added while a commit becomes visible does not hear of it, whatever it observes, and says so. */
+static invivo_observer during[2];
+static void *add_during(void *unused) {
+    (void)unused;
+    during[0] = OBSERVE("key", .key = "a.part");
+    during[1] = OBSERVE("type", .type = "Part");
+    return NULL;
+}
+static void add_while_publishing(void *user_data, uint32_t published) {
+    pthread_t thread;
+    (void)user_data;
+    if (published || during[0].bits) return;
+    CHECK_EQUAL(pthread_create(&thread, NULL, add_during, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+}
+static void an_observer_of_the_moment_of_a_commit(void) {
+    begin();
+    invivo_observer_options options = {.struct_size = sizeof options, .publishing = add_while_publishing};
+    add(options);
+    define("a.part", INVIVO_SCOPE_SINGLETON, part_type, NULL, 0);
+    CHECK(during[0].bits && during[1].bits);
+    HEARD("");
+    for (int i = 0; i < 2; i++) {
+        uint64_t found = 0;
+        OK(invivo_observer_generation(during[i], &found, E));
+        CHECK_EQUAL(found, generation());
+    }
+    define("a.part", INVIVO_SCOPE_SINGLETON, part_type, NULL, 0);
+    HEARD("type(a.part remade) key(a.part remade) ");
+    finish();
+}
+
+/* Attaching an object to a key changes its properties; a pool with the name of a key is no key. */
+static void targets_and_pools(void) {
+    begin();
+    OK(invivo_target_declare(runtime, "t.panel", list_type, E));
+    OK(document("traits: {t.panel: [Set: {number: 7}]}"));
+    invivo_object panel = make(list_type);
+    OBSERVE("panel", .object = panel);
+    OBSERVE("key", .key = "a.pool");
+    invivo_target target;
+    OK(invivo_target_attach(panel, "t.panel", &target, E));
+    CHECK_EQUAL(at(panel)->number, 7);
+    CHECK(strstr(heard, "panel(") != NULL);
+    heard[0] = 0;
+    OK(invivo_target_detach(target, E));
+    CHECK_EQUAL(at(panel)->number, 0);
+    CHECK(strstr(heard, "panel(") != NULL);
+    heard[0] = 0;
+    define("a.pool", INVIVO_SCOPE_SINGLETON, part_type, NULL, 0);
+    HEARD("key(a.pool defined) ");
+    invivo_pool pool;
+    const invivo_pool_options pool_options = {.struct_size = sizeof pool_options, .name = "a.pool"};
+    OK(invivo_pool_open(runtime, &pool_options, &pool, E));
+    OK(invivo_pool_clear(pool, NULL, E));
+    HEARD("");
+    drop(panel);
+    /* Observers of ended objects end after as many commits as there are observers. */
+    for (int i = 0; i < 4; i++) define("a.pool", INVIVO_SCOPE_SINGLETON, part_type, NULL, 0);
+    CHECK_EQUAL(destroyed, 1);
+    finish();
+}
+
 /* The first commit, or the error of the first reload, once. */
 static sem_t told;
 static char readiness[256];
@@ -357,6 +455,10 @@ static void bad_input_is_refused(void) {
     expects_error(invivo_observe(runtime, &options, &observer, E), INVIVO_E_ARGUMENT,
                   "options.object and options.publishing are given: the caches of resolved objects depend on all of them");
     options.publishing = NULL;
+    invivo_runtime other;
+    OK(invivo_runtime_open(&other, NULL, E));
+    expects_error(invivo_observe(other, &options, &observer, E), INVIVO_E_HANDLE, "options.object belongs to another runtime");
+    OK(invivo_runtime_close(other, E));
     drop(object);
     expects_error(invivo_observe(runtime, &options, &observer, E), INVIVO_E_HANDLE, NULL);
     CHECK_EQUAL(observer.bits, 0);
@@ -379,6 +481,9 @@ int main(void) {
     each_setup_has_its_own_observer();
     an_observer_knows_its_first_generation();
     an_observer_ends_in_its_call();
+    an_observer_that_is_being_closed_is_no_equal_one();
+    an_observer_of_the_moment_of_a_commit();
+    targets_and_pools();
     the_first_generation_is_announced_once();
     bad_input_is_refused();
     return check_end();

@@ -119,7 +119,7 @@ typedef struct invivo_observer_options {
     void (*ready)(void *user_data, uint64_t generation, const invivo_error *error);
 } invivo_observer_options;
 
-/** Adds an observer of reloads. Calls nothing.
+/** Adds an observer of reloads. Calls nothing, except `publishing` with 0 while pins keep former generations.
  *
  * Observers of types are called first, then those of objects, then all others, each in the order in which they were added. An
  * observer that is equal to one that is there (functions, `user_data`, `domain` and what is observed) is the same
@@ -129,7 +129,7 @@ typedef struct invivo_observer_options {
  * @param out borrowed until invivo_observer_close or the close of the runtime */
 INVIVO_API invivo_status invivo_observe(invivo_runtime runtime, const invivo_observer_options *options, invivo_observer *out,
                                         invivo_error **error) INVIVO_WAITS;
-/** Returns the generation that was current when an observer was added: it hears of the commits of later ones. */
+/** Returns the generation that was current when an observer was added, or became current just then: it hears of the commits of later ones. */
 INVIVO_API invivo_status invivo_observer_generation(invivo_observer observer, uint64_t *out, invivo_error **error) INVIVO_NOWAIT;
 /** Removes an observer. It is not called after this function returns; a running call on another thread is awaited. */
 INVIVO_API invivo_status invivo_observer_close(invivo_observer observer, invivo_error **error) INVIVO_WAITS;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_origin
 
 from .._classes.callables import check_callback
 from .._native.strings import name_bytes
@@ -13,7 +13,7 @@ from .._services.graph import Status, status
 from .._services.reports import Observer, Ready, Reloads, Report, kept_reports, observer, observer_of
 from .._values import conversion
 from .._values.foreign import Type
-from ..errors import ArgumentError, Error
+from ..errors import ArgumentError, Error, WrongTypeError
 from .resolving import Resolving
 
 
@@ -50,6 +50,8 @@ class Observing(Resolving):
         if type is not None:
             if isinstance(type, Type):
                 type = type.name
+            if not isinstance(type, (str, builtins.type)) and get_origin(type) is None:
+                raise WrongTypeError(f"type= is a class, a type or a name, not {type!r}")
             name = type if isinstance(type, str) else core.types.query(type)
             return observer(core, callback, type=name_bytes(name, "type"))
         if object is not None:

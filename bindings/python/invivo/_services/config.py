@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,7 @@ from .._native import callbacks, strings
 from .._objects import belongings
 from .._objects.objects import Objects
 from .._values import conversion
-from ..errors import ArgumentError, within
+from ..errors import ArgumentError, HandleError, within
 
 _KINDS: dict[type | None, int] = {
     None: c.INVIVO_KIND_ANY,
@@ -89,10 +90,11 @@ class ConfigObserver:
         self._handle = c.invivo_observer()
 
     def close(self) -> None:
-        """After it returns the callback is not called again. May be called again."""
-        handle, self._handle = self._handle, c.invivo_observer()
-        if handle.bits and not self.core.closed:
-            self.core.library.call("observer_close", handle)
+        """After it returns the callback is not called again. May be called again, also after an error."""
+        if self._handle.bits and not self.core.closed:
+            with contextlib.suppress(HandleError):  # another thread has closed it
+                self.core.library.call("observer_close", self._handle)
+        self._handle = c.invivo_observer()
 
     def __enter__(self) -> ConfigObserver:
         return self

@@ -13,9 +13,10 @@ from .. import _generated as c
 from .._native import callbacks
 from .._native.strings import text
 from .._objects import belongings
+from .._objects.objects import Objects
 from .._state.core import Core
 from .._values.foreign import Object
-from ..errors import ArgumentError, Error
+from ..errors import ArgumentError, Error, HandleError
 
 
 def _named(prefix: str) -> dict[int, str]:
@@ -157,23 +158,30 @@ class Observer:
 
     def destroyed(self) -> None:
         self._handle = c.invivo_observer()
-        others = self.core.observers.get(self.place, [])
-        if self in others:
-            others.remove(self)
-        if not others:
-            self.core.observers.pop(self.place, None)
+        with self.core.observing:
+            others = self.core.observers.get(self.place, [])
+            if self in others:
+                others.remove(self)
+            if not others:
+                self.core.observers.pop(self.place, None)
 
     def close(self) -> None:
-        """After it returns the callback is not called again. May be called again."""
-        handle, self._handle = self._handle, c.invivo_observer()
-        if handle.bits and not self.core.closed:
-            self.core.library.call("observer_close", handle)
+        """After it returns the callback is not called again. May be called again, also after an error."""
+        close_observer(self.core, self._handle)
+        self._handle = c.invivo_observer()
 
     def __enter__(self) -> Observer:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def close_observer(core: Objects, handle: c.invivo_observer) -> None:
+    """Closes an observer, unless that has happened."""
+    if handle.bits and not core.closed:
+        with contextlib.suppress(HandleError):  # another thread has closed it
+            core.library.call("observer_close", handle)
 
 
 class Ready:
@@ -226,13 +234,14 @@ def _reloaded(item: Observer | _Reading, _: int, report: int) -> None:
 def observer(core: Core, callback: Callable[[Report], Any], **subject: Any) -> Observer:
     """Returns an observer of a subject: the known one if it calls an equal callback for the same owner."""
     place = (*subject.items(), belongings.owner())
-    known: list[Observer] = core.observers.setdefault(place, [])
-    for other in known:
-        if other.calls(callback):
-            return other
-    made = Observer(core, callback, **subject)
-    made.place = place
-    known.append(made)
+    with core.observing:
+        known: list[Observer] = core.observers.get(place, [])
+        for other in known:
+            if other.calls(callback):
+                return other
+        made = Observer(core, callback, **subject)
+        made.place = place
+        core.observers.setdefault(place, []).append(made)
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from typing import Any
 
 from .. import _generated as c
@@ -29,6 +30,7 @@ class Core(Objects):
         self.active = ActiveAssemblies(self)
         self.processors: dict[str, Processor] = {}  # those of Python, by name
         self.observers: dict[Any, list[Any]] = {}  # of reloads, by what they observe
+        self.observing = threading.RLock()  # guards them
 
     def purge(self) -> None:
         """Drops resolved objects, and build plans that are outdated."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from typing import Any
 
 import invivo
@@ -90,9 +91,14 @@ class Expectations:
             raise Wrong(f"the report says something else: {world.world.reported}, not {expected}")
 
     def do_alive(self, line: Line, many: Word, *types: Word) -> None:
-        gc.collect()
         alive = world.world.alive
-        count = sum(alive[each.text] for each in types) if types else sum(alive.values())
+        limit = time.monotonic() + 1
+        while True:
+            gc.collect()
+            count = sum(alive[each.text] for each in types) if types else sum(alive.values())
+            # The thread that has stopped an object refers to it until its callback has returned.
+            if count == int(many.text) or time.monotonic() > limit:
+                break
         if count != int(many.text):
             raise Wrong(f"{count} are alive: {+alive}")
 
