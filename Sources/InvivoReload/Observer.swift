@@ -81,14 +81,17 @@ public final class Observer: Sendable {
 
     /// Makes the calls that wait, in their order.
     func callWaiting() {
-        func next() -> (@Sendable (Observer) -> Void)? {
+        func next(isFirst: Bool) -> (@Sendable (Observer) -> Void)? {
             state.locked { state in
+                // The thread that makes calls makes those that were added meanwhile, too.
+                if isFirst && state.isCalling { return nil }
                 state.isCalling = !state.waiting.isEmpty
                 return state.isCalling ? state.waiting.removeFirst() : nil
             }
         }
-        guard state.locked({ !$0.isCalling }) else { return }
-        while let call = next() { call(self) }
+        guard let first = next(isFirst: true) else { return }
+        first(self)
+        while let call = next(isFirst: false) { call(self) }
     }
 
     func closeHandle() { handle.close() }
