@@ -85,9 +85,16 @@ extension Runtime {
     public func observe(
         key: String, _ body: @escaping @Sendable (Reload) throws -> Void
     ) throws(InvivoError) -> Observer {
+        try observe(\.key, key, body)
+    }
+
+    private func observe(
+        _ subject: WritableKeyPath<invivo_observer_options, UnsafePointer<CChar>?>, _ name: String,
+        _ body: @escaping @Sendable (Reload) throws -> Void
+    ) throws(InvivoError) -> Observer {
         try withArena { (arena) throws(InvivoError) in
             var options = invivo_observer_options()
-            options.key = try arena.name(key)
+            options[keyPath: subject] = try arena.name(name)
             return try observe(body, end: {}, options)
         }
     }
@@ -97,11 +104,7 @@ extension Runtime {
     public func observe(
         type: String, _ body: @escaping @Sendable (Reload) throws -> Void
     ) throws(InvivoError) -> Observer {
-        try withArena { (arena) throws(InvivoError) in
-            var options = invivo_observer_options()
-            options.type = try arena.name(type)
-            return try observe(body, end: {}, options)
-        }
+        try observe(\.type, type, body)
     }
 
     /// The same for the keys of objects of a class, protocol or another type.

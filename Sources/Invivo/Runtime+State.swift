@@ -189,7 +189,7 @@ public struct RuntimeStatus: Sendable {
 }
 
 extension Runtime {
-    /// What explains why changes take effect late, or not at all. `lastError` has the last error, `counts` has all counts.
+    /// The reasons why changes take effect late, or not at all. `lastError` has the last error, `counts` has all counts.
     public var status: RuntimeStatus {
         get throws(InvivoError) {
             var raw = invivo_value()

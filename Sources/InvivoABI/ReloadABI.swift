@@ -151,7 +151,7 @@ public func invivo_observe(
     }
 }
 
-/// What an observer with these options observes.
+/// Returns the subject of an observer with these options.
 private func subject(_ options: invivo_observer_options, _ engine: Engine) throws(Failure) -> Subject {
     let given = [
         options.key == nil ? nil : "key", options.type == nil ? nil : "type",

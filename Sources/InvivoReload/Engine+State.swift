@@ -50,7 +50,7 @@ extension Engine {
         return facts
     }
 
-    /// Returns what explains why changes take effect late, or not at all.
+    /// Returns the reasons why changes take effect late, or not at all.
     public func status() -> RuntimeStatus {
         reclaimer.handOver()
         var status = RuntimeStatus()

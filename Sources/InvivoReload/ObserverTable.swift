@@ -29,8 +29,9 @@ struct ObserverTable {
     private var bySubject: [Subject: [Observer]] = [:]
     private var identities: [Identity: Observer] = [:]
     private var types = 0
-    private var objects = 0
-    /// The number of observers of objects from which on those of ended objects are looked for.
+    /// The observed objects.
+    private var objects: Set<UInt64> = []
+    /// The number of observed objects from which on ended ones are looked for.
     private var nextSearch = 64
     /// The number of commits since the last search.
     private var commits = 0
@@ -41,7 +42,7 @@ struct ObserverTable {
     private var lastNumber: UInt64 = 0
 
     var observeTypes: Bool { types > 0 }
-    var observeObjects: Bool { objects > 0 }
+    var observeObjects: Bool { !objects.isEmpty }
 
     /// One that is being closed is not the same any more.
     func same(as identity: Identity?) -> Observer? {
@@ -55,7 +56,11 @@ struct ObserverTable {
         if observer.callbacks.ready != nil { unready.append(observer) }
         if let identity = observer.identity { identities[identity] = observer }
         bySubject[observer.subject, default: []].append(observer)
-        count(observer.subject, 1)
+        switch observer.subject {
+        case .type: types += 1
+        case .object(let bits): objects.insert(bits)
+        case .everything, .key, .configuration: break
+        }
         return lastNumber
     }
 
@@ -68,7 +73,11 @@ struct ObserverTable {
         }
         others.remove(at: index)
         bySubject[observer.subject] = others.isEmpty ? nil : others
-        count(observer.subject, -1)
+        switch observer.subject {
+        case .type: types -= 1
+        case .object(let bits): if others.isEmpty { objects.remove(bits) }
+        case .everything, .key, .configuration: break
+        }
     }
 
     /// Removes and returns the observers that wait for the first reload.
@@ -89,26 +98,15 @@ struct ObserverTable {
         return bySubject.values.flatMap(\.self)
     }
 
-    private mutating func count(_ subject: Subject, _ change: Int) {
-        switch subject {
-        case .type: types += change
-        case .object: objects += change
-        case .everything, .key, .configuration: break
-        }
-    }
-
     /// Removes and returns the observers of objects that have ended. They are looked for when there are twice as many as after the last
     /// search, and after as many commits as there are: the cost of each observer and commit is bounded.
     mutating func takeEnded(isCommit: Bool = false) -> [Observer] {
-        guard objects > 0 else { return [] }
+        guard !objects.isEmpty else { return [] }
         commits += isCommit ? 1 : 0
-        guard objects >= nextSearch || commits > objects else { return [] }
-        var ended: [Observer] = []
-        for (subject, observers) in bySubject {
-            if case .object(let bits) = subject, ObjectTable.record(bits) == nil { ended += observers }
-        }
+        guard objects.count >= nextSearch || commits > objects.count else { return [] }
+        let ended = objects.filter { ObjectTable.record($0) == nil }.flatMap { bySubject[.object($0)] ?? [] }
         for observer in ended { remove(observer) }
-        (nextSearch, commits) = (max(64, 2 * objects), 0)
+        (nextSearch, commits) = (max(64, 2 * objects.count), 0)
         return ended
     }
 

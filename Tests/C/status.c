@@ -1,4 +1,4 @@
-/* What a runtime says about itself: former generations, pins, kept dependencies, documents that differ, waiting work. */
+/* The status of a runtime: former generations, pins, kept dependencies, documents that differ, waiting work. */
 /* sanitize: yes */
 #include "on_change.h"
 

@@ -265,7 +265,7 @@ typedef struct invivo_runtime_info {
 /** Returns the state of a runtime. Runs no host code.
  * The loop thread first retires what can be retired; the call waits at most 1 s for it. */
 INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_runtime_info *out, invivo_error **error) INVIVO_WAITS;
-/** Returns what explains why changes take effect late, or not at all. `out` becomes an owned map:
+/** Returns the reasons why changes take effect late, or not at all. `out` becomes an owned map:
  *
  *     generation, reloads, failures   as in invivo_runtime_info
  *     last_error    as invivo_runtime_last_error: a map with "status" ("INVIVO_E_..."), "message", "path", "file", "line"

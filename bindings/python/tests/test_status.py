@@ -1,4 +1,4 @@
-"""What a runtime says about itself."""
+"""The status of a runtime."""
 
 from __future__ import annotations
 

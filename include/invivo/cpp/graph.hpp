@@ -51,7 +51,7 @@ struct kept_generation {
     std::vector<std::string> marks;
 };
 
-/// What explains why changes take effect late, or not at all. See invivo_runtime_status.
+/// The reasons why changes take effect late, or not at all. See invivo_runtime_status.
 struct runtime_status {
     /// A dependency of which objects keep the former object or value.
     struct kept_dependency {

@@ -314,7 +314,7 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_marked(raw_, name, &generation, e); });
         return generation;
     }
-    /// Returns what explains why changes take effect late, or not at all.
+    /// Returns the reasons why changes take effect late, or not at all.
     runtime_status status() const { return detail::status_of(raw_); }
     /// Returns the retired objects that have not been stopped, in order of creation.
     std::vector<retired_object> retired() const { return detail::retired_objects(raw_); }

@@ -90,6 +90,6 @@ class Observing(Resolving):
 
     @property
     def status(self) -> Status:
-        """What explains why changes take effect late, or not at all: `Status`. See `last_error`, too."""
+        """The reasons why changes take effect late, or not at all: `Status`. See `last_error`, too."""
         core = self._open()
         return status(conversion.ask(core, "runtime_status", core.handle))

@@ -189,7 +189,7 @@ class OpenPin:
 
 @dataclasses.dataclass(frozen=True)
 class Status:
-    """What explains why changes take effect late, or not at all.
+    """The reasons why changes take effect late, or not at all.
 
     ``running``: the reload that runs, or None. ``waiting_sets``: how many submitted change sets no reload has begun
     with. ``waiting_jobs``: how many jobs wait for a thread. ``diverged``: the documents whose files have other bytes
