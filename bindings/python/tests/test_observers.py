@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Protocol
 
 import pytest
@@ -97,6 +98,48 @@ def test_an_equal_observer_is_the_same(runtime):
     runtime.define(Tone, "a.tone")
     assert ear.take() == ["a.tone defined"]  # of the observer of everything
     assert runtime.observe(ear.hear, key="a.tone") is not first
+
+
+def test_an_equal_observer_of_a_path_is_the_same(runtime):
+    heard: list[object] = []
+
+    def hear(value: object, generation: int) -> None:
+        heard.append(value)
+
+    first = runtime.observe_config("a.n", hear)
+    assert runtime.observe_config("a.n", hear) is first
+    assert runtime.observe_config("a.m", hear) is not first
+    runtime.configure("a.n", 1)
+    assert heard == [1]
+    first.close()
+    runtime.configure("a.n", 2)
+    assert heard == [1]
+
+
+def test_threads_that_subscribe_equally_get_one_observer(runtime):
+    ear = Ear()
+    made: list[object] = []
+    for number in range(40):
+        start = threading.Barrier(4)
+
+        def subscribe(key: str = f"a.k{number}", start: threading.Barrier = start) -> None:
+            start.wait()
+            made.append(runtime.observe(ear.hear, key=key))
+
+        threads = [threading.Thread(target=subscribe) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        assert len(set(map(id, made[-4:]))) == 1
+
+
+def test_an_observer_of_the_first_reload_ends(runtime):
+    heard: list[int] = []
+    with runtime.on_ready(lambda generation, error: heard.append(generation)):
+        pass
+    runtime.define(Tone, "a.tone")
+    assert heard == []
 
 
 def test_the_first_reload_is_announced_once(runtime):

@@ -8,9 +8,9 @@ from typing import Any, get_origin
 
 from .._classes.callables import check_callback
 from .._native.strings import name_bytes
-from .._services.config import ConfigObserver
+from .._services.config import ConfigObserver, config_observer
 from .._services.graph import Status, status
-from .._services.reports import Observer, Ready, Reloads, Report, kept_reports, observer, observer_of
+from .._services.reports import Observer, Ready, Reloads, Report, kept_reports, observer, observer_of, ready
 from .._values import conversion
 from .._values.foreign import Type
 from ..errors import ArgumentError, Error, WrongTypeError
@@ -58,22 +58,22 @@ class Observing(Resolving):
             return observer_of(core, callback, object)
         return observer(core, callback)
 
-    def on_ready(self, callback: Callable[[int, Error | None], Any]) -> None:
+    def on_ready(self, callback: Callable[[int, Error | None], Any]) -> Ready:
         """Calls ``callback(generation, error)`` once.
 
         With the generation after the first commit of the runtime and None, or with the error of its first reload if
         that fails. If one of them has happened already, the call follows soon on a thread of the runtime.
         """
         check_callback(callback, ("generation", "error"), "an observer of the first reload")
-        Ready(self._open(), callback)
+        return ready(self._open(), callback)
 
     def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
         """Calls ``callback(value, generation)`` after each reload that changed a whole path or anything below it.
 
-        The value is None if there is none.
+        The value is None if there is none. Subscribing again with an equal callback returns the same observer.
         """
         check_callback(callback, ("value", "generation"), "an observer of the configuration")
-        return ConfigObserver(self._open(), path, callback)
+        return config_observer(self._open(), path, callback)
 
     @property
     def reports(self) -> list[Report]:

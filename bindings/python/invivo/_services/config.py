@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from .. import _generated as c
 from .._native import callbacks, strings
-from .._objects import belongings
 from .._objects.objects import Objects
+from .._state.core import Core
 from .._values import conversion
-from ..errors import ArgumentError, HandleError, within
+from ..errors import ArgumentError, within
+from .subscriptions import Subscription, subscribed
 
 _KINDS: dict[type | None, int] = {
     None: c.INVIVO_KIND_ANY,
@@ -54,21 +54,20 @@ def configure(core: Objects, changes: c.invivo_changes, path: str, value: Any, *
         core.library.call("changes_configure", changes, name, ctypes.byref(made))
 
 
-class ConfigObserver:
+class ConfigObserver(Subscription):
     """A callback, ``callback(value, generation)``, that is notified when the configuration at a path changes.
 
     It is closed with its runtime, or before.
     """
 
-    def __init__(self, core: Objects, path: str, callback: Callable[[Any, int], Any]) -> None:
-        self.core, self.path = core, path
-        self._callback = belongings.kept(callback)
+    def __init__(self, core: Core, path: str, callback: Callable[[Any, int], Any], place: Hashable) -> None:
+        super().__init__(core, callback, place)
+        self.path = path
         options = c.invivo_config_observer_options()
         options.struct_size = ctypes.sizeof(options)
         options.changed = _changed.of(core.library)
         options.user_data = number = callbacks.enroll(self)
         options.destroy = callbacks.destroy.of(core.library)
-        self._handle = c.invivo_observer()
         try:
             core.library.call(
                 "config_observe",
@@ -81,31 +80,15 @@ class ConfigObserver:
             callbacks.dismiss(number)
             raise
 
-    def heard(self, value: Any, generation: int) -> None:
-        callback = self._callback()
-        if callback is not None:
-            callback(value, generation)
 
-    def destroyed(self) -> None:
-        self._handle = c.invivo_observer()
-
-    def close(self) -> None:
-        """After it returns the callback is not called again. May be called again, also after an error."""
-        if self._handle.bits and not self.core.closed:
-            with contextlib.suppress(HandleError):  # another thread has closed it
-                self.core.library.call("observer_close", self._handle)
-        self._handle = c.invivo_observer()
-
-    def __enter__(self) -> ConfigObserver:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+def config_observer(core: Core, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
+    """Returns an observer of a path: the known one if it calls an equal callback for the same owner."""
+    return subscribed(core, ("path", path), callback, lambda place: ConfigObserver(core, path, callback, place))
 
 
 @callbacks.returns_nothing(c.invivo_config_observer_options, "changed", user_data=0)
 def _changed(item: ConfigObserver, _: int, path: bytes, value: Any, generation: int) -> None:
-    item.heard(conversion.read(item.core, value[0]), generation)
+    item.tell(conversion.read(item.core, value[0]), generation)
 
 
 def in_view(core: Objects, view: c.invivo_view, number: int) -> Any:

@@ -6,17 +6,16 @@ import contextlib
 import ctypes
 import dataclasses
 import queue
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from .. import _generated as c
 from .._native import callbacks
 from .._native.strings import text
-from .._objects import belongings
-from .._objects.objects import Objects
 from .._state.core import Core
 from .._values.foreign import Object
-from ..errors import ArgumentError, Error, HandleError
+from ..errors import ArgumentError, Error
+from .subscriptions import Subscription, subscribed
 
 
 def _named(prefix: str) -> dict[int, str]:
@@ -130,75 +129,33 @@ def kept_reports(core: Core) -> list[Report]:
     return reading.reports
 
 
-class Observer:
+class Observer(Subscription):
     """A callback that is notified of reloads: ``callback(report)``. Closed with its runtime, or before.
 
     ``generation``: the one that was current when it was added; it hears of the commits of later ones.
     """
 
     generation: int
-    place: Any = None  # among the observers of the runtime
 
-    def __init__(self, core: Core, callback: Callable[[Report], Any], **subject: Any) -> None:
-        self.core = core
-        self._callback = belongings.kept(callback)
+    def __init__(
+        self, core: Core, callback: Callable[[Report], Any], place: Hashable = None, **subject: bytes | int
+    ) -> None:
+        super().__init__(core, callback, place)
         self._handle = _observe(self, core, reloaded=_reloaded, **subject)
         generation = ctypes.c_uint64()
         core.library.call("observer_generation", self._handle, ctypes.byref(generation))
         self.generation = generation.value
 
-    def calls(self, callback: Callable[[Report], Any]) -> bool:
-        """Whether it is open and calls an equal callback."""
-        return bool(self._handle.bits) and self._callback() == callback
-
     def heard(self, pointer: int) -> None:
-        callback = self._callback()
-        if callback is not None:
-            callback(read_report(self.core, pointer))
-
-    def destroyed(self) -> None:
-        self._handle = c.invivo_observer()
-        with self.core.observing:
-            others = self.core.observers.get(self.place, [])
-            if self in others:
-                others.remove(self)
-            if not others:
-                self.core.observers.pop(self.place, None)
-
-    def close(self) -> None:
-        """After it returns the callback is not called again. May be called again, also after an error."""
-        close_observer(self.core, self._handle)
-        self._handle = c.invivo_observer()
-
-    def __enter__(self) -> Observer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        self.tell(read_report(self.core, pointer))
 
 
-def close_observer(core: Objects, handle: c.invivo_observer) -> None:
-    """Closes an observer, unless that has happened."""
-    if handle.bits and not core.closed:
-        with contextlib.suppress(HandleError):  # another thread has closed it
-            core.library.call("observer_close", handle)
+class Ready(Subscription):
+    """A callback that is called once, for the first reload: ``callback(generation, error)``."""
 
-
-class Ready:
-    """A callback that is called once: ``callback(generation, error)``."""
-
-    def __init__(self, core: Core, callback: Callable[[int, Error | None], Any]) -> None:
-        self.core = core
-        self._callback = belongings.kept(callback)
+    def __init__(self, core: Core, callback: Callable[[int, Error | None], Any], place: Hashable) -> None:
+        super().__init__(core, callback, place)
         self._handle = _observe(self, core, ready=_ready)
-
-    def heard(self, generation: int, error: Error | None) -> None:
-        callback = self._callback()
-        if callback is not None:
-            callback(generation, error)
-
-    def destroyed(self) -> None:
-        self._handle = c.invivo_observer()
 
 
 class Purger:
@@ -223,7 +180,7 @@ def _publishing(item: Purger, _: int, published: int) -> None:
 
 @callbacks.returns_nothing(c.invivo_observer_options, "ready", user_data=0)
 def _ready(item: Ready, _: int, generation: int, error: int | None) -> None:
-    item.heard(generation, item.core.library.failures.read(error) if error else None)
+    item.tell(generation, item.core.library.failures.read(error) if error else None)
 
 
 @callbacks.returns_nothing(c.invivo_observer_options, "reloaded", user_data=0)
@@ -231,18 +188,14 @@ def _reloaded(item: Observer | _Reading, _: int, report: int) -> None:
     item.heard(report)
 
 
-def observer(core: Core, callback: Callable[[Report], Any], **subject: Any) -> Observer:
+def observer(core: Core, callback: Callable[[Report], Any], **subject: bytes | int) -> Observer:
     """Returns an observer of a subject: the known one if it calls an equal callback for the same owner."""
-    place = (*subject.items(), belongings.owner())
-    with core.observing:
-        known: list[Observer] = core.observers.get(place, [])
-        for other in known:
-            if other.calls(callback):
-                return other
-        made = Observer(core, callback, **subject)
-        made.place = place
-        core.observers.setdefault(place, []).append(made)
-    return made
+    return subscribed(core, tuple(subject.items()), callback, lambda place: Observer(core, callback, place, **subject))
+
+
+def ready(core: Core, callback: Callable[[int, Error | None], Any]) -> Ready:
+    """Returns an observer of the first reload."""
+    return subscribed(core, "ready", callback, lambda place: Ready(core, callback, place))
 
 
 def observer_of(core: Core, callback: Callable[[Report], Any], thing: Any) -> Observer:

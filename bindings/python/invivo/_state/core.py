@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Hashable
 from typing import Any
 
 from .. import _generated as c
@@ -29,8 +30,8 @@ class Core(Objects):
         self.plans = Plans(self, lambda: self.epoch)
         self.active = ActiveAssemblies(self)
         self.processors: dict[str, Processor] = {}  # those of Python, by name
-        self.observers: dict[Any, list[Any]] = {}  # of reloads, by what they observe
-        self.observing = threading.RLock()  # guards them
+        self.subscriptions: dict[Hashable, list[Any]] = {}  # by what they observe and their owner
+        self.subscribing = threading.RLock()  # guards them
 
     def purge(self) -> None:
         """Drops resolved objects, and build plans that are outdated."""
