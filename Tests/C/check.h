@@ -324,4 +324,20 @@ static inline void listener_end(listener *self) {
     pthread_mutex_destroy(&self->lock);
 }
 
+/* A list of names of the status of a runtime, joined: "a.x, a.y". */
+static inline const char *check_status_names(invivo_runtime runtime, const char *name) {
+    static char joined[256];
+    invivo_value found = invivo_null();
+    joined[0] = 0;
+    OK(invivo_runtime_status(runtime, &found, E));
+    for (uint64_t pair = 0; pair < found.as.map.count; pair++) {
+        if (strcmp(found.as.map.pairs[pair].name, name) != 0) continue;
+        const invivo_value *list = &found.as.map.pairs[pair].value;
+        for (uint64_t item = 0; item < list->as.list.count; item++)
+            snprintf(joined + strlen(joined), sizeof joined - strlen(joined), "%s%s", item ? ", " : "", list->as.list.items[item].as.string.data);
+    }
+    invivo_value_clear(&found);
+    return joined;
+}
+
 #endif

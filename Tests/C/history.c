@@ -711,6 +711,7 @@ static void bytes_that_a_rollback_refused_are_not_tried_again(void) {
     roll_back(bad - 1);
     CHECK_EQUAL(configured("n"), 1);
     CHECK_TEXT(sources(), "a.yaml diverged, b.yaml");
+    CHECK(strstr(check_status_names(runtime, "diverged"), "a.yaml") != NULL && !strchr(check_status_names(runtime, "diverged"), ','));
     CHECK(strstr(listener_last(heard)->warnings, "a.yaml: the rollback has brought former content back, and the file has other bytes"));
     /* Neither by reading it again, nor with another file, nor with another change. */
     size_t count = listener_count(heard);

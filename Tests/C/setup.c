@@ -394,6 +394,7 @@ static void a_setup_that_cannot_be_restored_is_tried_again(void) {
                   "ui.root: it could not be set up again in the former generation; each later commit tries again: setup:root");
     CHECK_EQUAL(effects, 0);
     CHECK_EQUAL(live, 1);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "ui.root");
     fails("setup:root", 2);
     clear_trace();
     /* Any change tries again. A failure is a warning. */
@@ -406,6 +407,7 @@ static void a_setup_that_cannot_be_restored_is_tried_again(void) {
     fails("", 0);
     OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}));
     CHECK_EQUAL(effects, 1);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
     CHECK_EQUAL(child(root, 0)->number, 1);
     clear_trace();
     OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));

@@ -55,6 +55,22 @@ static void pins_and_former_generations(void) {
     end();
 }
 
+/* A thread that reads a former generation. */
+static void readers_of_former_generations(void) {
+    begin();
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    invivo_view view = invivo_view_begin(runtime);
+    replace("a.part", INVIVO_SCOPE_SINGLETON);
+    const invivo_value *former = status("former");
+    CHECK_EQUAL(former->as.list.count, 1);
+    const invivo_value *threads = field(&former->as.list.items[0], "threads");
+    CHECK_EQUAL(threads->as.list.count, 1);
+    CHECK_EQUAL(threads->as.list.items[0].as.unsigned_integer, (uint64_t)gettid());
+    invivo_view_end(view);
+    CHECK_EQUAL(count_of("former"), 0);
+    end();
+}
+
 static void kept_dependencies(void) {
     begin();
     replace("a.part", INVIVO_SCOPE_SINGLETON);
@@ -122,6 +138,7 @@ int main(void) {
     check_begin();
     nothing_is_open();
     pins_and_former_generations();
+    readers_of_former_generations();
     kept_dependencies();
     the_last_error_has_its_location();
     running_and_waiting_reloads();
