@@ -6,7 +6,7 @@ internal import Synchronization
 public final class Observer: Sendable {
     private let core: Core
     private let handle: Locked<invivo_observer>
-    /// The generation that was current when it was added: it hears of the commits of later ones.
+    /// The generation that was current when it was added: it is notified of the commits of later ones.
     public let generation: UInt64
 
     init(_ core: Core, _ handle: invivo_observer) {
@@ -24,7 +24,10 @@ public final class Observer: Sendable {
             return handle
         }
         guard handle.bits != 0 else { return }
-        try core.call { $0.pointee.observer_close(handle, $1) }
+        do throws(InvivoError) { try core.call { $0.pointee.observer_close(handle, $1) } } catch {
+            // It has ended with its object, or with the setup that added it.
+            guard error.code == .handle else { throw error }
+        }
     }
 }
 

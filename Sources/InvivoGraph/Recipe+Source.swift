@@ -97,7 +97,7 @@ extension Recipe.Source {
     /// The keys that it names, in order; nil for a deferred reference to nothing.
     public var keys: [UInt32?] { keys(except: []) }
 
-    /// The same without `others` where they are resolved at once.
+    /// The keys that it names, in order, without references to `others` that are resolved at once.
     public func keys(except others: Set<UInt32>) -> [UInt32?] {
         var found: [UInt32?] = []
         forEach { source in
@@ -108,6 +108,24 @@ extension Recipe.Source {
             }
         }
         return found
+    }
+
+    /// Whether everything in it is the same that is no key or configuration path.
+    func hasSameConstants(as other: Recipe.Source) -> Bool {
+        guard parts.elementsEqual(other.parts, by: { $0.hasSameConstants(as: $1) }) else { return false }
+        return switch (self, other) {
+        case (.value(let mine), .value(let its)): mine.isSame(as: its)
+        case (.argument(let mine), .argument(let its)): mine == its
+        case (.path(_, let mine, _), .path(_, let its, _)): mine.elementsEqual(its) { $0.isSameName(as: $1) }
+        case (.map(let mine), .map(let its)): mine.elementsEqual(its) { $0.name.isSameName(as: $1.name) }
+        case (.deferred(_, _, let mine), .deferred(_, _, let its)): mine == its
+        case (.setting(let mine), .setting(let its)):
+            mine.ids == its.ids && (mine.otherwise ?? .null).isSame(as: its.otherwise ?? .null)
+        case (.object, .object), (.all, .all), (.arguments, .arguments), (.list, .list), (.set, .set),
+            (.resolver, .resolver), (.asker, .asker), (.config, .config):
+            true
+        default: false
+        }
     }
 
     /// Calls `body` with each key that is resolved without arguments when the value is computed.

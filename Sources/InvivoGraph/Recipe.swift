@@ -18,15 +18,9 @@ public final class Recipe: Sendable {
         /// later.
         case candidates(property: Int, [UInt32], added: Int, removed: Int)
 
-        /// Whether a constant of it is another one in the same step of another definition.
+        /// Whether a constant, or another part that names no key, differs from the same step of another definition.
         public func hasOtherConstants(than other: Step) -> Bool {
-            !sources.elementsEqual(other.sources) { mine, its in
-                switch (mine.constant, its.constant) {
-                case (let mine?, let its?): mine.isEqual(to: its)
-                case (nil, nil): true
-                default: false
-                }
-            }
+            !sources.elementsEqual(other.sources) { $0.hasSameConstants(as: $1) }
         }
 
         public var sources: [Source] {
@@ -233,7 +227,7 @@ public final class Recipe: Sendable {
         return keys(self) == keys(other)
     }
 
-    /// The keys that each part of the definition names no more, or names from now on, where they differ.
+    /// The keys that each part of the definition stops or starts to name; all of them if only the order differs.
     public func differingKeys(from former: Recipe) -> [(former: [UInt32], next: [UInt32])] {
         func parts(_ recipe: Recipe) -> [String: [UInt32]] {
             var found: [String: [UInt32]] = [:]

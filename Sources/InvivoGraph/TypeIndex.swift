@@ -118,15 +118,15 @@ public struct TypeIndex: Sendable {
         if facts.isExtensible { names.formUnion(later.supertypes(of: facts.type)) }
     }
 
-    /// Returns the names of the type of a definition and of its supertypes, also later ones.
+    /// Returns the names of the type of a definition and of its supertypes, also later ones, some of them twice.
     public func names(of definition: Definition) -> [String] {
-        guard let facts = Self.facts(definition) else { return definition.type.map { names(of: $0.description) } ?? [] }
-        let found = [facts.type] + facts.supertypes + later.supertypes(of: facts.type)
-        return definition.type.map { found + names(of: $0.description) } ?? found
+        let generic = definition.body.generic.map { [$0] } ?? []
+        return generic + (definition.type.map { names(of: $0.description) } ?? [])
     }
 
     public func names(of type: TypeDescription) -> [String] {
         [type.name, type.lookupName] + type.supertypes + later.supertypes(of: type.name)
+            + later.supertypes(of: type.lookupName)
     }
 
     /// Gives definitions another order and changes nothing else; flat as for `set`. Returns the names of types whose

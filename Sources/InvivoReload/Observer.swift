@@ -7,7 +7,6 @@ internal import Synchronization
 public final class Observer: Sendable {
     private struct State {
         var isOpen = true
-        var number: UInt64 = 0
         /// The calls that are to be made, in their order.
         var waiting: [@Sendable (Observer) -> Void] = []
         /// Whether a thread makes them.
@@ -42,6 +41,7 @@ public final class Observer: Sendable {
     private let handle = OwnHandle(.observer)
     private let state: Guarded<State>
     private let first = Atomic<UInt64>(0)
+    private let position = Atomic<UInt64>(0)
 
     init(
         _ observers: Observers, of subject: Subject, _ identity: ObserverTable.Identity?, domain: Domain?,
@@ -62,17 +62,17 @@ public final class Observer: Sendable {
     func open() -> UInt64 { handle.open(self) }
 
     /// The number in the order of subscription.
-    var number: UInt64 { state.held(\.number) }
+    var number: UInt64 { position.load(ordering: .acquiring) }
 
     /// Whether it has not been closed. For callers that hold the monitor.
     var isOpen: Bool { state.held(\.isOpen) }
 
-    /// The generation that was current when it was added, or became current just then: it hears of the commits of later ones.
+    /// The generation that was current when it was added, or became current just then: it is notified of the commits of later ones.
     public var since: UInt64 { first.load(ordering: .acquiring) }
 
     /// When it is added.
     func begin(_ number: UInt64, since generation: UInt64) {
-        state.held { $0.number = number }
+        position.store(number, ordering: .releasing)
         first.store(generation, ordering: .releasing)
     }
 

@@ -5,7 +5,7 @@ internal import InvivoWiring
 
 /// The part of a runtime that an observer observes.
 public enum Subject: Sendable, Hashable {
-    /// Every reload, committed or failed. The others hear only of commits that concern them.
+    /// Every reload, committed or failed. The others are notified only of commits that concern them.
     case everything
     case key(Name)
     case type(Name)
@@ -29,6 +29,8 @@ struct ObserverTable {
     private var bySubject: [Subject: [Observer]] = [:]
     private var identities: [Identity: Observer] = [:]
     private var types = 0
+    private var keys = 0
+    private var paths = 0
     /// The observed objects.
     private var objects: Set<UInt64> = []
     /// The number of observed objects from which on ended ones are looked for.
@@ -56,11 +58,8 @@ struct ObserverTable {
         if observer.callbacks.ready != nil { unready.append(observer) }
         if let identity = observer.identity { identities[identity] = observer }
         bySubject[observer.subject, default: []].append(observer)
-        switch observer.subject {
-        case .type: types += 1
-        case .object(let bits): objects.insert(bits)
-        case .everything, .key, .configuration: break
-        }
+        if case .object(let bits) = observer.subject { objects.insert(bits) }
+        count(observer.subject, 1)
         return lastNumber
     }
 
@@ -73,10 +72,16 @@ struct ObserverTable {
         }
         others.remove(at: index)
         bySubject[observer.subject] = others.isEmpty ? nil : others
-        switch observer.subject {
-        case .type: types -= 1
-        case .object(let bits): if others.isEmpty { objects.remove(bits) }
-        case .everything, .key, .configuration: break
+        if case .object(let bits) = observer.subject, others.isEmpty { objects.remove(bits) }
+        count(observer.subject, -1)
+    }
+
+    private mutating func count(_ subject: Subject, _ change: Int) {
+        switch subject {
+        case .key: keys += change
+        case .type: types += change
+        case .configuration: paths += change
+        case .everything, .object: break
         }
     }
 
@@ -113,33 +118,35 @@ struct ObserverTable {
     /// Returns the observers that a reload concerns, each with the report for it: those of types, of objects, and all others, each in
     /// the order of subscription.
     func concerned(by report: Report, _ facts: ChangedObjects) -> [(observer: Observer, report: Report)] {
-        guard report.failure == nil else { return (bySubject[.everything] ?? []).map { ($0, report) } }
+        func observers(_ subject: Subject) -> [Observer] {
+            (bySubject[subject] ?? []).filter { $0.callbacks.reloaded != nil }
+        }
+        guard report.failure == nil else { return observers(.everything).map { ($0, report) } }
         var found: [ObjectIdentifier: (observer: Observer, changes: Set<Int>?)] = [:]
-        func note(_ subject: Subject, _ change: Int?) {
-            for observer in bySubject[subject] ?? [] where observer.since < report.generation {
-                var known = found[ObjectIdentifier(observer)] ?? (observer, change == nil ? nil : [])
-                if let change { known.changes?.insert(change) }
+        /// Notes the indices of some changes; nil = all.
+        func note(_ subject: Subject, _ changes: [Int]?) {
+            for observer in observers(subject) where observer.since < report.generation {
+                var known = found[ObjectIdentifier(observer)] ?? (observer, changes == nil ? nil : [])
+                if let changes { known.changes?.formUnion(changes) }
                 found[ObjectIdentifier(observer)] = known
             }
         }
         note(.everything, nil)
-        let isAnythingElse = bySubject.count > (bySubject[.everything] == nil ? 0 : 1)
-        if isAnythingElse {
-            var byKey: [Name: [Int]] = [:]
+        if paths > 0 { for path in report.settings.keys { note(.configuration(Name(path)), nil) } }
+        var byKey: [Name: [Int]] = [:]
+        if keys > 0 || types > 0 || !facts.objects.isEmpty {
             for (index, change) in report.changes.enumerated() where change.isOfKey {
-                let key = Name(change.key)
-                note(.key(key), index)
-                for type in facts.types[change.key] ?? [] { note(.type(Name(type)), index) }
-                if !facts.objects.isEmpty { byKey[key, default: []].append(index) }
+                byKey[Name(change.key), default: []].append(index)
             }
-            for (object, keys) in facts.objects where bySubject[.object(object)] != nil {
-                // A commit that attaches an object, or detaches it, reports no changes.
-                for observer in bySubject[.object(object)] ?? [] where observer.since < report.generation {
-                    found[ObjectIdentifier(observer)] = (observer, [])
-                }
-                for key in keys { for index in byKey[key] ?? [] { note(.object(object), index) } }
-            }
-            for path in report.settings.keys { note(.configuration(Name(path)), nil) }
+        }
+        for (key, indices) in byKey {
+            if keys > 0 { note(.key(key), indices) }
+            if types > 0 { for type in facts.types[key.text] ?? [] { note(.type(Name(type)), indices) } }
+        }
+        for (object, keys) in facts.objects where objects.contains(object) {
+            let indices = keys.flatMap { byKey[$0] ?? [] }
+            // A commit that attaches or detaches an object reports no changes of it.
+            if !indices.isEmpty || facts.attached.contains(object) { note(.object(object), indices) }
         }
         func rank(_ observer: Observer) -> Int {
             switch observer.subject {
@@ -162,6 +169,8 @@ struct ChangedObjects {
     var types: NameTable<[String]> = [:]
     /// The keys under which objects were injected again, tuned or replaced.
     var objects: [UInt64: Set<Name>] = [:]
+    /// The objects among them that were attached to a key, or detached.
+    var attached: Set<UInt64> = []
 
     init() {}
 
@@ -175,15 +184,19 @@ struct ChangedObjects {
                 guard let id = container.names.id(of: change.key) else { continue }
                 for graph in [former, next] { add(Self.names(of: id, in: graph, next), to: change.key) }
             }
+            var seen: Set<[UInt64]> = []
             for (id, object, _) in plan.tuned {
                 guard ObjectTable.retain(object) else { continue }
                 defer { _ = ObjectTable.release(object) }
                 guard let record = ObjectTable.record(object) else { continue }
-                add(next.types.names(of: ObjectType.of(record).description), to: container.keyName(id))
+                let type = ObjectType.of(record).description
+                guard seen.insert([UInt64(id), type.handleBits]).inserted else { continue }
+                add(next.types.names(of: type), to: container.keyName(id))
             }
         }
         guard needObjects else { return }
-        let steps = plan.steps
+        let (steps, targets) = (plan.steps, plan.wiring.set.targets)
+        attached = Set((targets.attached + targets.detached).map(\.object))
         var found: [(objects: [UInt64], id: UInt32)] = container.monitor.locked {
             plan.store.replaced.map { ($0.objects().map(\.object), $0.id) }
                 + steps.reinjected.map { ($0.cell.objects().map(\.object), $0.id) }

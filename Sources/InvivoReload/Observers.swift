@@ -34,12 +34,9 @@ final class Observers: Sendable {
     func add(
         _ identity: ObserverTable.Identity?, keepsObjects: Bool, _ make: () -> Observer
     ) throws(Failure) -> (observer: Observer, isNew: Bool) {
-        let me = currentThread().identity
         let (observer, isNew, ended) = try container.monitor.locked {
             () throws(Failure) -> (Observer, Bool, [Observer]) in
-            if keepsObjects {
-                container.domains.wait { state.held { $0.publisher == 0 || $0.publisher == me } }
-            }
+            if keepsObjects { container.domains.wait { state.held { $0.publisher == 0 } } }
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
             if let known = state.held({ $0.table.same(as: identity) }) { return (known, false, []) }
             let observer = make()
@@ -54,18 +51,16 @@ final class Observers: Sendable {
         end(ended)
         guard isNew, keepsObjects else { return (observer, isNew) }
         // The first cache may come while pins keep former generations.
-        let isOld = Pins.areSomeOld(container.core)
-        let isWithout = state.locked { state in
-            state.isWithoutCaches = state.isWithoutCaches || isOld
-            return state.isWithoutCaches
-        }
+        let (_, wereEmpty) = beginPublishing()
+        let isWithout = wereEmpty || Pins.areSomeOld(container.core)
         if isWithout { observer.tell(published: false) }
+        stopPublishing(isWithout)
         return (observer, isNew)
     }
 
     func remove(_ observer: Observer) { state.locked { $0.table.remove(observer) } }
 
-    /// Whether there are observers of types, and of objects. Those that are added from here on do not hear of the commit of `generation`,
+    /// Whether there are observers of types, and of objects. Those that are added from here on are not notified of the commit of `generation`,
     /// which is about to become visible.
     func subjects(ofCommit generation: UInt64) -> (types: Bool, objects: Bool) {
         state.locked { state in
@@ -98,7 +93,7 @@ final class Observers: Sendable {
 
     /// The caches store objects again if no pin keeps a former generation any more. On the loop thread.
     func resumeCaches() {
-        guard state.locked({ $0.isWithoutCaches }) else { return }
+        guard state.locked({ $0.isWithoutCaches || $0.publisher != 0 }) else { return }
         let (caches, wereEmpty) = beginPublishing()
         endPublishing(wereEmpty ? caches : [])
     }
@@ -120,8 +115,12 @@ final class Observers: Sendable {
         let isWithout = !caches.isEmpty && Pins.areSomeOld(container.core)
         state.locked { $0.isWithoutCaches = isWithout }
         if !isWithout { for cache in caches { cache.tell(published: true) } }
+        stopPublishing(isWithout)
+    }
+
+    private func stopPublishing(_ isWithoutCaches: Bool) {
         state.locked { state in
-            state.publisher = 0
+            (state.isWithoutCaches, state.publisher) = (isWithoutCaches, 0)
             container.monitor.broadcast()
         }
     }
@@ -130,16 +129,14 @@ final class Observers: Sendable {
 
     /// Notifies the observers that a reload concerns.
     func tell(_ report: Report, _ changed: ChangedObjects) {
-        let (unready, concerned, ended) = state.locked { state in
-            if state.first == nil { state.first = (report.generation, report.failure) }
-            return (
-                state.table.takeUnready(), state.table.concerned(by: report, changed),
-                state.table.takeEnded(isCommit: true)
-            )
+        let (first, unready, table, ended) = state.locked { state in
+            let first = state.first ?? (report.generation, report.failure)
+            state.first = first
+            return (first, state.table.takeUnready(), state.table, state.table.takeEnded(isCommit: true))
         }
         end(ended)
-        for observer in unready { call(observer) { $0.tellReady(report.generation, report.failure) } }
-        for (observer, report) in concerned { call(observer) { $0.tell(report) } }
+        for observer in unready { call(observer) { $0.tellReady(first.generation, first.failure) } }
+        for (observer, report) in table.concerned(by: report, changed) { call(observer) { $0.tell(report) } }
     }
 
     /// Calls an observer in its domain. Calls that still wait there come first.
@@ -154,7 +151,7 @@ final class Observers: Sendable {
         }
     }
 
-    /// An observer that was added after the first reload hears of that one soon.
+    /// An observer that was added after the first reload is notified of that one soon.
     func tellIfReady(_ observer: Observer, on loop: LoopThread) {
         let known = state.locked { state in
             state.first.flatMap { state.table.takeUnready(observer) ? $0 : nil }

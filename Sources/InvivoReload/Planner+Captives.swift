@@ -36,11 +36,12 @@ extension Planner {
             }
         }
         var loading = LoadSteps()
+        var harmless: Set<UInt32> = []
         for id in try keepers(definitions, compiled) {
             try loading.step()
             guard let holder = recipe(id), holder.id == id else { continue }
             for target in holder.references.kept.sorted() {
-                guard let exclusive = exclusive(behind: target, recipe) else { continue }
+                guard let exclusive = exclusive(behind: target, recipe, &harmless) else { continue }
                 let through = exclusive.id == target ? "" : " of '\(names.name(target))'"
                 failures.append(
                     Failure(
@@ -67,7 +68,12 @@ extension Planner {
     /// Returns the definitions that keep former dependencies and that a plan concerns: those that change or are bound to something else, and
     /// those that hold them, directly or through others.
     private func keepers(_ definitions: DefinitionPlan, _ compiled: Compiled) throws(Failure) -> [UInt32] {
-        let bound = compiled.recipes.keys.filter { !compiled.reconfigured.contains($0) }
+        // A choice that depends on the configuration may select something else.
+        let bound = compiled.recipes.filter { id, recipe in
+            !compiled.reconfigured.contains(id)
+                || graph.recipe(id)?.references.hasSameEdges(as: recipe.references) != true
+        }
+        .map(\.key)
         var found = Set(bound.filter { compiled.recipes[$0]?.references.keep == true })
         guard !before.links.keepers.isEmpty else { return found.sorted() }
         var seen = IDSet(definitions.changed.keys).union(bound)
@@ -85,14 +91,18 @@ extension Planner {
     }
 
     /// Returns the exclusive definition that a key stands for, or that the objects behind it hold.
-    private func exclusive(behind id: UInt32, _ recipe: (UInt32) -> Recipe?) -> Recipe? {
+    /// `harmless`: the keys behind which there is none, as far as it is known.
+    private func exclusive(
+        behind id: UInt32, _ recipe: (UInt32) -> Recipe?, _ harmless: inout Set<UInt32>
+    ) -> Recipe? {
         var seen: Set<UInt32> = [id]
         var queue = [id]
         while let next = queue.popLast() {
-            guard let found = recipe(next) else { continue }
+            guard !harmless.contains(next), let found = recipe(next) else { continue }
             if found.isExclusive { return found }
             for target in found.references.dependencies where seen.insert(target).inserted { queue.append(target) }
         }
+        harmless.formUnion(seen)
         return nil
     }
 

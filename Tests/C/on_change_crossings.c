@@ -98,6 +98,22 @@ static void tracked_objects_receive_other_constants(void) {
     definition.properties = first, definition.property_count = 2;
     OK(invivo_define(runtime, &definition, NULL, E));
     CHECK_EQUAL(at(tracked)->number, 1);
+    /* Another kind of number, and an element of a list, are other constants, too. */
+    const invivo_injection items[][2] = {{{.value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = 1}}, {.value = {.kind = INVIVO_KIND_INT64}}},
+                                         {{.value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = 2}}, {.value = {.kind = INVIVO_KIND_INT64}}}};
+    invivo_injection list = {.name = "all", .how = INVIVO_INJECT_LIST, .items = items[0], .item_count = 2};
+    invivo_definition lists = {.struct_size = sizeof lists, .key = "a.lists", .scope = INVIVO_SCOPE_PROTOTYPE, .type = list_type,
+                               .flags = INVIVO_DEFINITION_TRACKED, .properties = &list, .property_count = 1};
+    OK(invivo_define(runtime, &lists, NULL, E));
+    invivo_object other_tracked = resolve("a.lists");
+    trace[0] = 0;
+    lists.rank = 1;
+    OK(invivo_define(runtime, &lists, NULL, E));
+    CHECK_TEXT(trace, "");
+    list.items = items[1];
+    OK(invivo_define(runtime, &lists, NULL, E));
+    CHECK_TEXT(trace, "list:lists ");
+    drop(other_tracked);
     /* A commit that fails afterwards restores it. */
     definition.properties = other;
     describe();
@@ -240,6 +256,34 @@ static void exclusive_objects_are_not_kept_through_others(void) {
     }
 }
 
+/* A choice that comes to select an exclusive definition, by the configuration alone. */
+static invivo_status choose_device(int64_t which) {
+    const invivo_value value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = which};
+    describe();
+    OK(invivo_changes_configure(changes, "a.mode", &value, E));
+    return invivo_changes_commit(changes, E);
+}
+static void a_choice_of_an_exclusive_object_is_not_kept(void) {
+    begin_lists();
+    const invivo_injection kept = {.name = "left", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.choice"};
+    const invivo_injection mode = {.how = INVIVO_INJECT_CONFIG, .reference = "mode"};
+    const invivo_option options[] = {{.when = INVIVO_WHEN_EQUAL, .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = 1}, .use = KEY(NULL, "a.device")},
+                                     {.when = INVIVO_WHEN_OTHERWISE, .use = KEY(NULL, "a.one")}};
+    OK(choose_device(0));
+    describe();
+    ADD("a.one", SINGLETON, .type = exclusive_type);
+    ADD("a.device", SINGLETON, .type = exclusive_type, .flags = INVIVO_DEFINITION_EXCLUSIVE);
+    ADD("a.choice", DEFAULT, .chooser = &mode, .options = options, .option_count = 2);
+    ADD("a.holder", SINGLETON, .type = list_type, .properties = &kept, .property_count = 1);
+    commit();
+    once("a.holder");
+    expects_error(choose_device(1), INVIVO_E_ARGUMENT,
+                  "a.holder: 'a.holder' would keep the former 'a.device' of 'a.choice' after a change (on_change: keep), but that one is exclusive: a "
+                  "reload stops it before it creates the new one");
+    OK(choose_device(2));
+    end();
+}
+
 /* A reset of a scope concerns the objects that have this scope now. */
 static void a_reset_follows_a_changed_scope(void) {
     begin_lists();
@@ -297,6 +341,7 @@ int main(void) {
     only_what_differs_in_a_list_counts();
     a_kept_list_is_marked_for_what_differs();
     exclusive_objects_are_not_kept_through_others();
+    a_choice_of_an_exclusive_object_is_not_kept();
     a_reset_follows_a_changed_scope();
     objects_of_a_former_definition_are_not_marked();
     return check_end();

@@ -47,11 +47,38 @@ static void pins_and_former_generations(void) {
     CHECK_EQUAL(former->as.list.count, 1);
     CHECK_EQUAL(number_in(&former->as.list.items[0], "generation"), pinned);
     CHECK_EQUAL(number_in(&former->as.list.items[0], "objects"), 1);
+    CHECK(number_in(&former->as.list.items[0], "age_ns") > 0);
     CHECK_EQUAL(number_in(&former->as.list.items[0], "bytes"), sizeof(part));
     OK(invivo_pin_end(pin));
     drop(leased);
     CHECK_EQUAL(count_of("pins"), 0);
     CHECK_EQUAL(count_of("former"), 0);
+    end();
+}
+
+/* A job that waits for the opening thread: an object of its domain that another thread resolves. */
+static void ignore_object(void *user_data, invivo_object object, const invivo_error *error) {
+    (void)user_data, (void)error;
+    if (object.bits) drop(object);
+}
+static void *resolve_elsewhere(void *unused) {
+    (void)unused;
+    OK(invivo_resolve_async(runtime, key_of("a.confined"), NULL, 0, ignore_object, NULL, (invivo_domain){0}, E));
+    return NULL;
+}
+static void waiting_jobs(void) {
+    begin();
+    uint32_t ran = 0;
+    pthread_t thread;
+    describe();
+    ADD("a.confined", LAZY_SINGLETON, .type = confined_type);
+    commit();
+    CHECK_EQUAL(pthread_create(&thread, NULL, resolve_elsewhere, NULL), 0);
+    CHECK_EQUAL(pthread_join(thread, NULL), 0);
+    CHECK_EQUAL(status("waiting_jobs")->as.unsigned_integer, 1);
+    OK(invivo_runtime_poll(runtime, 0, &ran, E));
+    CHECK_EQUAL(ran, 1);
+    CHECK_EQUAL(status("waiting_jobs")->as.unsigned_integer, 0);
     end();
 }
 
@@ -138,6 +165,7 @@ int main(void) {
     check_begin();
     nothing_is_open();
     pins_and_former_generations();
+    waiting_jobs();
     readers_of_former_generations();
     kept_dependencies();
     the_last_error_has_its_location();

@@ -114,7 +114,7 @@ typedef struct invivo_observer_options {
     invivo_object object;
     /** Called once, before `reloaded` for the same reload: with the generation after the first commit of the runtime, or
      * with the error of its first reload if that fails; borrowed. If one of them has happened when the observer is added,
-     * the call follows on the loop thread, or in `domain`. An observer that is closed before is not called. May be NULL; with it,
+     * the call follows on the loop thread, or in `domain`; a reload that ends meanwhile is reported there, too, after it. An observer that is closed before is not called. May be NULL; with it,
      * `reloaded` may be NULL. */
     void (*ready)(void *user_data, uint64_t generation, const invivo_error *error);
 } invivo_observer_options;
@@ -126,10 +126,11 @@ typedef struct invivo_observer_options {
  * observer: `out` is its handle, `destroy` of the new options is not called, and one close ends it. In the setups of
  * different objects they are different observers.
  *
- * @param out borrowed until invivo_observer_close or the close of the runtime */
+ * @param out borrowed until invivo_observer_close, the close of the runtime, the end of the observed object, or the teardown of the
+ *     object whose setup added it */
 INVIVO_API invivo_status invivo_observe(invivo_runtime runtime, const invivo_observer_options *options, invivo_observer *out,
                                         invivo_error **error) INVIVO_WAITS;
-/** Returns the generation that was current when an observer was added, or became current just then: it hears of the commits of later ones. */
+/** Returns the generation that was current when an observer was added, or became current just then: it is notified of the commits of later ones. */
 INVIVO_API invivo_status invivo_observer_generation(invivo_observer observer, uint64_t *out, invivo_error **error) INVIVO_NOWAIT;
 /** Removes an observer. It is not called after this function returns; a running call on another thread is awaited. */
 INVIVO_API invivo_status invivo_observer_close(invivo_observer observer, invivo_error **error) INVIVO_WAITS;

@@ -280,7 +280,7 @@ INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_r
  *     former        the former generations that are read, pinned, or whose objects are in use, the oldest first: maps with
  *                   "generation", "age_ns" since it was replaced, "objects", "bytes" of their instances, and "threads", the
  *                   kernel's ids of those that read it now
- *     pins          the open pins, also those by which threads have entered others, the oldest first: maps with "generation", "age_ns", "thread" and "place" ("server.c:12", or "")
+ *     pins          the open pins, including those of invivo_pin_enter, the oldest first: maps with "generation", "age_ns", "thread" and "place" ("server.c:12", or "")
  *
  * Counts are of kind INVIVO_KIND_UINT64. A snapshot, while other threads go on. Runs no host code, like
  * invivo_runtime_inspect. invivo_runtime_retired lists the objects that are still leased. */

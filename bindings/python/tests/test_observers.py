@@ -134,6 +134,28 @@ def test_threads_that_subscribe_equally_get_one_observer(runtime):
         assert len(set(map(id, made[-4:]))) == 1
 
 
+def test_an_observer_whose_close_failed_is_no_equal_one(runtime):
+    ear = Ear()
+    first = runtime.observe(ear.hear, key="a.tone")
+    library = first.core.library
+
+    class Late:  # the library while a callback does not return in time
+        def call(self, name: str, *given: object) -> None:
+            raise invivo.DeadlineError("late")
+
+    first.core.library = Late()
+    try:
+        with pytest.raises(invivo.DeadlineError):
+            first.close()
+    finally:
+        first.core.library = library
+    second = runtime.observe(ear.hear, key="a.tone")
+    assert second is not first
+    first.close()
+    runtime.define(Tone, "a.tone")
+    assert ear.take() == ["a.tone defined"]
+
+
 def test_an_observer_of_the_first_reload_ends(runtime):
     heard: list[int] = []
     with runtime.on_ready(lambda generation, error: heard.append(generation)):

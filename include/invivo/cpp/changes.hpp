@@ -114,7 +114,7 @@ public:
     ~observer() {
         if (raw_.bits) invivo_observer_close(raw_, nullptr);
     }
-    /// Returns the generation that was current when it was added: it hears of the commits of later ones.
+    /// Returns the generation that was current when it was added: it is notified of the commits of later ones.
     uint64_t generation() const {
         uint64_t found = 0;
         detail::checked([&](invivo_error **e) { return invivo_observer_generation(raw_, &found, e); });

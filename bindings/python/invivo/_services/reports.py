@@ -130,21 +130,13 @@ def kept_reports(core: Core) -> list[Report]:
 
 
 class Observer(Subscription):
-    """A callback that is notified of reloads: ``callback(report)``. Closed with its runtime, or before.
-
-    ``generation``: the one that was current when it was added; it hears of the commits of later ones.
-    """
-
-    generation: int
+    """A callback that is notified of reloads: ``callback(report)``. Closed with its runtime, or before."""
 
     def __init__(
         self, core: Core, callback: Callable[[Report], Any], place: Hashable = None, **subject: bytes | int
     ) -> None:
         super().__init__(core, callback, place)
         self._handle = _observe(self, core, reloaded=_reloaded, **subject)
-        generation = ctypes.c_uint64()
-        core.library.call("observer_generation", self._handle, ctypes.byref(generation))
-        self.generation = generation.value
 
     def heard(self, pointer: int) -> None:
         self.tell(read_report(self.core, pointer))

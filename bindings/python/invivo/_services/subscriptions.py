@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
@@ -22,10 +23,18 @@ class Subscription:
         self.place = place  # among the subscriptions of the runtime
         self._callback = belongings.kept(callback)
         self._handle = c.invivo_observer()
+        self._closing = False
+
+    @property
+    def generation(self) -> int:
+        """The generation that was current when it was added: it is notified of the commits of later ones."""
+        found = ctypes.c_uint64()
+        self.core.library.call("observer_generation", self._handle, ctypes.byref(found))
+        return found.value
 
     def calls(self, callback: Callable[..., Any]) -> bool:
         """Whether it is open and calls an equal callback."""
-        return bool(self._handle.bits) and self._callback() == callback
+        return bool(self._handle.bits) and not self._closing and self._callback() == callback
 
     def tell(self, *given: Any) -> None:
         callback = self._callback()
@@ -43,6 +52,7 @@ class Subscription:
 
     def close(self) -> None:
         """After it returns the callback is not called again. May be called again, also after an error."""
+        self._closing = True  # an equal callback that comes from here on is another subscription
         if self._handle.bits and not self.core.closed:
             with contextlib.suppress(HandleError):  # another thread has closed it
                 self.core.library.call("observer_close", self._handle)
