@@ -28,22 +28,21 @@ struct ObserverTable {
 
     private var bySubject: [Subject: [Observer]] = [:]
     private var identities: [Identity: Observer] = [:]
-    private var types = 0
-    private var keys = 0
-    private var paths = 0
+    private enum Kind { case key, type, configuration }
+    /// The numbers of observers of these kinds of subjects.
+    private var counts: [Kind: Int] = [:]
     /// The observed objects.
     private var objects: Set<UInt64> = []
-    /// The number of observed objects from which on ended ones are looked for.
-    private var nextSearch = 64
-    /// The number of commits since the last search.
-    private var commits = 0
+    /// The number of additions and commits after which ended objects are looked for.
+    private var untilSearch = 1
     /// Observers that keep resolved objects, in the order of their subscription.
     private(set) var caches: [Observer] = []
     /// Observers that wait for the first reload, in the order of their subscription.
     private var unready: [Observer] = []
     private var lastNumber: UInt64 = 0
 
-    var observeTypes: Bool { types > 0 }
+    var observeTypes: Bool { has(.type) }
+    private func has(_ kind: Kind) -> Bool { counts[kind, default: 0] > 0 }
     var observeObjects: Bool { !objects.isEmpty }
 
     /// One that is being closed is not the same any more.
@@ -78,9 +77,9 @@ struct ObserverTable {
 
     private mutating func count(_ subject: Subject, _ change: Int) {
         switch subject {
-        case .key: keys += change
-        case .type: types += change
-        case .configuration: paths += change
+        case .key: counts[.key, default: 0] += change
+        case .type: counts[.type, default: 0] += change
+        case .configuration: counts[.configuration, default: 0] += change
         case .everything, .object: break
         }
     }
@@ -103,15 +102,15 @@ struct ObserverTable {
         return bySubject.values.flatMap(\.self)
     }
 
-    /// Removes and returns the observers of objects that have ended. They are looked for when there are twice as many as after the last
-    /// search, and after as many commits as there are: the cost of each observer and commit is bounded.
-    mutating func takeEnded(isCommit: Bool = false) -> [Observer] {
+    /// At each addition and commit: removes and returns the observers of objects that have ended. They are looked for after as many
+    /// additions and commits as there are objects, so that the cost of each is bounded.
+    mutating func takeEnded() -> [Observer] {
         guard !objects.isEmpty else { return [] }
-        commits += isCommit ? 1 : 0
-        guard objects.count >= nextSearch || commits > objects.count else { return [] }
+        untilSearch -= 1
+        guard untilSearch <= 0 else { return [] }
         let ended = objects.filter { ObjectTable.record($0) == nil }.flatMap { bySubject[.object($0)] ?? [] }
         for observer in ended { remove(observer) }
-        (nextSearch, commits) = (max(64, 2 * objects.count), 0)
+        untilSearch = objects.count
         return ended
     }
 
@@ -132,16 +131,16 @@ struct ObserverTable {
             }
         }
         note(.everything, nil)
-        if paths > 0 { for path in report.settings.keys { note(.configuration(Name(path)), nil) } }
+        if has(.configuration) { for path in report.settings.keys { note(.configuration(Name(path)), nil) } }
         var byKey: [Name: [Int]] = [:]
-        if keys > 0 || types > 0 || !facts.objects.isEmpty {
+        if has(.key) || has(.type) || !facts.objects.isEmpty {
             for (index, change) in report.changes.enumerated() where change.isOfKey {
                 byKey[Name(change.key), default: []].append(index)
             }
         }
         for (key, indices) in byKey {
-            if keys > 0 { note(.key(key), indices) }
-            if types > 0 { for type in facts.types[key.text] ?? [] { note(.type(Name(type)), indices) } }
+            if has(.key) { note(.key(key), indices) }
+            if has(.type) { for type in facts.types[key.text] ?? [] { note(.type(Name(type)), indices) } }
         }
         for (object, keys) in facts.objects where objects.contains(object) {
             let indices = keys.flatMap { byKey[$0] ?? [] }

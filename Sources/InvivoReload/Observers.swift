@@ -132,7 +132,7 @@ final class Observers: Sendable {
         let (first, unready, table, ended) = state.locked { state in
             let first = state.first ?? (report.generation, report.failure)
             state.first = first
-            return (first, state.table.takeUnready(), state.table, state.table.takeEnded(isCommit: true))
+            return (first, state.table.takeUnready(), state.table, state.table.takeEnded())
         }
         end(ended)
         for observer in unready { call(observer) { $0.tellReady(first.generation, first.failure) } }
