@@ -239,7 +239,8 @@ static inline char *listener_warnings(const invivo_report *report) {
 }
 
 static inline void listener_reloaded(void *user_data, const invivo_report *report) {
-    static const char *const names[] = {"defined", "removed", "remade", "reinjected", "tuned", "pending", "configured", "dormant"};
+    static const char *const names[] = {"defined", "removed",    "remade",  "reinjected", "tuned",
+                                        "pending", "configured", "dormant", "cleared",    "kept"};
     listener *self = (listener *)user_data;
     heard_report heard;
     char changes[4096] = "";
