@@ -149,6 +149,15 @@ public struct RuntimeStatus: Sendable {
         public let since: UInt64
     }
 
+    /// A change that takes effect when an object is next created (`Definition.restart`, `Tunable.restart`).
+    public struct PendingRestart: Sendable, Hashable {
+        public let key: String
+        /// Empty: the definition.
+        public let property: String
+        /// The generation that made the change.
+        public let since: UInt64
+    }
+
     /// A former generation that is read, pinned, or whose objects are in use.
     public struct Former: Sendable, Hashable {
         public let generation: UInt64
@@ -180,6 +189,7 @@ public struct RuntimeStatus: Sendable {
     /// The names of the documents whose files have other bytes than the live content, since a rollback.
     public let diverged: [String]
     public let kept: [Kept]
+    public let restart: [PendingRestart]
     /// The keys of objects that a failed commit could not restore or set up again. Each commit tries again.
     public let unrestored: [String]
     /// The oldest first.
@@ -201,6 +211,9 @@ extension Runtime {
                 waitingJobs: Int(clamping: facts.number("waiting_jobs")), diverged: facts.texts("diverged"),
                 kept: facts.all("kept").map {
                     .init(key: $0.text("key"), dependency: $0.text("dependency"), since: $0.number("since"))
+                },
+                restart: facts.all("restart").map {
+                    .init(key: $0.text("key"), property: $0.text("property"), since: $0.number("since"))
                 },
                 unrestored: facts.texts("unrestored"),
                 former: facts.all("former").map {

@@ -388,6 +388,9 @@ private func value(of status: RuntimeStatus) -> Value {
     let kept = status.kept.map { each -> Value in
         .map([("key", .string(each.key)), ("dependency", .string(each.dependency)), ("since", .uint64(each.since))])
     }
+    let restarts = status.restarts.map { each -> Value in
+        .map([("key", .string(each.key)), ("property", .string(each.property)), ("since", .uint64(each.since))])
+    }
     let former = status.former.map { each -> Value in
         .map([
             ("generation", .uint64(each.generation)), ("age_ns", .uint64(each.age)),
@@ -407,7 +410,8 @@ private func value(of status: RuntimeStatus) -> Value {
         ("failures", .uint64(status.failures)), ("last_error", lastError ?? .null),
         ("running", status.running.map(Value.string) ?? .null), ("waiting_sets", .uint64(UInt64(status.waitingSets))),
         ("waiting_jobs", .uint64(UInt64(status.waitingJobs))), ("diverged", .list(status.diverged.map(Value.string))),
-        ("kept", .list(kept)), ("unrestored", .list(status.unrestored.map(Value.string))), ("former", .list(former)),
+        ("kept", .list(kept)), ("restart", .list(restarts)), ("former", .list(former)),
+        ("unrestored", .list(status.unrestored.map(Value.string))),
         ("pins", .list(pins)),
     ])
 }

@@ -81,6 +81,7 @@ public struct ManifestReader {
         if component.life.isExclusive { body.flags.insert(.exclusive) }
         if component.life.waits { body.flags.insert(.waits) }
         if component.life.isTracked { body.flags.insert(.tracked) }
+        if component.life.restarts { body.flags.insert(.restart) }
         body.startTimeout = component.life.startTimeout * 1_000_000
         body.stopTimeout = component.life.stopTimeout * 1_000_000
         body.onChange = component.life.onChange.map(OnChange.init(manifest:))

@@ -151,8 +151,9 @@ public final class Definition: Sendable {
         public static let exclusive = Flags(rawValue: 16)
         public static let waits = Flags(rawValue: 32)
         public static let tracked = Flags(rawValue: 64)
+        public static let restart = Flags(rawValue: 128)
         public static let known: Flags = [
-            .abstract, .hiddenClass, .hiddenInterface, .nullable, .exclusive, .waits, .tracked,
+            .abstract, .hiddenClass, .hiddenInterface, .nullable, .exclusive, .waits, .tracked, .restart,
         ]
     }
 

@@ -53,7 +53,9 @@ struct DefinitionCompiler {
 
     /// The edge of what an injection refers to. Methods that receive candidates receive each change.
     func edge(_ way: Edge.Way, of injection: Injection) -> Edge {
-        Edge(way, injection.listeners != nil ? .follow : injection.onChange ?? definition.body.onChange ?? .follow)
+        let body = definition.body
+        let usual = body.onChange ?? (body.flags.contains(.restart) ? .keep : .follow)
+        return Edge(way, injection.listeners != nil ? .follow : injection.onChange ?? usual)
     }
 
     /// Checks that there are objects to which the declarations apply.
@@ -64,6 +66,10 @@ struct DefinitionCompiler {
                 .argument,
                 "on_change is declared, but \(body.alias != nil ? "an alias" : "a choice") creates no object: declare it for "
                     + "the definition that receives '\(definition.key)', or for its injection")
+        }
+        if body.flags.contains(.restart), body.alias != nil || body.choice != nil || body.constant != nil {
+            let kind = body.alias != nil ? "an alias" : body.choice != nil ? "a choice" : "a constant"
+            fail(.argument, "restart is declared, but \(kind) creates no object that could stay as it is")
         }
         if references.edges.contains(where: { $0.edge.onChange == .refuse }), !definition.scope.isShared,
             !body.flags.contains(.tracked), !definition.isAbstract
@@ -111,6 +117,21 @@ struct DefinitionCompiler {
                 fail(
                     .argument,
                     "exclusive needs a type with start and stop functions, and '\(type.name)' does not have both")
+            }
+        }
+        if flags.contains(.restart) {
+            let takesArguments = definition.body.parameters?.parameters.isEmpty == false
+            if takesArguments || (definition.scope != .singleton && definition.scope != .lazySingleton) {
+                fail(
+                    .argument,
+                    "restart is for singletons and lazy singletons without runtime arguments, not "
+                        + (takesArguments ? "one for each of them" : "of scope \(definition.scope.name)"))
+            }
+            if type.description.blockSize > 0 {
+                fail(
+                    .argument,
+                    "restart is for types without a block, and '\(type.name)' has one, which is read without the object: "
+                        + "declare restart for its properties")
             }
         }
         if flags.contains(.tracked) {

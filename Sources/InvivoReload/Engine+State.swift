@@ -68,6 +68,7 @@ extension Engine {
             status.waitingJobs = container.domains.waitingJobs.count
             return (reloader.restores.keys, snapshot.kept.holders.map { ($0, snapshot.kept.of($0, in: graph)) })
         }
+        status.restarts = snapshot.restarts.all(in: graph, container.names)
         status.unrestored = restores.union(unfinished).map(container.keyName).sorted()
         for (holder, dependencies) in marks {
             for (dependency, since) in dependencies {

@@ -70,7 +70,8 @@ extension Definition {
             let makesItself = body.constant == nil && body.alias == nil && body.choice == nil
             if !makesItself || body.type?.canBeExclusive == false { kept.remove(.exclusive) }
             if !makesItself || body.type?.domain == nil { kept.remove(.tracked) }
-            body.flags = body.flags.subtracting([.hiddenClass, .hiddenInterface]).union(
+            // It takes effect at once, and ends at once.
+            body.flags = body.flags.subtracting([.hiddenClass, .hiddenInterface, .restart]).union(
                 base.body.flags.intersection(kept))
         }
     }

@@ -122,6 +122,7 @@ struct Effects {
     var steps = CommitSteps()
     var store = StoreEffects()
     var changes: [Report.Change] = []
+    var restarts: PendingRestarts.Changes = [:]
 }
 
 /// The warnings about traits that a plan has found, by key.
@@ -148,6 +149,8 @@ struct Plan {
     let checks: [RuleCheck]
     /// The changes of the dependencies that objects keep.
     let dependencies: KeptDependencies.Changes
+    /// The changes that take effect when objects are created again.
+    let restarts: PendingRestarts.Changes
     /// Kept objects that are set up again, and those that are refreshed after the commit.
     let kept: Owners.Concerned
 

@@ -15,7 +15,12 @@ extension Planner {
         // Holders that are not built: they get a new slot, so that objects built during the commit belong to the next graph.
         var cold: Set<UInt32> = []
         func isDeclared(_ id: UInt32) -> Bool { wiring.definitions.changed[id] != nil && !rebased.contains(id) }
-        var queue = wiring.definitions.changed.keys.filter { !rebased.contains($0) }.sorted()
+        let resets = Set(resetKeys(wiring, effects.editor))
+        var queue: [UInt32] = []
+        for id in wiring.definitions.changed.keys.sorted() where !rebased.contains(id) {
+            if !resets.contains(id), planRestart(id, wiring, &effects, &failures) { continue }
+            queue.append(id)
+        }
         queue += wiring.config.changedIDs.sorted()
         var followers = Followers(self, wiring.definitions.changed)
         // Keys that are bound to something else now: rebuilt if they received it through the initializer.
@@ -38,7 +43,7 @@ extension Planner {
         }
         seen.reserveCapacity(queue.count)
         seen.formUnion(queue)
-        let reset = Set(resetKeys(wiring, effects.editor)).filter { !seen.contains($0) }
+        let reset = resets.filter { !seen.contains($0) }
         queue += reset.sorted()
         seen.formUnion(reset)
         var next = 0
@@ -92,6 +97,43 @@ extension Planner {
         return planKept(followers.kept, &effects, &warnings)
     }
 
+    /// Plans a changed definition that is declared `restart`: its object stays, and keeps its slot. Returns false if it does not.
+    private func planRestart(
+        _ id: UInt32, _ wiring: NextWiring, _ effects: inout Effects, _ failures: inout [Failure]
+    ) -> Bool {
+        guard let cell = graph.cell(id), cell.id == id, cell.definition.body.flags.contains(.restart), isHeld(id),
+            before.overrides[id] == nil, wiring.definitions.overrides[id] == nil,
+            let definition = next(id, wiring.definitions), let recipe = wiring.compiled.recipes[id],
+            recipe.waits.isEmpty
+        else { return false }
+        let former = cell.recipe
+        let differing: String? =
+            if recipe.type !== former.type || definition.alias != nil || definition.body.choice != nil {
+                "type"
+            } else if recipe.scope != former.scope {
+                "scope"
+            } else {
+                recipe.isExclusive != former.isExclusive ? "flag 'exclusive'" : nil
+            }
+        if let differing {
+            failures.append(
+                Failure(
+                    .refused,
+                    "'\(definition.key)' is declared restart, and its object exists: its \(differing) cannot change meanwhile; "
+                        + "reset the key in the same change set, or restart the program",
+                    path: definition.key, at: definition.location))
+            return true
+        }
+        let isBack = recipe.definition.isSame(as: former.definition) && recipe.definition.hasSameBase(as: former.definition)
+        effects.restarts[id, default: .init()].definition = !isBack
+        effects.store.touched.insert(id)
+        if !isBack {
+            effects.changes.append(
+                Report.Change(key: definition.key, what: INVIVO_CHANGED_PENDING, at: definition.location))
+        }
+        return true
+    }
+
     /// Plans the holders that keep dependencies that the plan replaces.
     private func planKept(
         _ kept: [UInt32: Set<UInt32>], _ effects: inout Effects, _ warnings: inout [(String, Location)]
@@ -127,9 +169,10 @@ extension Planner {
             effects.changes.append(
                 Report.Change(key: names.name(id), what: INVIVO_CHANGED_KEPT, at: definition.location))
             let list = Recipe.list(ids.map { names.shown($0) }.sorted())
+            let isUsual = definition.body.onChange == nil && definition.body.flags.contains(.restart)
             warnings.append(
                 (
-                    "'\(definition.key)' keeps the former \(list) until it is rebuilt (on_change: keep)",
+                    "'\(definition.key)' keeps the former \(list) until it is rebuilt (\(isUsual ? "restart" : "on_change: keep"))",
                     definition.location
                 ))
         }

@@ -47,7 +47,8 @@ extension Planner {
                     Failure(
                         .argument,
                         "'\(holder.key)' would keep the former '\(exclusive.key)'\(through) after a change (on_change: keep), "
-                            + "but that one is exclusive: a reload stops it before it creates the new one",
+                            + "but that one is exclusive: a reload stops it before it creates the new one; declare another "
+                            + "on_change for its injection",
                         path: holder.key, at: holder.definition.location))
             }
         }

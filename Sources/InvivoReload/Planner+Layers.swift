@@ -235,12 +235,14 @@ extension Planner {
         }
         let isRemade = effects.steps.builds.contains { $0.id == id } || effects.editor.cell(id) !== graph.cell(id)
         var shared: Set<UInt64> = []
+        // The object has its former definition until it is created again.
+        let isRestarted = effects.restarts[id]?.definition != nil
         if !isRemade, before.alias(id) == nil {
             for object in observed.objects(id) {
                 shared.insert(object)
                 hasLive = true
                 effects.steps.tuned.append((id, object, layers))
-                guard let definition, let former = before.definitions[id] else { continue }
+                guard !isRestarted, let definition, let former = before.definitions[id] else { continue }
                 for (index, value) in definition.base where former.base[index]?.isSame(as: value) != true {
                     guard let property = definition.type?.description.properties[index], !property.takesRestart else {
                         continue
@@ -264,36 +266,40 @@ extension Planner {
         where target.id == id && !shared.contains(target.object) && !moving.contains(target.object) {
             effects.steps.tuned.append((id, target.object, nil))
         }
-        noteChanges(&effects.changes, key, former, layers, hasLive: hasLive, isRemade: isRemade, definition)
+        guard !isRemade else { return }
+        let changed = changedValues(of: id, former, layers, isRestarted ? nil : definition)
+        for (index, property, old, new) in changed {
+            let isPending = property.takesRestart || !(hasLive || property.isInBlock)
+            if property.takesRestart, !shared.isEmpty {
+                effects.restarts[id, default: .init()].properties[index] = (old, new)
+            }
+            effects.changes.append(
+                Report.Change(
+                    key: key, what: isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED,
+                    property: property.name,
+                    at: layers?.effective[index]?.location.location ?? definition?.location ?? Location()))
+        }
     }
 
-    /// Notes the properties that have other values than before.
-    private func noteChanges(
-        _ changes: inout [Report.Change], _ key: String, _ former: TargetLayers?, _ layers: TargetLayers?,
-        hasLive: Bool,
-        isRemade: Bool,
-        _ definition: Definition?
-    ) {
-        guard !isRemade,
+    /// The properties that have other values than before, with these values; nil = the property's own.
+    private func changedValues(
+        of id: UInt32, _ former: TargetLayers?, _ layers: TargetLayers?, _ definition: Definition?
+    ) -> [(index: Int, property: Property, old: Value?, new: Value?)] {
+        guard
             let properties = (layers ?? former)?.type.description.properties ?? definition?.type?.description.properties
-        else { return }
+        else { return [] }
+        let base = before.definitions[id]?.base ?? [:]
         var indices = Set((former?.effective ?? [:]).keys).union((layers?.effective ?? [:]).keys)
         if let definition {
             indices.formUnion(
-                definition.base.keys.filter {
-                    before.definitions[definition.id]?.base[$0]?.isSame(as: definition.base[$0] ?? .null) != true
-                })
+                definition.base.keys.filter { base[$0]?.isSame(as: definition.base[$0] ?? .null) != true })
         }
-        for index in indices.sorted() where index < properties.count {
+        return indices.sorted().compactMap { index in
+            guard index < properties.count else { return nil }
             let old = former?.effective[index]?.value
             let new = layers?.effective[index]?.value
-            if let old, let new, old.isSame(as: new) { continue }
-            let isPending = properties[index].takesRestart || !(hasLive || properties[index].isInBlock)
-            changes.append(
-                Report.Change(
-                    key: key, what: isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED,
-                    property: properties[index].name,
-                    at: layers?.effective[index]?.location.location ?? definition?.location ?? Location()))
+            if let old, let new, old.isSame(as: new) { return nil }
+            return (index, properties[index], old ?? base[index], new ?? definition?.base[index])
         }
     }
 }

@@ -65,7 +65,7 @@ struct Planner {
         return Plan(
             wiring: wiring, editor: effects.editor, steps: effects.steps, store: effects.store,
             changes: effects.changes, findings: findings, misspelled: misspelled, checks: checks,
-            dependencies: dependencies, kept: kept)
+            dependencies: dependencies, restarts: effects.restarts, kept: kept)
     }
 
     // MARK: definitions after the plan

@@ -34,6 +34,8 @@ public struct RuntimeStatus: Sendable {
     /// The documents whose files have other bytes than the live content.
     public var diverged: [String] = []
     public var kept: [Kept] = []
+    /// The changes that wait for objects to be created again: of properties, or, without one, of definitions.
+    public var restarts: [(key: String, property: String, since: UInt64)] = []
     /// The keys of objects that a failed commit could not restore.
     public var unrestored: [String] = []
     /// The former generations, the oldest first.

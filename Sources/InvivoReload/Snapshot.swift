@@ -32,6 +32,8 @@ struct Snapshot: Sendable {
     let warned: NameSet
     /// The former objects and values that objects keep.
     let kept: KeptDependencies
+    /// The changes that wait for objects to be created again.
+    let restarts: PendingRestarts
     /// The highest number in the order of declaration.
     let lastNumber: UInt64
     /// The reverse references of all of the above.
@@ -44,7 +46,7 @@ struct Snapshot: Sendable {
         decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], rules: RuleTable = RuleTable(),
         blocked: TreeDictionary<UInt32, [String]> = [:],
         targetTypes: TreeDictionary<UInt32, ObjectType> = [:], warned: NameSet = [],
-        kept: KeptDependencies = KeptDependencies(), lastNumber: UInt64 = 0,
+        kept: KeptDependencies = KeptDependencies(), restarts: PendingRestarts = PendingRestarts(), lastNumber: UInt64 = 0,
         links: Links = Links()
     ) {
         self.config = config
@@ -59,6 +61,7 @@ struct Snapshot: Sendable {
         self.targetTypes = targetTypes
         self.warned = warned
         self.kept = kept
+        self.restarts = restarts
         self.lastNumber = lastNumber
         self.links = links
     }
@@ -114,8 +117,8 @@ extension Snapshot {
 
     /// Returns the snapshot after a plan. `former` and `next` are the graphs before and after it.
     func applying(
-        _ wiring: NextWiring, _ findings: LayerFindings, _ kept: KeptDependencies.Changes, former: Graph, next: Graph,
-        _ names: KeyNames
+        _ wiring: NextWiring, _ findings: LayerFindings, _ kept: KeptDependencies.Changes,
+        _ restarts: PendingRestarts.Changes, former: Graph, next: Graph, _ names: KeyNames
     ) -> Snapshot {
         let plan = wiring.definitions
         var (definitions, overrides, links) = (definitions, overrides, links)
@@ -165,7 +168,7 @@ extension Snapshot {
             blocked: wiring.compiled.blocked,
             targetTypes: targetTypes, warned: warned,
             kept: self.kept.applying(kept, next.generation) { ObjectTable.record($0) != nil },
-            lastNumber: plan.lastNumber, links: links)
+            restarts: self.restarts.applying(restarts, next), lastNumber: plan.lastNumber, links: links)
     }
 
     /// Returns the snapshot with the type of a key's targets.
@@ -176,7 +179,7 @@ extension Snapshot {
             config: config, definitions: definitions, originals: originals, assemblies: assemblies,
             overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, rules: rules,
             blocked: blocked,
-            targetTypes: targetTypes, warned: warned, kept: kept, lastNumber: lastNumber, links: links)
+            targetTypes: targetTypes, warned: warned, kept: kept, restarts: restarts, lastNumber: lastNumber, links: links)
     }
 
     /// Visits the parents of a key and of its overrides. An override of a removed key has no parent.

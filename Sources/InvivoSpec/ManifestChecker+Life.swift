@@ -5,6 +5,7 @@ public struct ManifestLife: Sendable {
     public var isExclusive = false
     public var waits = false
     public var isTracked = false
+    public var restarts = false
     public var onChange: ManifestOnChange?
     public var onChangeReason: String?
     /// Milliseconds; 0 stands for the limit of the runtime.
@@ -12,7 +13,7 @@ public struct ManifestLife: Sendable {
     public var stopTimeout: UInt64 = 0
 
     static let keys = [
-        "exclusive", "waits", "tracked", "start_timeout", "stop_timeout", "on_change", "on_change_reason",
+        "exclusive", "waits", "tracked", "restart", "start_timeout", "stop_timeout", "on_change", "on_change_reason",
     ]
 
     init(_ map: [SpecEntry], _ checker: inout DocumentChecker, _ path: SpecPath) {
@@ -31,6 +32,7 @@ public struct ManifestLife: Sendable {
         isExclusive = flag("exclusive")
         waits = flag("waits")
         isTracked = flag("tracked")
+        restarts = flag("restart")
         startTimeout = milliseconds("start_timeout")
         stopTimeout = milliseconds("stop_timeout")
         if let node = map["on_change"] { onChange = checker.onChange(node, path: path.key("on_change")) }

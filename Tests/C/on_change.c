@@ -151,7 +151,7 @@ static void an_exclusive_dependency_is_not_kept(void) {
     ADD("a.holder", SINGLETON, .type = shared_type, INITIALIZER(arguments));
     expects_error(invivo_changes_check(changes, E), INVIVO_E_ARGUMENT,
                   "a.holder: 'a.holder' would keep the former 'a.port' of 'a.alias' after a change (on_change: keep), but that one is exclusive: a "
-                  "reload stops it before it creates the new one");
+                  "reload stops it before it creates the new one; declare another on_change for its injection");
     invivo_changes_discard(changes);
     /* Behind a choice, or held by a prototype. */
     describe();
@@ -160,7 +160,7 @@ static void an_exclusive_dependency_is_not_kept(void) {
     ADD("a.holder", SINGLETON, .type = shared_type, INITIALIZER(arguments));
     expects_error(invivo_changes_check(changes, E), INVIVO_E_ARGUMENT,
                   "a.holder: 'a.holder' would keep the former 'a.port' of 'a.alias' after a change (on_change: keep), but that one is "
-                  "exclusive: a reload stops it before it creates the new one");
+                  "exclusive: a reload stops it before it creates the new one; declare another on_change for its injection");
     invivo_changes_discard(changes);
     /* It becomes exclusive later. */
     describe();

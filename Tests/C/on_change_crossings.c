@@ -231,7 +231,7 @@ static void exclusive_objects_are_not_kept_through_others(void) {
         const invivo_injection device = KEY("left", "a.device"), inner = KEY("input", "a.inner");
         const invivo_injection kept = {.name = "input", .how = INVIVO_INJECT_REFERENCE, .flags = INVIVO_INJECT_KEEP, .reference = "a.outer"};
         const char *expected = "a.holder: 'a.holder' would keep the former 'a.device' of 'a.outer' after a change (on_change: keep), but that one is "
-                               "exclusive: a reload stops it before it creates the new one";
+                               "exclusive: a reload stops it before it creates the new one; declare another on_change for its injection";
         for (int step = 0; step < 2; step++) {
             describe();
             for (int part = 0; part < 4; part++) {
@@ -279,7 +279,7 @@ static void a_choice_of_an_exclusive_object_is_not_kept(void) {
     once("a.holder");
     expects_error(choose_device(1), INVIVO_E_ARGUMENT,
                   "a.holder: 'a.holder' would keep the former 'a.device' of 'a.choice' after a change (on_change: keep), but that one is exclusive: a "
-                  "reload stops it before it creates the new one");
+                  "reload stops it before it creates the new one; declare another on_change for its injection");
     OK(choose_device(2));
     end();
 }

@@ -23,7 +23,7 @@ static void nothing_is_open(void) {
     CHECK_EQUAL(status("reloads")->as.unsigned_integer, 1);
     CHECK_EQUAL(status("last_error")->kind, INVIVO_KIND_NULL);
     CHECK_EQUAL(status("running")->kind, INVIVO_KIND_NULL);
-    const char *none[] = {"diverged", "kept", "unrestored", "former", "pins"};
+    const char *none[] = {"diverged", "kept", "restart", "unrestored", "former", "pins"};
     for (size_t index = 0; index < COUNT(none); index++) CHECK_EQUAL(count_of(none[index]), 0);
     CHECK_EQUAL(status("waiting_sets")->as.unsigned_integer, 0);
     expects_error(invivo_runtime_status(runtime, NULL, E), INVIVO_E_ARGUMENT, "out is NULL");

@@ -52,8 +52,27 @@ static void a_change_is_refused_with_a_reason() {
     CHECK(own.resolve<disk>("a.disk")->number == 1);
 }
 
+static void a_change_waits_for_a_restart() {
+    invivo::runtime own;
+    invivo::type<disk>("Disk").constructor<>().add(own);
+    auto describe = [&](int64_t number) {
+        own.define(definition("a.disk").singleton().restart().made<disk>([number](const invivo::build &) { return disk{number}; }));
+    };
+    describe(1);
+    auto first = own.resolve<disk>("a.disk");
+    CHECK(own.status().restart.empty());
+    describe(2);
+    CHECK(own.resolve<disk>("a.disk").get() == first.get());
+    auto pending = own.status().restart;
+    CHECK(pending.size() == 1 && pending[0].key == "a.disk" && pending[0].property.empty() && pending[0].since == own.generation());
+    own.reset("a.disk");
+    CHECK(own.resolve<disk>("a.disk")->number == 2);
+    CHECK(own.status().restart.empty());
+}
+
 int main() {
     an_object_keeps_the_former_one();
+    a_change_waits_for_a_restart();
     a_change_is_refused_with_a_reason();
     return ended();
 }

@@ -76,7 +76,7 @@ import Testing
             let plan = try plan(set)
             let next = plan.editor.finish(generation: graph.generation + 1, keys: keys)
             snapshot = snapshot.applying(
-                plan.wiring, plan.findings, plan.dependencies, former: graph, next: next, names)
+                plan.wiring, plan.findings, plan.dependencies, plan.restarts, former: graph, next: next, names)
             graph = next
         }
 

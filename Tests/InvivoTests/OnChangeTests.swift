@@ -69,5 +69,28 @@ extension SwiftAPI {
                 #expect(try studio.recorder() === recorder && recorder.theme.name == "blue")
             }
         }
+
+        @Test func aChangeWaitsForARestart() throws {
+            try withRuntime { runtime throws in
+                func define(_ name: String) throws {
+                    let source = Injection.config("theme", default: name)
+                    try runtime.define(
+                        "app.device",
+                        as: lazySingleton(wired(source, by: { (name: String) in Theme(name: name) })).restart())
+                }
+                func device() throws -> Theme { try runtime.resolve("app.device", as: Theme.self) }
+                try define("first")
+                let first = try device()
+                #expect(try runtime.status.restart.isEmpty)
+                try define("second")
+                #expect(try device() === first)
+                let generation = try runtime.status.generation
+                let pending = try runtime.status.restart
+                #expect(pending.map(\.key) == ["app.device"] && pending.map(\.since) == [generation])
+                try runtime.reset("app.device")
+                #expect(try device().name == "second")
+                #expect(try runtime.status.restart.isEmpty)
+            }
+        }
     }
 }

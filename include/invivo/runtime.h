@@ -276,6 +276,9 @@ INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_r
  *     diverged      the names of the documents whose files have other bytes than the live content, since a rollback
  *     kept          the dependencies of which objects keep the former object or value (INVIVO_ON_CHANGE_KEEP): maps with "key",
  *                   "dependency" and "since", the generation that replaced what is kept
+ *     restart       the changes that take effect when an object is next created (INVIVO_DEFINITION_RESTART,
+ *                   INVIVO_PROPERTY_RESTART): maps with "key", "property" ("" for the definition) and "since", the generation
+ *                   that made the change. Properties are those of shared objects
  *     unrestored    the keys of objects that a failed commit could not restore or set up again; each commit tries again
  *     former        the former generations that are read, pinned, or whose objects are in use, the oldest first: maps with
  *                   "generation", "age_ns" since it was replaced, "objects", "bytes" of their instances, and "threads", the

@@ -170,7 +170,18 @@ enum {
     /** Live objects of a prototype or graph-scope definition of a confined type follow reloads.
      * They belong to the domain of their type. A reload injects new values into their properties and methods. Values
      * from the initializer stay. */
-    INVIVO_DEFINITION_TRACKED = 64
+    INVIVO_DEFINITION_TRACKED = 64,
+    /** A change of the definition takes effect when its object is next created: at the next start of the program, or when
+     * a change set resets it (invivo_changes_reset) or rebuilds it for another reason.
+     *
+     * For singletons and lazy singletons without runtime arguments whose type has no block. While the object exists, a
+     * change set that changes the definition is checked as a whole and committed; the object stays, the report has a
+     * change of kind INVIVO_CHANGED_PENDING, and invivo_runtime_status lists the key ("restart"). Rank and visibility take
+     * effect at once. Another type, scope or `exclusive` is refused (INVIVO_E_REFUSED) while the object exists. Removal and
+     * overrides take effect at once. Injections of it that declare nothing else keep what they have
+     * (INVIVO_ON_CHANGE_KEEP), unless `on_change` is given. Traits still change its properties; see INVIVO_PROPERTY_RESTART for
+     * those that must not change meanwhile. */
+    INVIVO_DEFINITION_RESTART = 128
 };
 
 /** Conditions of the options of a choice. */

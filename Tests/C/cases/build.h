@@ -214,7 +214,8 @@ static const struct { const char *word; uint32_t scope, flag; } definition_words
     {"lazy", INVIVO_SCOPE_LAZY_SINGLETON, 0}, {"weak", INVIVO_SCOPE_WEAK_SINGLETON, 0}, {"thread", INVIVO_SCOPE_THREAD, 0},
     {"in", INVIVO_SCOPE_HOST, 0}, {"abstract", 0, INVIVO_DEFINITION_ABSTRACT}, {"hidden_class", 0, INVIVO_DEFINITION_HIDDEN_CLASS},
     {"hidden_interface", 0, INVIVO_DEFINITION_HIDDEN_INTERFACE}, {"nullable", 0, INVIVO_DEFINITION_NULLABLE},
-    {"exclusive", 0, INVIVO_DEFINITION_EXCLUSIVE}, {"waits", 0, INVIVO_DEFINITION_WAITS}, {"tracked", 0, INVIVO_DEFINITION_TRACKED}};
+    {"exclusive", 0, INVIVO_DEFINITION_EXCLUSIVE}, {"waits", 0, INVIVO_DEFINITION_WAITS}, {"tracked", 0, INVIVO_DEFINITION_TRACKED},
+    {"restart", 0, INVIVO_DEFINITION_RESTART}};
 
 static uint32_t scope_of(const char *word) {
     for (size_t i = 0; i < sizeof definition_words / sizeof *definition_words; i++)

@@ -103,6 +103,7 @@ struct Parts: Sendable {
         case "exclusive": return definition.exclusive()
         case "waits": return definition.waits()
         case "tracked": return definition.tracked()
+        case "restart": return definition.restart()
         case "on_change":
             let all: [String: OnChange] = ["follow": .follow, "keep": .keep, "rebuild": .rebuild, "refuse": .refuse]
             let items = word.items ?? []

@@ -83,7 +83,18 @@ from ._runtime.overrides import Override
 from ._runtime.runtime import Runtime, attach, live
 from ._services.config import ConfigObserver
 from ._services.documents import Source, Target
-from ._services.graph import Former, Generation, Kept, OpenPin, Retired, SourceState, State, Status, WiringNode
+from ._services.graph import (
+    Former,
+    Generation,
+    Kept,
+    OpenPin,
+    PendingRestart,
+    Retired,
+    SourceState,
+    State,
+    Status,
+    WiringNode,
+)
 from ._services.pools import Pool
 from ._services.reports import Change, Observer, Ready, Reloads, Report
 from ._services.settings import LogLevel
@@ -205,6 +216,7 @@ __all__ = [
     "Options",
     "OutOfMemoryError",
     "Override",
+    "PendingRestart",
     "Pin",
     "Pool",
     "PropertyError",

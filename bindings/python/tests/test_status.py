@@ -32,3 +32,33 @@ def test_a_status_says_what_is_open() -> None:
             assert [(each.generation, each.objects) for each in status.former] == [(runtime.generation - 1, 1)]
         assert runtime.status.pins == ()
         assert runtime.status.kept == (invivo.Kept("a.recorder", "a.disk", runtime.generation),)
+
+
+class Device:
+    number: int = invivo.tunable(1)
+    rate: int = invivo.tunable(1, restart=True)
+
+
+def test_changes_that_wait_for_a_restart() -> None:
+    with Runtime() as runtime:
+        restart = invivo.options(restart=True)
+        runtime.define(Device, "a.device", "singleton", number=1, options=restart)
+        device = runtime["a.device"]
+        assert runtime.status.restart == ()
+        runtime.define(Device, "a.device", "singleton", number=2, options=restart)
+        assert runtime["a.device"] is device
+        assert device.number == 1
+        assert runtime.status.restart == (invivo.PendingRestart("a.device", "", runtime.generation),)
+        first = runtime.generation
+        with runtime.changes() as changes:
+            changes.document("a.yaml", "traits: { a.device: [Set: { rate: 5 }] }")
+        assert device.rate == 1
+        assert runtime.status.restart == (
+            invivo.PendingRestart("a.device", "", first),
+            invivo.PendingRestart("a.device", "rate", runtime.generation),
+        )
+        runtime.reset("a.device")
+        assert runtime.status.restart == ()
+        new = runtime["a.device"]
+        assert new is not device
+        assert (new.number, new.rate) == (2, 5)

@@ -58,6 +58,11 @@ struct runtime_status {
         std::string key, dependency;
         uint64_t since = 0; ///< the generation that replaced what is kept
     };
+    /// A change that takes effect when an object is next created.
+    struct pending_restart {
+        std::string key, property; ///< without a property: of the definition
+        uint64_t since = 0;        ///< the generation that made the change
+    };
     /// A former generation that is read, pinned, or whose objects are in use.
     struct former_generation {
         uint64_t generation = 0, age_ns = 0, objects = 0, bytes = 0;
@@ -75,6 +80,7 @@ struct runtime_status {
     uint64_t waiting_sets = 0, waiting_jobs = 0;
     std::vector<std::string> diverged;  ///< documents whose files have other bytes than the live content
     std::vector<kept_dependency> kept;
+    std::vector<pending_restart> restart;
     std::vector<std::string> unrestored; ///< keys of objects that a failed commit could not restore
     std::vector<former_generation> former;
     std::vector<open_pin> pins;         ///< the oldest first
@@ -186,6 +192,8 @@ inline runtime_status status_of(invivo_runtime runtime) {
     status.diverged = fact<std::vector<std::string>>(facts, "diverged");
     for (const facts_map &each : fact<std::vector<facts_map>>(facts, "kept"))
         status.kept.push_back({fact<std::string>(each, "key"), fact<std::string>(each, "dependency"), fact<uint64_t>(each, "since")});
+    for (const facts_map &each : fact<std::vector<facts_map>>(facts, "restart"))
+        status.restart.push_back({fact<std::string>(each, "key"), fact<std::string>(each, "property"), fact<uint64_t>(each, "since")});
     status.unrestored = fact<std::vector<std::string>>(facts, "unrestored");
     for (const facts_map &each : fact<std::vector<facts_map>>(facts, "former"))
         status.former.push_back({fact<uint64_t>(each, "generation"), fact<uint64_t>(each, "age_ns"), fact<uint64_t>(each, "objects"),

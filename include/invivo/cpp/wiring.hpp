@@ -395,6 +395,8 @@ public:
     definition &exclusive() { return flags(INVIVO_DEFINITION_EXCLUSIVE); }
     definition &waits() { return flags(INVIVO_DEFINITION_WAITS); }
     definition &tracked() { return flags(INVIVO_DEFINITION_TRACKED); }
+    /// A change of the definition takes effect when its object is next created (INVIVO_DEFINITION_RESTART).
+    definition &restart() { return flags(INVIVO_DEFINITION_RESTART); }
     /// How its objects follow changes of what they receive: INVIVO_ON_CHANGE_KEEP, ...; `reason` is for REFUSE.
     definition &on_change(uint32_t how, std::string reason = {}) { return on_change_ = how, reason_ = std::move(reason), *this; }
     /// The start and stop timeouts of its objects.

@@ -231,6 +231,7 @@ if TYPE_CHECKING:
             exclusive: bool = False,
             waits: bool = False,
             tracked: bool = False,
+            restart: bool = False,
             start_timeout: float | None = None,
             stop_timeout: float | None = None,
             type: builtins.type[Any] | None = None,

@@ -167,8 +167,9 @@ class Options:
     object at a time, acquired in `on_start` and released in `on_stop`; a reload stops the old one before it creates the
     new one. ``waits``: it is blocked while a dependency is missing (a definition, a value of the configuration, its
     type). ``type``: the class of its objects, if no annotation declares it. ``tracked``: reloads inject new
-    dependencies into its prototypes. ``start_timeout``, ``stop_timeout``: limits in seconds for its objects; None:
-    those of the runtime.
+    dependencies into its prototypes. ``restart``: a change of the definition takes effect when its object is next
+    created, at the next start of the program or after a reset (`Runtime.status`); for singletons. ``start_timeout``,
+    ``stop_timeout``: limits in seconds for its objects; None: those of the runtime.
 
     ``on_change``: how its objects follow changes of what they receive, unless that declares it. ``"follow"``: after a
     change of an argument of the class an object is made again; an attribute is injected again. ``"keep"``: it keeps
@@ -189,6 +190,7 @@ class Options:
     exclusive: bool = False
     waits: bool = False
     tracked: bool = False
+    restart: bool = False
     start_timeout: float | None = None
     stop_timeout: float | None = None
     type: builtins.type[Any] | None = None
@@ -210,6 +212,7 @@ def options(
     exclusive: bool = False,
     waits: bool = False,
     tracked: bool = False,
+    restart: bool = False,
     start_timeout: float | None = None,
     stop_timeout: float | None = None,
     type: builtins.type[Any] | None = None,
@@ -234,6 +237,7 @@ def options(
         exclusive,
         waits,
         tracked,
+        restart,
         start_timeout,
         stop_timeout,
         type,

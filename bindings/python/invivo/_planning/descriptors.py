@@ -207,6 +207,7 @@ def _flags(options: Options) -> int:
     flags |= c.INVIVO_DEFINITION_EXCLUSIVE if options.exclusive else 0
     flags |= c.INVIVO_DEFINITION_WAITS if options.waits else 0
     flags |= c.INVIVO_DEFINITION_TRACKED if options.tracked else 0
+    flags |= c.INVIVO_DEFINITION_RESTART if options.restart else 0
     flags |= c.INVIVO_DEFINITION_HIDDEN_CLASS if options.hidden in (True, "class") else 0
     return flags | (c.INVIVO_DEFINITION_HIDDEN_INTERFACE if options.hidden in (True, "interface") else 0)
 

@@ -163,6 +163,18 @@ class Kept:
 
 
 @dataclasses.dataclass(frozen=True)
+class PendingRestart:
+    """A change that takes effect when an object is next created (``restart=True``).
+
+    ``property``: "" for the definition. ``since``: the generation that made the change.
+    """
+
+    key: str
+    property: str
+    since: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Former:
     """A former generation that is read, pinned, or whose objects are in use.
 
@@ -205,6 +217,7 @@ class Status:
     waiting_jobs: int
     diverged: tuple[str, ...]
     kept: tuple[Kept, ...]
+    restart: tuple[PendingRestart, ...]
     unrestored: tuple[str, ...]
     former: tuple[Former, ...]
     pins: tuple[OpenPin, ...]
@@ -219,6 +232,7 @@ def status(found: dict[str, Any]) -> Status:
         },
         diverged=tuple(found["diverged"]),
         kept=tuple(Kept(each["key"], each["dependency"], each["since"]) for each in found["kept"]),
+        restart=tuple(PendingRestart(each["key"], each["property"], each["since"]) for each in found["restart"]),
         unrestored=tuple(found["unrestored"]),
         former=tuple(
             Former(each["generation"], each["age_ns"] / 1e9, each["objects"], each["bytes"], tuple(each["threads"]))

@@ -27,7 +27,7 @@ SCOPES = {
     "weak": "weak_singleton",
     "thread": "thread",
 }
-FLAGS = ("abstract", "nullable", "exclusive", "waits", "tracked")
+FLAGS = ("abstract", "nullable", "exclusive", "waits", "tracked", "restart")
 ANNOTATIONS: dict[str, Any] = {
     "any": Any,
     "bool": bool,
