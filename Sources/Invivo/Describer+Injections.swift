@@ -32,6 +32,7 @@ extension Describer {
         if injection.isExact { entry.flags |= UInt32(INVIVO_INJECT_EXACT) }
         if injection.isGreedy { entry.flags |= UInt32(INVIVO_INJECT_GREEDY) }
         entry.flags |= injection.onChange?.flag ?? 0
+        if injection.owns { entry.flags |= UInt32(INVIVO_INJECT_OWNS) }
         func kind(_ kind: Int) { entry.how = UInt32(kind) }
         if let hears = injection.hears {
             entry.added = try arena.name(hears.added)

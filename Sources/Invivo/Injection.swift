@@ -53,6 +53,7 @@ public struct Injection {
     var isExact = false
     var isGreedy = false
     var onChange: OnChange?
+    var owns = false
     /// The class of the receiver, whose converter reads strings of the configuration.
     var place: AnyClass?
     /// The methods that are notified of added and removed candidates of a list.
@@ -170,6 +171,10 @@ public struct Injection {
     /// The same injection, with a declaration of how its holder follows changes. For an injection as a whole, not for an
     /// item of a list or the target of a provider.
     public func onChange(_ onChange: OnChange) -> Injection { with { $0.onChange = onChange } }
+
+    /// The same injection, whose holder owns what it receives: it is set up again when that changes, like the owner of a child.
+    /// Also for a provider or lazy reference. For an injection as a whole.
+    public func owned() -> Injection { with { $0.owns = true } }
 
     private func with(_ change: (inout Injection) -> Void) -> Injection {
         var copy = self

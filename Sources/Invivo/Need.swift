@@ -64,6 +64,7 @@ final class Need: @unchecked Sendable {
         if injection.isExact { entry.flags |= UInt32(INVIVO_INJECT_EXACT) }
         if injection.isGreedy { entry.flags |= UInt32(INVIVO_INJECT_GREEDY) }
         entry.flags |= injection.onChange?.flag ?? 0
+        if injection.owns { entry.flags |= UInt32(INVIVO_INJECT_OWNS) }
         var items: [Injection] = []
         switch injection.how {
         case .type(let type):

@@ -287,7 +287,7 @@ private struct SourceReader {
                 Injection(
                     name: name, try source(given, field, path: "\(path).\(name ?? "\(index)")", depth: depth),
                     listeners: try listeners(given, field), label: name == nil ? label : nil,
-                    onChange: try onChange(given, field, depth)))
+                    onChange: try onChange(given, field, depth), owns: try owns(given, field, depth)))
         }
         return found
     }
@@ -310,6 +310,15 @@ private struct SourceReader {
                 path: key)
         }
         return first.onChange
+    }
+
+    private func owns(_ given: invivo_injection, _ field: String, _ depth: Int) throws(Failure) -> Bool {
+        guard given.flags & UInt32(INVIVO_INJECT_OWNS) != 0 else { return false }
+        guard depth == 0 else {
+            throw Failure(
+                .argument, "\(field).flags: OWNS is for an injection as a whole, not for an item of it", path: key)
+        }
+        return true
     }
 
     /// The methods that are called when candidates are added or removed: both or neither.
@@ -374,10 +383,12 @@ private struct SourceReader {
                     .argument, "\(field).when is \(option.when), which is not one of INVIVO_WHEN_...", path: key)
             }
             _ = try onChange(option.use, "\(field).use", 1)
+            _ = try owns(option.use, "\(field).use", 1)
             let use = try source(option.use, "\(field).use", path: "\(key).\(index)")
             found.append(DefinitionChoice.Option(when, use: use))
         }
         _ = try onChange(chooser.pointee, "chooser", 1)
+        _ = try owns(chooser.pointee, "chooser", 1)
         let chosen = try source(chooser.pointee, "chooser", path: "\(key).chooser")
         return DefinitionChoice(chooser: chosen, options: found)
     }
@@ -389,7 +400,7 @@ private struct SourceReader {
         let known = UInt32(
             INVIVO_INJECT_OPTIONAL | INVIVO_INJECT_EXACT | INVIVO_INJECT_GREEDY | INVIVO_INJECT_OR_DEFAULT
                 | INVIVO_INJECT_BY_POSITION | INVIVO_INJECT_KEEP | INVIVO_INJECT_REBUILD | INVIVO_INJECT_REFUSE
-                | INVIVO_INJECT_FOLLOW)
+                | INVIVO_INJECT_FOLLOW | INVIVO_INJECT_OWNS)
         guard given.flags & ~known == 0 else { throw fail("flags contains unknown ones") }
         let items = try injections(
             given.items, given.item_count, "\(field).items", path: path, depth: depth + 1)

@@ -119,6 +119,7 @@ public final class LentDefinition {
                 if given.name == nil, given.label != nil { lent.flags |= UInt32(INVIVO_INJECT_BY_POSITION) }
                 lent.added = text(given.listeners?.added)
                 lent.removed = text(given.listeners?.removed)
+                if given.owns { lent.flags |= UInt32(INVIVO_INJECT_OWNS) }
                 switch given.onChange {
                 case .keep: lent.flags |= UInt32(INVIVO_INJECT_KEEP)
                 case .rebuild: lent.flags |= UInt32(INVIVO_INJECT_REBUILD)

@@ -271,7 +271,7 @@ private struct ComponentReader {
                 injection.name.map { name in parameters.first { $0.name.isSameName(as: name) } }
                 ?? parameters.dropFirst(position).first
             return source(injection, parameter.map { .parameter($0) } ?? .kind(nil)).map {
-                Injection(name: injection.name, $0, onChange: onChange(injection))
+                Injection(name: injection.name, $0, onChange: onChange(injection), owns: owns(injection))
             }
         }
     }
@@ -280,14 +280,14 @@ private struct ComponentReader {
         given.compactMap { injection in
             guard let name = injection.name, let type else {
                 return source(injection).map {
-                    Injection(name: injection.name, $0, listeners: listeners(injection), onChange: onChange(injection))
+                    Injection(name: injection.name, $0, listeners: listeners(injection), onChange: onChange(injection), owns: owns(injection))
                 }
             }
             do throws(Failure) {
                 let property = try type.description.property(named: name).property
                 guard let source = source(injection, .property(property)) else { return nil }
                 if let value = source.constant { _ = try property.check(value) }
-                return Injection(name: name, source, listeners: listeners(injection), onChange: onChange(injection))
+                return Injection(name: name, source, listeners: listeners(injection), onChange: onChange(injection), owns: owns(injection))
             } catch {
                 note(error, injection)
                 return nil
@@ -297,11 +297,11 @@ private struct ComponentReader {
 
     /// Reports items that declare how they follow changes.
     private mutating func refuseOnChange(inside items: [ManifestInjection]) {
-        for item in items where onChange(item) != nil {
+        for item in items where onChange(item) != nil || owns(item) {
             note(
                 Failure(
                     .argument,
-                    "on_change is for an injection as a whole, not for an item of it: write it at the outer one"),
+                    "\(owns(item) ? "owns" : "on_change") is for an injection as a whole, not for an item of it: write it at the outer one"),
                 item)
         }
     }
@@ -312,6 +312,12 @@ private struct ComponentReader {
         return form.onChange.map(OnChange.init(manifest:))
     }
 
+    /// Whether an injection sets its holder up again when what it receives changes.
+    private func owns(_ injection: ManifestInjection) -> Bool {
+        guard case .form(let form) = injection.value else { return false }
+        return form.owns
+    }
+
     /// The methods that are called when candidates of a list are added or removed.
     private func listeners(_ injection: ManifestInjection) -> Injection.Listeners? {
         guard case .form(let form) = injection.value, let listeners = form.listeners else { return nil }
@@ -320,7 +326,7 @@ private struct ComponentReader {
 
     mutating func injections(_ given: [ManifestInjection]) -> [Injection] {
         given.compactMap { injection in
-            source(injection).map { Injection(name: injection.name, $0, onChange: onChange(injection)) }
+            source(injection).map { Injection(name: injection.name, $0, onChange: onChange(injection), owns: owns(injection)) }
         }
     }
 
@@ -332,7 +338,7 @@ private struct ComponentReader {
             for (index, argument) in call.arguments.enumerated() {
                 let destination: Destination = index < parameters.count ? .parameter(parameters[index]) : .kind(nil)
                 if let source = source(argument, destination) {
-                    arguments.append(Injection(name: nil, source, onChange: onChange(argument)))
+                    arguments.append(Injection(name: nil, source, onChange: onChange(argument), owns: owns(argument)))
                 }
             }
             return Invocation(method: call.method, arguments: arguments)

@@ -47,6 +47,7 @@ extension Definition {
     private static func areSame(_ a: [Injection], _ b: [Injection]) -> Bool {
         a.elementsEqual(b) {
             $0.name.isSameName(as: $1.name) && $0.listeners == $1.listeners && $0.onChange == $1.onChange
+                && $0.owns == $1.owns
                 && $0.source == $1.source
         }
     }

@@ -126,7 +126,9 @@ extension DefinitionCompiler {
             let property = try type.description.property(named: name).property
             if property.isReadOnly { throw Failure(.readOnly, "\(type.name).\(name) cannot be set: it is read only") }
             if !set.insert(property.name).inserted { throw Failure(.exists, "the property '\(name)' is set twice") }
-            if injection.onChange != nil, property.isInBlock || injection.listeners != nil {
+            if injection.onChange != nil && (property.isInBlock || injection.listeners != nil)
+                || injection.owns && property.isInBlock
+            {
                 throw Failure(
                     .argument,
                     "the property '\(name)' declares how it follows changes, but "

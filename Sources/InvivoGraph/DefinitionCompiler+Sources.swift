@@ -86,7 +86,7 @@ extension DefinitionCompiler {
             return reader(of: path.text, target.parts.first, isOptional, site)
         }
         // A lazy is called without arguments.
-        switch source(target, .deferred, site, given: edge, orMore: kind != .lazy) {
+        switch source(target, edge.deferred, site, given: edge, orMore: kind != .lazy) {
         case .object(let id, let arguments, _):
             if kind == .lazy { references.lazyKeys.insert(id) }
             if kind == .weak { checkKept(id, site) }

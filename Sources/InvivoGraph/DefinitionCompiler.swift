@@ -55,7 +55,8 @@ struct DefinitionCompiler {
     func edge(_ way: Edge.Way, of injection: Injection) -> Edge {
         let body = definition.body
         let usual = body.onChange ?? (body.flags.contains(.restart) ? .keep : .follow)
-        return Edge(way, injection.listeners != nil ? .follow : injection.onChange ?? usual)
+        return Edge(
+            way, injection.listeners != nil ? .follow : injection.onChange ?? usual, owns: injection.owns)
     }
 
     /// Checks that there are objects to which the declarations apply.
@@ -67,6 +68,7 @@ struct DefinitionCompiler {
                 "on_change is declared, but \(body.alias != nil ? "an alias" : "a choice") creates no object: declare it for "
                     + "the definition that receives '\(definition.key)', or for its injection")
         }
+        checkOwned()
         if body.flags.contains(.restart), body.alias != nil || body.choice != nil || body.constant != nil {
             let kind = body.alias != nil ? "an alias" : body.choice != nil ? "a choice" : "a constant"
             fail(.argument, "restart is declared, but \(kind) creates no object that could stay as it is")
@@ -78,6 +80,28 @@ struct DefinitionCompiler {
                 .argument,
                 "on_change: refuse is for shared and tracked definitions: the objects of scope \(definition.scope.name) "
                     + "are not known")
+        }
+    }
+
+    /// Checks that there are owners whose objects are known, and objects that they own.
+    private mutating func checkOwned() {
+        let body = definition.body
+        let invocations = body.methods + body.before + body.after + body.afterAll
+        let injections =
+            body.initializer + body.properties + invocations.flatMap(\.arguments)
+            + (body.maker?.invocation.arguments ?? [])
+        guard injections.contains(where: \.owns) else { return }
+        let owned = references.edges.filter(\.edge.owns)
+        if owned.isEmpty, errors.isEmpty, lacks.isEmpty {
+            fail(.argument, "owns is declared for an injection that refers to no key: nothing would set the object up again")
+        }
+        if !owned.isEmpty, !definition.scope.isShared, !body.flags.contains(.tracked), !definition.isAbstract {
+            fail(
+                .argument,
+                "owns is for shared and tracked definitions: the objects of scope \(definition.scope.name) are not known")
+        }
+        if owned.contains(where: \.edge.isKept) {
+            fail(.argument, "owns with on_change: keep: the object would be set up again for what it does not receive")
         }
     }
 

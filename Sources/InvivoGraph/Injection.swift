@@ -9,6 +9,8 @@ public struct Injection: Sendable {
     public let label: String?
     /// How the dependent follows changes; nil = as its definition declares.
     public let onChange: OnChange?
+    /// Whether the dependent is set up again when what it receives changes.
+    public let owns: Bool
 
     /// Methods of the holder that are called when a candidate is added or removed.
     public struct Listeners: Sendable, Equatable {
@@ -22,9 +24,11 @@ public struct Injection: Sendable {
     }
 
     public init(
-        name: String?, _ source: Source, listeners: Listeners? = nil, label: String? = nil, onChange: OnChange? = nil
+        name: String?, _ source: Source, listeners: Listeners? = nil, label: String? = nil, onChange: OnChange? = nil,
+        owns: Bool = false
     ) {
         self.onChange = onChange
+        self.owns = owns
         self.label = label
         self.name = name
         self.source = source
@@ -33,7 +37,7 @@ public struct Injection: Sendable {
 
     /// Returns a copy with another source.
     func with(_ source: Source) -> Injection {
-        Injection(name: name, source, listeners: listeners, label: label, onChange: onChange)
+        Injection(name: name, source, listeners: listeners, label: label, onChange: onChange, owns: owns)
     }
 }
 

@@ -42,10 +42,13 @@ public struct Edge: Sendable, Equatable {
 
     public let way: Way
     public let onChange: OnChange
+    /// Whether the dependent is set up again when the dependency changes.
+    public let owns: Bool
 
-    public init(_ way: Way, _ onChange: OnChange = .follow) {
+    public init(_ way: Way, _ onChange: OnChange = .follow, owns: Bool = false) {
         self.way = way
         self.onChange = way == .deferred ? .follow : onChange
+        self.owns = owns
     }
 
     public static let deferred = Edge(.deferred)
@@ -66,23 +69,26 @@ public struct Edge: Sendable, Equatable {
 
     /// The stronger of both: as one edge, they affect a dependent like both.
     public func joined(_ other: Edge) -> Edge {
-        if isDeferred { return other }
-        if other.isDeferred { return self }
-        return Edge(max(way, other.way), max(onChange, other.onChange))
+        let owns = owns || other.owns
+        if isDeferred { return Edge(other.way, other.onChange, owns: owns) }
+        if other.isDeferred { return Edge(way, onChange, owns: owns) }
+        return Edge(max(way, other.way), max(onChange, other.onChange), owns: owns)
     }
+
+    /// The edge of a reference that the dependent resolves at each use.
+    public var deferred: Edge { Edge(.deferred, owns: owns) }
 
     // MARK: packed
 
     /// The number of bits of `packed`.
-    public static let packedBits: UInt32 = 4
+    public static let packedBits: UInt32 = 5
 
-    public var packed: UInt32 { UInt32(way.rawValue) | (onChange.rawValue - 1) << 2 }
+    public var packed: UInt32 { UInt32(way.rawValue) | (onChange.rawValue - 1) << 2 | (owns ? 16 : 0) }
 
     /// Nil for bits that no edge has.
     public init?(packed: UInt32) {
-        guard let way = Way(rawValue: UInt8(packed & 3)), let onChange = OnChange(rawValue: packed >> 2 + 1) else {
-            return nil
-        }
-        self.init(way, onChange)
+        guard let way = Way(rawValue: UInt8(packed & 3)), let onChange = OnChange(rawValue: packed >> 2 & 3 + 1)
+        else { return nil }
+        self.init(way, onChange, owns: packed & 16 != 0)
     }
 }

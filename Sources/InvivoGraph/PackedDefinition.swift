@@ -37,7 +37,7 @@ struct PackedDefinition: @unchecked Sendable {
         let parameters = type.description.signature.parameters
         for (index, injection) in definition.body.initializer.enumerated() {
             guard case .reference(let key, false) = injection.source.kind, injection.source.parts.isEmpty,
-                injection.listeners == nil, injection.onChange == nil
+                injection.listeners == nil, injection.onChange == nil, !injection.owns
             else { return nil }
             // An injection without a name takes the first gap. That is its index only if no injection before it has a name.
             guard injection.name != nil || definition.body.initializer[..<index].allSatisfy({ $0.name == nil }) else {
@@ -219,7 +219,7 @@ struct PackedProperty: Sendable {
     private let number: UInt16
 
     init?(_ injection: Injection, _ type: TypeDescription) {
-        guard let name = injection.name, injection.listeners == nil, injection.onChange == nil,
+        guard let name = injection.name, injection.listeners == nil, injection.onChange == nil, !injection.owns,
             injection.source.parts.isEmpty,
             let value = injection.source.constant, value.isPacked,
             let (property, isFormerName) = try? type.property(named: name), !isFormerName,

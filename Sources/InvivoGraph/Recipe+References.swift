@@ -55,8 +55,9 @@ extension Recipe {
         func taking(_ ids: [UInt32]) -> References {
             var taking = self
             for id in ids {
+                let owns = taking.edges.contains { $0.id == id && $0.edge.owns }
                 taking.edges.removeAll { $0.id == id }
-                taking.edges.append((id, .initializer))
+                taking.edges.append((id, Edge(.initializer, owns: owns)))
             }
             return taking
         }
@@ -77,6 +78,9 @@ extension Recipe {
         public var onChange: [UInt32: OnChange] {
             Dictionary(edges.filter { !$0.edge.isDeferred }.map { ($0.id, $0.edge.onChange) }, uniquingKeysWith: max)
         }
+
+        /// The keys whose change sets its objects up again.
+        public var owned: [UInt32] { edges.filter { $0.edge.owns }.map(\.id) }
 
         /// Whether there are keys of which its objects keep the former object.
         public var keep: Bool { edges.contains { $0.edge.isKept } }

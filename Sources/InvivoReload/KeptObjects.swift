@@ -6,10 +6,11 @@ internal import InvivoWiring
 struct KeptObjects {
     let observed: any Observed
     let graph: Graph
+    let links: Links
 
     /// Returns the objects that a plan concerns.
     ///
-    /// An owner of a changed child is set up again. A tracked object whose own definition changes is treated like a child. Objects into which
+    /// An owner of a changed child, or of an injected object, is set up again. A tracked object whose own definition changes is treated like a child. Objects into which
     /// something new is injected, and attached objects of changed keys, are refreshed.
     func concerned(by effects: Effects) -> Owners.Concerned {
         guard observed.hasCalledObjects else { return Owners.Concerned() }
@@ -38,13 +39,15 @@ struct KeptObjects {
         if hasOwners {
             changed += observed.children(of: steps.rebuilt.filter { !followed.contains($0) })
         }
+        let owners = links.owners.isEmpty ? [] : steps.rebuilt.sorted().flatMap { links.owners[$0] }
         for (id, _) in steps.reinjected where isTold(id) { refreshed += observed.objects(id) }
         for id in steps.rebuilt {
             refreshed += observed.targets(id).filter { $0.type.description.functions.areToldOfCommits }.map(\.object)
         }
         var concerned =
-            changed.isEmpty && !observed.hasUnfinished
-            ? Owners.Concerned() : observed.concerned(by: changed, settable: settable, rebuilt: steps.rebuilt)
+            changed.isEmpty && owners.isEmpty && !observed.hasUnfinished
+            ? Owners.Concerned()
+            : observed.concerned(by: changed, owners: owners, settable: settable, rebuilt: steps.rebuilt, links.owners(of:))
         var seen = Set(concerned.setUp + concerned.retried)
         concerned.refreshed = (refreshed + concerned.refreshed).filter { seen.insert($0).inserted }
         return concerned

@@ -25,7 +25,12 @@ protocol Observed {
     /// Returns the children of keys.
     func children(of keys: some Sequence<UInt32>) -> [UInt64]
     /// Returns the objects that are called because objects change that belong to others: see `Owners`.
-    func concerned(by changed: [UInt64], settable: Set<UInt64>, rebuilt: IDSet) -> Owners.Concerned
+    ///
+    /// `owners` are definitions whose objects own something that changes, and `ownersOf` returns those of a key.
+    func concerned(
+        by changed: [UInt64], owners: [UInt32], settable: Set<UInt64>, rebuilt: IDSet,
+        _ ownersOf: (UInt32) -> [UInt32]
+    ) -> Owners.Concerned
     /// Whether commits set objects up or call them.
     var hasCalledObjects: Bool { get }
     /// Whether objects have children.
@@ -99,12 +104,23 @@ struct LiveRuntime: Observed, Registrations {
         container.monitor.locked { container.life.owners.children(of: keys) }
     }
 
-    func concerned(by changed: [UInt64], settable: Set<UInt64>, rebuilt: IDSet) -> Owners.Concerned {
-        container.monitor.locked {
-            container.life.owners.concerned(by: changed, settable: settable) { (object, id) in
-                guard graph.recipe(id)?.scope.isShared == true else { return false }
-                return rebuilt.contains(id) || graph.cell(id)?.isInstance(object) != true
-            }
+    func concerned(
+        by changed: [UInt64], owners: [UInt32], settable: Set<UInt64>, rebuilt: IDSet,
+        _ ownersOf: (UInt32) -> [UInt32]
+    ) -> Owners.Concerned {
+        func held(_ id: UInt32) -> [UInt64] {
+            guard let cell = graph.cell(id) else { return [] }
+            let tracked = cell.trackedObjects().filter(\.mayExist).map(\.object)
+            return tracked.isEmpty ? cell.objects().map(\.object) : tracked
+        }
+        return container.monitor.locked {
+            container.life.owners.concerned(
+                by: changed, owners: owners.flatMap(held), settable: settable,
+                declared: { ownersOf($0).flatMap(held) },
+                isReplaced: { (object, id) in
+                    guard graph.recipe(id)?.scope.isShared == true else { return false }
+                    return rebuilt.contains(id) || graph.cell(id)?.isInstance(object) != true
+                })
         }
     }
 

@@ -122,7 +122,6 @@ struct Effects {
     var steps = CommitSteps()
     var store = StoreEffects()
     var changes: [Report.Change] = []
-    var restarts: PendingRestarts.Changes = [:]
 }
 
 /// The warnings about traits that a plan has found, by key.

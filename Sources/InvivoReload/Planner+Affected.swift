@@ -6,7 +6,8 @@ internal import InvivoWiring
 extension Planner {
     /// Plans the affected set: exactly the dependents of the changes, along the reverse edges.
     func planCells(
-        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ failures: inout [Failure],
+        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects,
+        _ restarts: inout PendingRestarts.Changes, _ failures: inout [Failure],
         _ warnings: inout [(String, Location)]
     ) throws(Failure) -> KeptDependencies.Changes {
         var remade: [UInt32] = []
@@ -18,7 +19,7 @@ extension Planner {
         let resets = Set(resetKeys(wiring, effects.editor))
         var queue: [UInt32] = []
         for id in wiring.definitions.changed.keys.sorted() where !rebased.contains(id) {
-            if !resets.contains(id), planRestart(id, wiring, &effects, &failures) { continue }
+            if !resets.contains(id), planRestart(id, wiring, &effects, &restarts, &failures) { continue }
             queue.append(id)
         }
         queue += wiring.config.changedIDs.sorted()
@@ -63,7 +64,7 @@ extension Planner {
                 }
                 let isHeld = isHeld(holder)
                 if isHeld && followers.stays(holder, edge.onChange, when: id) { continue }
-                if edge == .injection && isHeld && isChangedInPlace(holder, [id]) {
+                if edge.way == .injection && edge.onChange == .follow && isHeld && isChangedInPlace(holder, [id]) {
                     reinjected.insert(holder)
                 } else if seen.insert(holder) {
                     queue.append(holder)
@@ -99,7 +100,8 @@ extension Planner {
 
     /// Plans a changed definition that is declared `restart`: its object stays, and keeps its slot. Returns false if it does not.
     private func planRestart(
-        _ id: UInt32, _ wiring: NextWiring, _ effects: inout Effects, _ failures: inout [Failure]
+        _ id: UInt32, _ wiring: NextWiring, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes,
+        _ failures: inout [Failure]
     ) -> Bool {
         guard let cell = graph.cell(id), cell.id == id, cell.definition.body.flags.contains(.restart), isHeld(id),
             before.overrides[id] == nil, wiring.definitions.overrides[id] == nil,
@@ -125,7 +127,7 @@ extension Planner {
             return true
         }
         let isBack = recipe.definition.isSame(as: former.definition) && recipe.definition.hasSameBase(as: former.definition)
-        effects.restarts[id, default: .init()].definition = !isBack
+        restarts[id, default: .init()].definition = !isBack
         effects.store.touched.insert(id)
         if !isBack {
             effects.changes.append(

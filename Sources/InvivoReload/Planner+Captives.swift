@@ -52,6 +52,7 @@ extension Planner {
                         path: holder.key, at: holder.definition.location))
             }
         }
+        try findOwnerCycles(definitions, compiled, recipe, &failures)
         for id in holders.sorted() {
             try loading.step()
             guard let holder = recipe(id), holder.id == id, holder.scope.isShared, !holder.isAbstract,
@@ -63,6 +64,40 @@ extension Planner {
                     .captive,
                     "\(why(holder, captive)): \(path); inject a provider, or give them scopes and types that fit",
                     path: holder.key, at: holder.definition.location))
+        }
+    }
+
+    /// Finds definitions that own themselves, directly or through others.
+    private func findOwnerCycles(
+        _ definitions: DefinitionPlan, _ compiled: Compiled, _ recipe: (UInt32) -> Recipe?,
+        _ failures: inout [Failure]
+    ) throws(Failure) {
+        var suspects = Set(compiled.recipes.filter { !$0.value.references.owned.isEmpty }.map(\.key))
+        for id in definitions.changed.keys { suspects.formUnion(before.links.owners(of: id)) }
+        var reported: Set<UInt32> = []
+        var loading = LoadSteps()
+        for id in suspects.sorted() where !reported.contains(id) {
+            guard let first = recipe(id), first.id == id else { continue }
+            var from: [UInt32: UInt32] = [:]
+            var waiting = [first]
+            while let owner = waiting.popLast() {
+                try loading.step()
+                for target in owner.references.owned {
+                    guard let owned = recipe(target), from[owned.id] == nil else { continue }
+                    from[owned.id] = owner.id
+                    waiting.append(owned)
+                }
+            }
+            guard from[id] != nil else { continue }
+            var path = [id]
+            repeat { path.insert(from[path[0]] ?? id, at: 0) } while path[0] != id
+            reported.formUnion(path)
+            failures.append(
+                Failure(
+                    .cycle,
+                    "'\(first.key)' owns itself: \(path.map(names.name).joined(separator: " -> ")); an owner is set up again when "
+                        + "what it owns changes: remove 'owns' from one of these injections",
+                    path: first.key, at: first.definition.location))
         }
     }
 

@@ -8,8 +8,8 @@ internal import InvivoWiring
 extension Planner {
     /// Plans the layers of each affected key from all documents. Returns the keys that it has planned, and those with warnings.
     func planLayers(
-        _ wiring: NextWiring, _ effects: inout Effects, _ warnings: inout [(String, Location)],
-        _ failures: inout [Failure]
+        _ wiring: NextWiring, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes,
+        _ warnings: inout [(String, Location)], _ failures: inout [Failure]
     ) throws(Failure) -> LayerFindings {
         let set = wiring.set
         var findings = LayerFindings()
@@ -48,7 +48,9 @@ extension Planner {
             try Loading.check()
             let key = (wiring.definitions.changed[id] ?? nil)?.key ?? names.name(id)
             let count = warnings.count
-            note { () throws(Failure) in try planLayers(wiring, &effects, id, key, try documents.said(key), &warnings) }
+            note { () throws(Failure) in 
+                try planLayers(wiring, &effects, &restarts, id, key, try documents.said(key), &warnings)
+            }
             noteWarnings(key, since: count)
         }
         var known: Set<String>?
@@ -193,8 +195,8 @@ extension Planner {
     }
 
     private func planLayers(
-        _ wiring: NextWiring, _ effects: inout Effects, _ id: UInt32, _ key: String, _ said: Said?,
-        _ warnings: inout [(String, Location)]
+        _ wiring: NextWiring, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes, _ id: UInt32,
+        _ key: String, _ said: Said?, _ warnings: inout [(String, Location)]
     ) throws(Failure) {
         let specs = said?.specs ?? []
         let set = wiring.set
@@ -236,7 +238,7 @@ extension Planner {
         let isRemade = effects.steps.builds.contains { $0.id == id } || effects.editor.cell(id) !== graph.cell(id)
         var shared: Set<UInt64> = []
         // The object has its former definition until it is created again.
-        let isRestarted = effects.restarts[id]?.definition != nil
+        let isRestarted = restarts[id]?.definition != nil
         if !isRemade, before.alias(id) == nil {
             for object in observed.objects(id) {
                 shared.insert(object)
@@ -271,7 +273,7 @@ extension Planner {
         for (index, property, old, new) in changed {
             let isPending = property.takesRestart || !(hasLive || property.isInBlock)
             if property.takesRestart, !shared.isEmpty {
-                effects.restarts[id, default: .init()].properties[index] = (old, new)
+                restarts[id, default: .init()].properties[index] = (old, new)
             }
             effects.changes.append(
                 Report.Change(

@@ -52,11 +52,12 @@ struct Planner {
         let misspelled = try misspelled(wiring)
         warnings += misspelled.map { ($0.text, $0.location) }
         noteChanges(of: config, &effects.changes)
-        let dependencies = try planCells(wiring, rebased, &effects, &failures, &warnings)
-        let findings = try planLayers(wiring, &effects, &warnings, &failures)
+        var restarts: PendingRestarts.Changes = [:]
+        let dependencies = try planCells(wiring, rebased, &effects, &restarts, &failures, &warnings)
+        let findings = try planLayers(wiring, &effects, &restarts, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
-        let kept = KeptObjects(observed: observed, graph: graph).concerned(by: effects)
+        let kept = KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects)
         try planSettings(config, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
         let checks = ruleChecks(wiring, effects)
@@ -65,7 +66,7 @@ struct Planner {
         return Plan(
             wiring: wiring, editor: effects.editor, steps: effects.steps, store: effects.store,
             changes: effects.changes, findings: findings, misspelled: misspelled, checks: checks,
-            dependencies: dependencies, restarts: effects.restarts, kept: kept)
+            dependencies: dependencies, restarts: restarts, kept: kept)
     }
 
     // MARK: definitions after the plan

@@ -81,6 +81,8 @@ struct Links: Sendable {
     var patterns: TreeSet<UInt32> = []
     /// The definitions whose objects keep former dependencies.
     var keepers: TreeSet<UInt32> = []
+    /// Key -> the definitions whose objects own what they receive of it.
+    var owners = KeySets<UInt32>()
     /// Type -> the definitions with a type query for it.
     var typeQueries = KeySets<String>()
     /// Key that is not defined -> the definitions that are blocked on it.
@@ -89,6 +91,12 @@ struct Links: Sendable {
     var optionalReferences = KeySets<String>()
     /// Object -> the keys whose constant it is.
     var constantKeys = KeySets<UInt64>()
+
+    /// Returns the definitions whose objects own what they receive of a key, under any of its names.
+    func owners(of id: UInt32) -> [UInt32] {
+        guard !owners.isEmpty else { return [] }
+        return ([id] + allAliases(of: id)).flatMap { owners[$0] }
+    }
 
     /// Returns every other name of a key, aliases of aliases included.
     func allAliases(of id: UInt32) -> Set<UInt32> {
@@ -200,6 +208,7 @@ extension Links {
     fileprivate mutating func note(_ id: UInt32, _ recipe: Recipe) {
         for (target, edge) in recipe.references.edges { dependents.set(edge, of: id, to: target) }
         if recipe.references.keep { keepers.insert(id) }
+        for target in recipe.references.owned { owners.insert(id, into: target) }
         for name in recipe.references.typeQueries { typeQueries.insert(id, into: name) }
         for name in recipe.references.awaitedKeys { blockedOn.insert(id, into: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.insert(id, into: name) }
@@ -211,6 +220,7 @@ extension Links {
         guard let recipe, recipe.id == id else { return }
         for (target, _) in recipe.references.edges { dependents.remove(id, from: target) }
         if recipe.references.keep { keepers.remove(id) }
+        for target in recipe.references.owned { owners.remove(id, from: target) }
         for name in recipe.references.typeQueries { typeQueries.remove(id, from: name) }
         for name in recipe.references.awaitedKeys { blockedOn.remove(id, from: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.remove(id, from: name) }

@@ -27,13 +27,14 @@ public struct ManifestForm: Sendable {
         /// The keys that are allowed beside this one.
         var others: [String] {
             switch self {
-            case .config, .entry: ["default", "optional", "on_change"]
-            case .key: ["arguments", "optional", "on_change"]
-            case .new: ["optional", "on_change"]
-            case .type: ["optional", "exact", "greedy", "on_change"]
-            case .all: ["exact", "added", "removed", "on_change"]
-            case .path: ["of", "optional", "on_change"]
+            case .config, .entry: ["default", "optional", "on_change", "owns"]
+            case .key: ["arguments", "optional", "on_change", "owns"]
+            case .new: ["optional", "on_change", "owns"]
+            case .type: ["optional", "exact", "greedy", "on_change", "owns"]
+            case .all: ["exact", "added", "removed", "on_change", "owns"]
+            case .path: ["of", "optional", "on_change", "owns"]
             case .text: ["by", "on_change"]
+            case .provider, .lazy, .weak: ["owns"]
             default: []
             }
         }
@@ -54,6 +55,8 @@ public struct ManifestForm: Sendable {
     public var converter: String?
     /// How the holder follows changes of this injection; nil = as the component declares.
     public var onChange: ManifestOnChange?
+    /// Whether the holder is set up again when what it receives changes.
+    public var owns = false
     /// The methods that an `$all` calls when candidates are added and removed.
     public var listeners: (added: String, removed: String)?
 }
@@ -81,6 +84,7 @@ extension ManifestChecker {
         form.isOptional = flag("optional", entries, path)
         form.isExact = flag("exact", entries, path)
         form.isGreedy = flag("greedy", entries, path)
+        form.owns = flag("owns", entries, path)
         form.onChange = entries["on_change"].flatMap { checker.onChange($0, path: path.key("on_change")) }
         let inner = path.key(head.key)
         switch kind {

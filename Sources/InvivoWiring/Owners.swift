@@ -41,7 +41,7 @@ public final class Owners: Sendable {
     }
 
     /// The objects that are called because children have changed, the owners before the objects below them.
-    public struct Concerned {
+    public struct Concerned: Sendable {
         public var setUp: [UInt64] = []
         public var refreshed: [UInt64] = []
         /// Objects whose setup failed before, and that nothing else sets up.
@@ -95,52 +95,71 @@ public final class Owners: Sendable {
         }
     }
 
-    /// Finds the owners of changed objects: for each of them the nearest one that is set up again, or the object itself.
+    /// Finds the owners of changed objects: for each of them the nearest ones that are set up again, or the object itself.
     ///
-    /// `settable` are changed objects with a setup that may have no owner. `isReplaced` is whether an object of a key is
-    /// replaced by a new one, or was before: it is not set up again.
+    /// `owners` own something else that changes. `settable` are changed objects with a setup that may have no owner. `declared`
+    /// returns the objects that own those of a key by injection. `isReplaced` is whether an object of a key is replaced by a
+    /// new one, or was before: it is not set up again.
     public func concerned(
-        by changed: [UInt64], settable: Set<UInt64>, isReplaced: (_ object: UInt64, _ key: UInt32) -> Bool
+        by changed: [UInt64], owners: [UInt64], settable: Set<UInt64>, declared: (UInt32) -> [UInt64],
+        isReplaced: (_ object: UInt64, _ key: UInt32) -> Bool
     ) -> Concerned {
         state.held { state in
             var found = Concerned()
-            for object in changed {
-                var next = state.owners[object]
-                var passed: [UInt64] = []
-                var target: UInt64? = state.kinds[object]?.isSetUp ?? settable.contains(object) ? object : nil
-                while let owner = next {
-                    guard let kind = state.kinds[owner] else { break }
-                    if let key = kind.key, isReplaced(owner, key) {
-                        (target, passed) = (nil, [])
-                        break
-                    }
-                    if kind.isSetUp && !kind.keepsChildren {
-                        target = owner
-                        break
-                    }
-                    if kind.isRefreshed { passed.append(owner) }
-                    next = state.owners[owner]
-                }
-                found.refreshed += passed
-                if let target, !found.setUp.contains(target) { found.setUp.append(target) }
+            func kind(of object: UInt64) -> Kind? { state.kinds[object] ?? Self.kind(of: object) }
+            var chosen: Set<UInt64> = []
+            func choose(_ object: UInt64) { if chosen.insert(object).inserted { found.setUp.append(object) } }
+            func above(_ object: UInt64) -> [UInt64] {
+                let creator = state.owners[object].map { [$0] } ?? []
+                return creator + (kind(of: object)?.key.map(declared) ?? [])
             }
-            for (object, key) in state.unfinished where !found.setUp.contains(object) {
+            /// Finds the nearest owners from these on. Returns false if there is none.
+            func visit(_ first: [UInt64]) -> Bool {
+                var isFound = false
+                var seen: Set<UInt64> = []
+                var waiting: [(owner: UInt64, passed: [UInt64])] = first.map { ($0, []) }
+                while let last = waiting.popLast() {
+                    let owner = last.owner
+                    var passed = last.passed
+                    guard seen.insert(owner).inserted else { continue }
+                    let kind = kind(of: owner)
+                    if let kind, let key = kind.key, isReplaced(owner, key) {
+                        isFound = true
+                        continue
+                    }
+                    if let kind, kind.isSetUp && !kind.keepsChildren {
+                        isFound = true
+                        choose(owner)
+                        found.refreshed += passed
+                        continue
+                    }
+                    if kind?.isRefreshed == true { passed.append(owner) }
+                    let next = kind == nil ? [] : above(owner)
+                    if next.isEmpty { found.refreshed += passed }
+                    waiting += next.map { ($0, passed) }
+                }
+                return isFound
+            }
+            for object in changed where !visit(above(object)) {
+                if state.kinds[object]?.isSetUp ?? settable.contains(object) { choose(object) }
+            }
+            _ = visit(owners)
+            for (object, key) in state.unfinished where !chosen.contains(object) {
                 if let key, isReplaced(object, key) { continue }
                 found.retried.append(object)
             }
-            // The objects below an owner end when it is set up again.
-            let owners = Set(found.setUp)
+            // The children of an owner end when it is set up again.
             func isBelow(_ object: UInt64) -> Bool {
                 var next = state.owners[object]
                 while let owner = next {
-                    if owners.contains(owner) { return true }
+                    if chosen.contains(owner) { return true }
                     next = state.owners[owner]
                 }
                 return false
             }
             found.setUp.removeAll(where: isBelow)
             found.retried.removeAll(where: isBelow)
-            found.refreshed.removeAll { owners.contains($0) || isBelow($0) }
+            found.refreshed.removeAll { chosen.contains($0) || isBelow($0) }
             return found
         }
     }

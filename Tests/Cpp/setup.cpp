@@ -93,9 +93,33 @@ static void an_effect_outside_of_a_setup_is_undone_at_once() {
     CHECK(throws(INVIVO_E_ARGUMENT, "invivo_child was called outside of a setup", [&] { own.child<leaf>("ui.leaf", "z"); }));
 }
 
+struct panel {
+    const leaf *shown = nullptr;
+    int setups = 0, refreshes = 0;
+    void setup() { setups++; }
+    void refresh() { refreshes++; }
+};
+
+static void an_owner_of_an_injected_object() {
+    invivo::runtime own;
+    describe_all(own);
+    auto describe = [&](int64_t size) {
+        own.define(definition("ui.shown").lazy_singleton().made<leaf>([size](const invivo::build &) { return leaf{"shown", size, 0}; }));
+    };
+    describe(1);
+    invivo::type<panel>("Panel").constructor<>().property<&panel::shown>("shown").setup<&panel::setup>().refresh<&panel::refresh>().add(own);
+    own.define(definition("ui.owner").of<panel>().lazy_singleton().set("shown", invivo::from("ui.shown").owns()));
+    own.define(definition("ui.user").of<panel>().lazy_singleton().set("shown", invivo::from("ui.shown")));
+    auto owner = own.resolve<panel>("ui.owner"), user = own.resolve<panel>("ui.user");
+    describe(2);
+    CHECK(owner->shown->size == 2 && owner->setups == 2 && owner->refreshes == 0);
+    CHECK(user->shown->size == 2 && user->setups == 1 && user->refreshes == 1);
+}
+
 int main() {
     reloads_leave_one_of_everything();
     children_may_have_no_definition();
     an_effect_outside_of_a_setup_is_undone_at_once();
+    an_owner_of_an_injected_object();
     return ended();
 }

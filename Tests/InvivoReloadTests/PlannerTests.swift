@@ -22,9 +22,10 @@ import Testing
         func recordedDependencies(of id: UInt32) -> Set<UInt32> { [] }
         func targets(_ id: UInt32) -> [Target] { [] }
         func children(of keys: some Sequence<UInt32>) -> [UInt64] { [] }
-        func concerned(by changed: [UInt64], settable: Set<UInt64>, rebuilt: IDSet) -> Owners.Concerned {
-            Owners.Concerned()
-        }
+        func concerned(
+            by changed: [UInt64], owners: [UInt32], settable: Set<UInt64>, rebuilt: IDSet,
+            _ ownersOf: (UInt32) -> [UInt32]
+        ) -> Owners.Concerned { Owners.Concerned() }
         var hasCalledObjects: Bool { true }
         var hasOwners: Bool { false }
         var hasUnfinished: Bool { false }

@@ -90,7 +90,12 @@ enum {
     INVIVO_INJECT_KEEP = 32,
     INVIVO_INJECT_REBUILD = 64,
     INVIVO_INJECT_REFUSE = 128,
-    INVIVO_INJECT_FOLLOW = 256
+    INVIVO_INJECT_FOLLOW = 256,
+    /** The holder is the owner of what it receives, also through a provider, lazy or weak reference: when that changes, the
+     * holder is set up again, like the owner of a child (setup.h). Of an injection as a whole that refers to keys or paths; for
+     * shared and tracked holders; not for a field of a block, and not with KEEP. Owners that own each other are an error
+     * of the plan. */
+    INVIVO_INJECT_OWNS = 512
 };
 
 /** How the objects of a definition follow a change of a dependency: of a key or a configuration path that they received by
@@ -118,7 +123,7 @@ enum {
 typedef struct invivo_injection {
     const char *name;
     uint32_t how;   /* INVIVO_INJECT_... */
-    uint32_t flags; /**< INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY, _OR_DEFAULT, _BY_POSITION, _KEEP, _REBUILD, _REFUSE, _FOLLOW */
+    uint32_t flags; /**< INVIVO_INJECT_OPTIONAL, _EXACT, _GREEDY, _OR_DEFAULT, _BY_POSITION, _KEEP, _REBUILD, _REFUSE, _FOLLOW, _OWNS */
     invivo_value value;    /**< for VALUE; copied */
     const char *reference; /**< a key, a type or a path; a key may be defined later in the same change set */
     const struct invivo_injection *items;

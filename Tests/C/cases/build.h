@@ -167,7 +167,8 @@ static invivo_injection injection_of(const part *word) {
     };
     static const struct { const char *word; uint32_t flag; } flags[] = {
         {"optional", INVIVO_INJECT_OPTIONAL}, {"exact", INVIVO_INJECT_EXACT}, {"greedy", INVIVO_INJECT_GREEDY},
-        {"keep", INVIVO_INJECT_KEEP}, {"rebuild", INVIVO_INJECT_REBUILD}, {"refuse", INVIVO_INJECT_REFUSE}};
+        {"keep", INVIVO_INJECT_KEEP}, {"rebuild", INVIVO_INJECT_REBUILD}, {"refuse", INVIVO_INJECT_REFUSE},
+        {"owns", INVIVO_INJECT_OWNS}};
     invivo_injection made = {.name = word->label};
     if (!word->call) {
         made.value = value_of(word);

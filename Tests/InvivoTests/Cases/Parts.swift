@@ -194,6 +194,7 @@ struct Parts: Sendable {
         case ("keep", 1): return try injection(items[0]).onChange(.keep)
         case ("rebuild", 1): return try injection(items[0]).onChange(.rebuild)
         case ("refuse", 1): return try injection(items[0]).onChange(.refuse)
+        case ("owns", 1): return try injection(items[0]).owned()
         case ("ref", 1...): return .reference(items[0].text, with: try all(from: 1))
         case ("type", 1): return .type(named: items[0].text)
         case ("all", 1): return .all(named: items[0].text)

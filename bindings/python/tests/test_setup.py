@@ -340,3 +340,37 @@ def test_notices_belong_together_and_their_exceptions_are_logged(caplog):
     with Runtime(app, commit_begin=fails, commit_end=lambda: None) as runtime:
         assert isinstance(runtime[Part], Part)
     assert "on purpose" in caplog.text
+
+
+class Ink:
+    pass
+
+
+class Owner:
+    """Owns its brush, and counts its setups."""
+
+    brush: Ink = invivo.injected(owns=True)
+
+    def __init__(self) -> None:
+        self.setups = 0
+
+    @invivo.on_setup
+    def set_up(self) -> None:
+        self.setups += 1
+
+
+class LateOwner(Owner):
+    brush: invivo.Provider[Ink] = invivo.injected(owns=True)  # type: ignore[assignment]
+
+
+def test_an_owner_of_an_injected_object() -> None:
+    with Runtime() as runtime:
+        runtime.define(Ink, "a.brush", "singleton")
+        runtime.define(Owner, "a.owner", "singleton")
+        runtime.define(LateOwner, "a.late", "singleton")
+        owner, late = runtime["a.owner"], runtime["a.late"]
+        first = owner.brush
+        runtime.define(Ink, "a.brush", "singleton", options=invivo.options(rank=1))
+        assert owner.brush is not first
+        assert (owner.setups, late.setups) == (2, 2)
+        assert runtime["a.owner"] is owner

@@ -62,6 +62,8 @@ public:
     injection exact() && { return flags_ |= INVIVO_INJECT_EXACT, std::move(*this); }
     /// For lookups by type: a better candidate that is added later replaces the bound one.
     injection greedy() && { return flags_ |= INVIVO_INJECT_GREEDY, std::move(*this); }
+    /// The holder is set up again when what it receives changes (INVIVO_INJECT_OWNS).
+    injection owns() && { return flags_ |= INVIVO_INJECT_OWNS, std::move(*this); }
     /// How the holder follows a change of what it receives: it keeps the former object or value, is rebuilt, or refuses
     /// the change. See INVIVO_ON_CHANGE_KEEP, _REBUILD and _REFUSE.
     injection keep() && { return flags_ |= INVIVO_INJECT_KEEP, std::move(*this); }

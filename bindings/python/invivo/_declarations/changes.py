@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from .. import _generated as c
 from ..errors import ArgumentError
@@ -22,7 +22,14 @@ _FLAGS = {
     "refuse": c.INVIVO_INJECT_REFUSE,
 }
 
-ON_CHANGE_FLAGS = c.INVIVO_INJECT_KEEP | c.INVIVO_INJECT_REBUILD | c.INVIVO_INJECT_REFUSE | c.INVIVO_INJECT_FOLLOW
+"""The flags of an injection as a whole."""
+WHOLE_FLAGS = (
+    c.INVIVO_INJECT_KEEP
+    | c.INVIVO_INJECT_REBUILD
+    | c.INVIVO_INJECT_REFUSE
+    | c.INVIVO_INJECT_FOLLOW
+    | c.INVIVO_INJECT_OWNS
+)
 
 
 def _checked(declared: str) -> str:
@@ -36,6 +43,8 @@ def on_change_value(declared: OnChange | None) -> int:
     return c.INVIVO_ON_CHANGE_DEFAULT if declared is None else _VALUES[_checked(declared)]
 
 
-def on_change_flag(declared: OnChange | None) -> int:
-    """Returns the flag for an injection; 0 for None."""
-    return 0 if declared is None else _FLAGS[_checked(declared)]
+def whole_flags(declared: Any) -> int:
+    """Returns the flags that a mark or a part of a recipe declares for an injection as a whole."""
+    on_change = getattr(declared, "on_change", None)
+    flags = 0 if on_change is None else _FLAGS[_checked(on_change)]
+    return flags | (c.INVIVO_INJECT_OWNS if getattr(declared, "owns", False) else 0)

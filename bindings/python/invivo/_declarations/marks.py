@@ -121,9 +121,10 @@ class Inject:
     """Marks an attribute, ``clock: Annotated[Clock, Inject()]``, that is injected wherever an object of the class is
     created.
 
-    ``added``, ``removed``: for an attribute that is a list, the names of methods that take one object. They are called
-    when an object is added or removed later, instead of setting the whole list again. ``on_change``: how the object
-    follows a change of the injected one (`options`).
+    ``added``, ``removed``: for an attribute that is a list, the names of methods that take one object. They are
+    called when an object is added or removed later, instead of setting the whole list again. ``on_change``: how the
+    object follows a change of the injected one (`options`). ``owns``: the object is set up again (`on_setup`) when
+    the injected one changes.
     """
 
     key: str | None = None
@@ -132,6 +133,7 @@ class Inject:
     added: str | None = None
     removed: str | None = None
     on_change: OnChange | None = None
+    owns: bool = False
 
 
 class Asker:
@@ -153,14 +155,19 @@ class Injected:
 
 
 def injected(
-    key: str | None = None, *, exact: bool = False, greedy: bool = False, on_change: OnChange | None = None
+    key: str | None = None,
+    *,
+    exact: bool = False,
+    greedy: bool = False,
+    on_change: OnChange | None = None,
+    owns: bool = False,
 ) -> Any:
     """Declares an attribute that is injected wherever an object of the class is created or injected.
 
     It is found by its annotation, or by a key. A definition may override it. If no runtime has injected the object, the
     attribute is filled when it is first read, by the current runtime (`current`).
     """
-    return Injected(Inject(key, exact, greedy, on_change=on_change))
+    return Injected(Inject(key, exact, greedy, on_change=on_change, owns=owns))
 
 
 def method(function: F) -> F:

@@ -33,6 +33,7 @@ class Ref:
     exact: bool = False
     greedy: bool = False
     on_change: OnChange | None = None
+    owns: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ class All:
     added: str | None = None
     removed: str | None = None
     on_change: OnChange | None = None
+    owns: bool = False
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -70,6 +72,7 @@ class Late:
 
     target: Any
     kind: Literal["provider", "lazy", "weak"]
+    owns: bool = False
 
 
 _MISSING: Any = object()
@@ -83,6 +86,7 @@ class Config:
     default: Any = _MISSING
     optional: bool = False
     on_change: OnChange | None = None
+    owns: bool = False
 
     @property
     def has_default(self) -> bool:

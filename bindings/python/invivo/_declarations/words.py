@@ -164,11 +164,14 @@ def ref(
     exact: bool = False,
     greedy: bool = False,
     on_change: OnChange | None = None,
+    owns: bool = False,
 ) -> T: ...
 
 
 @overload
-def ref(to: str, /, *arguments: Any, optional: bool = False, on_change: OnChange | None = None) -> Any: ...
+def ref(
+    to: str, /, *arguments: Any, optional: bool = False, on_change: OnChange | None = None, owns: bool = False
+) -> Any: ...
 
 
 def ref(
@@ -179,16 +182,17 @@ def ref(
     exact: bool = False,
     greedy: bool = False,
     on_change: OnChange | None = None,
+    owns: bool = False,
 ) -> Any:
     """In a definition: the object of a key (``"synth.lead"``), with arguments, or of a class.
 
     ``optional``: None if there is none. ``exact``: the class itself, no subclass. ``greedy``: a better candidate that
     is added later is taken. ``on_change``: how the object follows a change of this one (`options`); None: as its
-    definition declares.
+    definition declares. ``owns``: the object is set up again (`on_setup`) when this one changes.
     """
     if arguments and not isinstance(to, str):
         raise ArgumentError("arguments go to a key: the definition that a class will find is not known")
-    return Recipe(Ref(to, arguments, optional, exact, greedy, on_change))
+    return Recipe(Ref(to, arguments, optional, exact, greedy, on_change, owns))
 
 
 def every(
@@ -199,28 +203,29 @@ def every(
     added: str | None = None,
     removed: str | None = None,
     on_change: OnChange | None = None,
+    owns: bool = False,
 ) -> list[T]:
     """In a definition: one object of each definition of a class, by rank, then in order of declaration.
 
     ``added``, ``removed``: for a property, the names of methods that take one object. They are called when an object is
     added or removed later, instead of setting the whole list again.
     """
-    return cast("list[T]", Recipe(All(of, exact, added, removed, on_change)))
+    return cast("list[T]", Recipe(All(of, exact, added, removed, on_change, owns)))
 
 
-def provider(recipe: T, /) -> Provider[T]:
+def provider(recipe: T, /, *, owns: bool = False) -> Provider[T]:
     """In a definition: a callable that resolves the recipe each time."""
-    return cast("Provider[T]", Recipe(Late(recipe, "provider")))
+    return cast("Provider[T]", Recipe(Late(recipe, "provider", owns)))
 
 
-def lazy(recipe: T, /) -> Lazy[T]:
+def lazy(recipe: T, /, *, owns: bool = False) -> Lazy[T]:
     """In a definition: resolves the recipe at its first use."""
-    return cast("Lazy[T]", Recipe(Late(recipe, "lazy")))
+    return cast("Lazy[T]", Recipe(Late(recipe, "lazy", owns)))
 
 
-def weak(recipe: T, /) -> Weak[T]:
+def weak(recipe: T, /, *, owns: bool = False) -> Weak[T]:
     """In a definition: a callable that returns the existing object of the recipe, or None."""
-    return cast("Weak[T]", Recipe(Late(recipe, "weak")))
+    return cast("Weak[T]", Recipe(Late(recipe, "weak", owns)))
 
 
 def arguments() -> list[Any]:
@@ -228,7 +233,15 @@ def arguments() -> list[Any]:
     return cast("list[Any]", Recipe(Arguments()))
 
 
-def config(path: str, /, default: Any = _MISSING, *, optional: bool = False, on_change: OnChange | None = None) -> Any:
+def config(
+    path: str,
+    /,
+    default: Any = _MISSING,
+    *,
+    optional: bool = False,
+    on_change: OnChange | None = None,
+    owns: bool = False,
+) -> Any:
     """In a definition: the value of the configuration at a path, converted to the annotated type of its target.
 
     The type is a number, bool, str or bytes, a member of an Enum (by its name, else its value), a Literal, a list,
@@ -238,9 +251,10 @@ def config(path: str, /, default: Any = _MISSING, *, optional: bool = False, on_
 
     The path is looked up in the definition's own assembly, then globally; ``"/drums.voices"`` is a whole path. Without
     a ``default`` a missing value is an error, unless it is ``optional``: then it is None. A change of the value is
-    followed like a change of a definition, or as ``on_change`` declares (`options`).
+    followed like a change of a definition, or as ``on_change`` declares (`options`). ``owns``: the object is set up
+    again (`on_setup`) when the value changes.
     """
-    return Recipe(Config(path, default, optional, on_change))
+    return Recipe(Config(path, default, optional, on_change, owns))
 
 
 def entry(

@@ -12,7 +12,7 @@ from .._classes.callables import Parameter, last_needed
 from .._classes.classes import Description, Method, Property, bounds, describe, has_weak_references, is_virtual
 from .._classes.hints import LATE, crossing_kind
 from .._classes.universal import ANY_CALL, itself
-from .._declarations.changes import on_change_flag
+from .._declarations.changes import whole_flags
 from .._native import callbacks, strings
 from .._values import conversion
 from .._values.foreign import Object
@@ -159,7 +159,7 @@ class _Tables:
             if hint.late not in (None, *LATE, "all", "resolver") or each.read_only:
                 return None
             slot.name = strings.name_bytes(each.name)
-            slot.flags = on_change_flag(hint.inject.on_change) if hint.inject is not None else 0
+            slot.flags = whole_flags(hint.inject)
             if hint.late == "resolver":
                 slot.how = c.INVIVO_INJECT_RESOLVER
                 continue

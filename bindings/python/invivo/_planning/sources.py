@@ -17,7 +17,7 @@ from .._classes.classes import Method
 from .._classes.hints import LATE, Hint, crossing_kind, for_python
 from .._classes.universal import VALUE, is_plain
 from .._declarations import recipes
-from .._declarations.changes import ON_CHANGE_FLAGS, on_change_flag
+from .._declarations.changes import WHOLE_FLAGS, whole_flags
 from .._declarations.recipes import Draft, Options, Recipe, Ref
 from .._values.foreign import Type
 from .._values.kinds import KIND_NAMES
@@ -128,13 +128,13 @@ class Sources:
 
     def _recipe(self, recipe: Recipe, place: str, hint: Hint | None, to: To) -> Injection:
         found = self._described(recipe, place, hint, to)
-        flags = on_change_flag(getattr(recipe._node, "on_change", None))
+        flags = whole_flags(recipe._node)
         if isinstance(recipe._node, (recipes.Path, recipes.Text)) and found.items:
             # It belongs to the injection as a whole.
             inner = found.items[0]
-            flags |= inner.flags & ON_CHANGE_FLAGS
+            flags |= inner.flags & WHOLE_FLAGS
             found = dataclasses.replace(
-                found, items=(dataclasses.replace(inner, flags=inner.flags & ~ON_CHANGE_FLAGS), *found.items[1:])
+                found, items=(dataclasses.replace(inner, flags=inner.flags & ~WHOLE_FLAGS), *found.items[1:])
             )
         return dataclasses.replace(found, flags=found.flags | flags) if flags else found
 
@@ -283,7 +283,7 @@ class Sources:
     def _wanted(self, name: str, hint: Hint, parameter: Parameter | None) -> Injection | None:
         """Returns the source that an annotation demands, or None for no injection."""
         found = self._found(name, hint, parameter)
-        flags = on_change_flag(hint.inject.on_change) if hint.inject is not None else 0
+        flags = whole_flags(hint.inject)
         return found if found is None or not flags else dataclasses.replace(found, flags=found.flags | flags)
 
     def _found(self, name: str, hint: Hint, parameter: Parameter | None) -> Injection | None:

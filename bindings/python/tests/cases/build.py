@@ -146,14 +146,14 @@ class Injections:
     def in_set(self, *items: Word) -> Any:
         return set(self.all(items))
 
-    def in_provider(self, of: Word) -> Any:
-        return invivo.provider(self.of(of))
+    def in_provider(self, of: Word, **flags: bool) -> Any:
+        return invivo.provider(self.of(of), **flags)
 
-    def in_lazy(self, of: Word) -> Any:
-        return invivo.lazy(self.of(of))
+    def in_lazy(self, of: Word, **flags: bool) -> Any:
+        return invivo.lazy(self.of(of), **flags)
 
-    def in_weak(self, of: Word) -> Any:
-        return invivo.weak(self.of(of))
+    def in_weak(self, of: Word, **flags: bool) -> Any:
+        return invivo.weak(self.of(of), **flags)
 
     def in_resolver(self) -> Any:
         return invivo.resolver()
@@ -198,6 +198,9 @@ class Injections:
 
     def in_refuse(self, of: Word, **flags: Any) -> Any:
         return self.of(of, on_change="refuse", **flags)
+
+    def in_owns(self, of: Word, **flags: Any) -> Any:
+        return self.of(of, owns=True, **flags)
 
 
 # ---- definitions ---------------------------------------------------------------------------------------
