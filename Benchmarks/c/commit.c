@@ -160,6 +160,27 @@ static void never(void *user_data, const char *path, const invivo_value *value, 
     (void)user_data, (void)path, (void)value, (void)generation;
     exit(1);
 }
+/* Reading the options, and changing one. Without a log function nothing is written. */
+static void changed_options(void) {
+    invivo_runtime_options options = {.struct_size = sizeof options};
+    double read = 1e300, change = 1e300;
+    must(invivo_runtime_open(&runtime, NULL, &error));
+    for (int round = 0; round < rounds; round++) {
+        double begun = wall_ns();
+        for (int i = 0; i < 1000; i++) must(invivo_runtime_options_read(runtime, &options, &error));
+        read = fmin(read, (wall_ns() - begun) / 1e6);
+        options.revision = 0;
+        begun = wall_ns();
+        for (int i = 0; i < 1000; i++) {
+            options.quiet_ms = 10 + (uint32_t)i % 2;
+            must(invivo_runtime_options_change(runtime, &options, &error));
+        }
+        change = fmin(change, (wall_ns() - begun) / 1e6);
+    }
+    must(invivo_runtime_close(runtime, &error));
+    row("runtime.options.read", read, "us", "none", 0, "recorded", true);
+    row("runtime.options.change", change, "us", "none", 0, "recorded", true);
+}
 /* A commit of a lazy definition with one observer, and so many observers of other keys, types and paths; in microseconds: the minimum of
    several. `status`: of invivo_runtime_status. */
 static double observed_commit(int others, long count, double *status) {
@@ -220,5 +241,6 @@ int main(int argc, char **argv) {
     if (COUNTING) return 0; /* the rest is measured in time only */
     setups(quick);
     observers(quick);
+    changed_options();
     return 0;
 }

@@ -63,6 +63,52 @@ extension Runtime {
         public init() {}
     }
 
+    /// The options that can change while a runtime is open, with the values in force. See `Options` for their meaning.
+    ///
+    /// `.seconds(Int64.max)` is no limit.
+    public struct ChangeableOptions: Sendable, Hashable {
+        public var quiet: Duration
+        public var settleMaximum: Duration
+        public var commitTimeout: Duration
+        public var startTimeout: Duration
+        public var stopTimeout: Duration
+        /// nil: no limit.
+        public var stopGrace: Duration?
+        public var maximumDocumentSize: Int
+        public var maximumDocumentNodes: Int
+        public var maximumEachEntries: Int
+        public var pinMaximumAge: Duration
+        public var history: Int
+        public var ruleTimeout: Duration
+        public var loadTimeout: Duration
+        public var logLevel: LogLevel
+    }
+
+    /// The options in force that can change.
+    public var options: ChangeableOptions {
+        get throws(InvivoError) { ChangeableOptions(try core.rawOptions) }
+    }
+
+    /// Changes options: `try runtime.change { $0.quiet = .milliseconds(2) }`.
+    ///
+    /// All changes take effect together, or none if one is refused. `body` is called again if another thread has changed
+    /// options meanwhile. May be called on any thread, and in callbacks. An operation that has begun ends with the former values.
+    /// A quiet time, a grace time, a pin age and a lower `history` apply at once, also to files that have changed, retired objects
+    /// and pins that are there already.
+    public func change(_ body: (inout ChangeableOptions) -> Void) throws(InvivoError) {
+        while true {
+            var raw = try core.rawOptions
+            let former = ChangeableOptions(raw)
+            var options = former
+            body(&options)
+            guard options != former else { return }
+            options.write(to: &raw)
+            do throws(InvivoError) {
+                return try core.call { $0.pointee.runtime_options_change(core.handle, &raw, $1) }
+            } catch { guard error.code == .stale else { throw error } }
+        }
+    }
+
     /// The domain of confined objects.
     public enum Home: Sendable {
         /// The main actor if a task opens the runtime there, as in a program whose main code awaits; otherwise the
@@ -190,5 +236,52 @@ extension Runtime.Options {
             raw.log_destroy = { data in if let data { Unmanaged<LogBox>.fromOpaque(data).release() } }
         }
         return raw
+    }
+}
+
+extension Core {
+    fileprivate var rawOptions: invivo_runtime_options {
+        get throws(InvivoError) {
+            var raw = invivo_runtime_options()
+            raw.struct_size = MemoryLayout<invivo_runtime_options>.size
+            try call { $0.pointee.runtime_options_read(handle, &raw, $1) }
+            return raw
+        }
+    }
+}
+
+extension Runtime.ChangeableOptions {
+    fileprivate init(_ raw: invivo_runtime_options) {
+        func duration(_ milliseconds: UInt32) -> Duration {
+            milliseconds == .max ? .seconds(Int64.max) : .milliseconds(milliseconds)
+        }
+        (quiet, settleMaximum) = (duration(raw.quiet_ms), duration(raw.settle_max_ms))
+        commitTimeout = duration(raw.commit_timeout_ms)
+        (startTimeout, stopTimeout) = (duration(raw.start_timeout_ms), duration(raw.stop_timeout_ms))
+        stopGrace = raw.stop_grace_ms == .max ? nil : duration(raw.stop_grace_ms)
+        maximumDocumentSize = Int(clamping: raw.max_document_bytes)
+        maximumDocumentNodes = Int(clamping: raw.max_document_nodes)
+        maximumEachEntries = Int(clamping: raw.max_each_entries)
+        pinMaximumAge = duration(raw.pin_max_age_ms)
+        history = raw.history == .max ? 0 : Int(raw.history)
+        (ruleTimeout, loadTimeout) = (duration(raw.rule_timeout_ms), duration(raw.load_timeout_ms))
+        logLevel = LogLevel(rawValue: raw.log_level) ?? .silent
+    }
+
+    /// Zero would be the default in C: a limit is at least one.
+    fileprivate func write(to raw: inout invivo_runtime_options) {
+        func milliseconds(_ duration: Duration) -> UInt32 { max(1, duration.milliseconds) }
+        func count(_ number: Int) -> UInt64 { UInt64(clamping: max(1, number)) }
+        (raw.quiet_ms, raw.settle_max_ms) = (quiet.milliseconds, milliseconds(settleMaximum))
+        raw.commit_timeout_ms = milliseconds(commitTimeout)
+        (raw.start_timeout_ms, raw.stop_timeout_ms) = (milliseconds(startTimeout), milliseconds(stopTimeout))
+        raw.stop_grace_ms = stopGrace.map(milliseconds) ?? .max
+        raw.max_document_bytes = count(maximumDocumentSize)
+        raw.max_document_nodes = count(maximumDocumentNodes)
+        raw.max_each_entries = count(maximumEachEntries)
+        raw.pin_max_age_ms = milliseconds(pinMaximumAge)
+        raw.history = history <= 0 ? .max : UInt32(clamping: min(history, 1_000_000))
+        (raw.rule_timeout_ms, raw.load_timeout_ms) = (milliseconds(ruleTimeout), milliseconds(loadTimeout))
+        raw.log_level = logLevel.rawValue
     }
 }

@@ -23,7 +23,7 @@ func appOptions(_ options: UnsafePointer<invivo_app_options>?) throws(Failure) -
     let least = MemoryLayout<invivo_app_options>.offset(of: \.runtime) ?? 8
     let given = try versioned(options, "options", least: least, as: invivo_app_options.self)
     var engine = try engineOptions(given.runtime)
-    if given.runtime == nil { engine.isLoopDefault = true }
+    if given.runtime == nil { engine.fixed.isLoopDefault = true }
     var app = Application.Options(manifest: try text(given.manifest, "options.manifest"), engine: engine) {
         (engine, path) throws(Failure) in _ = try engine.modules.load(path, table: invivo_table_get())
     }

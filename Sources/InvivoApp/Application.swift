@@ -52,7 +52,8 @@ public final class Application: Sendable {
         _ options: Options
     ) throws(Failure) -> (manifest: AppManifest, modules: [(ManifestModule, FilePath)], specs: [FilePath]) {
         let path = try FilePath(options.manifest)
-        let manifest = try ContentQuoting.allowed(options.engine.quotesContent) { () throws(Failure) -> AppManifest in
+        let manifest = try ContentQuoting.allowed(options.engine.fixed.quotesContent) {
+            () throws(Failure) -> AppManifest in
             try Self.manifest(path)
         }
         let modules = try manifest.modules.map { module throws(Failure) in (module, try path.beside(module.modulePath))
@@ -120,12 +121,12 @@ public final class Application: Sendable {
         var failures: [Failure] = []
         for path in specs {
             do throws(Failure) {
-                try ContentQuoting.allowed(options.quotesContent) { () throws(Failure) in
-                    let content = try FileReader.read(path, limit: options.maxDocumentBytes)
+                try ContentQuoting.allowed(options.fixed.quotesContent) { () throws(Failure) in
+                    let content = try FileReader.read(path, limit: options.changeable.maxDocumentBytes)
                     _ = try TraitDocument(
                         SpecReader.read(
                             content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown),
-                            limits: options.specLimits))
+                            limits: options.changeable.specLimits))
                 }
             } catch { failures.append(error) }
         }

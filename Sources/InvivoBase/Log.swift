@@ -1,10 +1,14 @@
 internal import CPlatform
+import Synchronization
 
 /// The receiver of messages, until the runtime is closed.
 public final class Log: Sendable {
     public typealias Sink = @Sendable (UInt32, String, String, [(String, Value)]) -> Void
 
-    public let level: UInt32
+    /// Messages below it are dropped. Read without ordering: it guards nothing.
+    private let level: Atomic<UInt32>
+    /// The lowest level that the sink takes, whatever the level is.
+    private let floor: UInt32
     private let home = HomeProcess()
     private struct State {
         var sink: Sink?
@@ -16,8 +20,9 @@ public final class Log: Sendable {
     private let state: Guarded<State>
 
     /// `ended` is called once, by `end`.
-    public init(level: UInt32, sink: Sink?, ended: (@Sendable () -> Void)? = nil) {
-        self.level = level
+    public init(level: UInt32, from floor: UInt32 = 0, sink: Sink?, ended: (@Sendable () -> Void)? = nil) {
+        self.level = Atomic(max(level, floor))
+        self.floor = floor
         state = Guarded(State(sink: sink, ended: ended), by: monitor)
     }
 
@@ -32,14 +37,17 @@ public final class Log: Sendable {
                 bytes.withMemoryRebound(to: CChar.self) { iv_write_error($0.baseAddress, $0.count) }
             }
         }
-        return Log(level: max(level, Level.warning.rawValue), sink: sink, ended: ended)
+        return Log(level: level, from: Level.warning.rawValue, sink: sink, ended: ended)
     }
+
+    /// Sets the lowest level that is logged. Messages of threads that are inside the log are delivered.
+    func setLevel(_ level: UInt32) { self.level.store(max(level, floor), ordering: .relaxed) }
 
     /// Never call it with a lock held. Does nothing in a forked child.
     public func callAsFunction(
         _ level: Level, _ message: @autoclosure () -> String, path: String = "", _ fields: [(String, Value)] = []
     ) {
-        guard level.rawValue >= self.level, home.isHere else { return }
+        guard level.rawValue >= self.level.load(ordering: .relaxed), home.isHere else { return }
         let me = currentThread().identity
         let begun = state.locked { state -> Sink? in
             if state.sink != nil { state.active.append(me) }

@@ -24,6 +24,18 @@ public func versioned<Struct: SizedStruct>(
     }
 }
 
+/// Reads a C struct whose first member is its `struct_size`, over another one: members that the host does not know keep their value.
+public func versioned<Struct: SizedStruct>(
+    _ pointer: UnsafeRawPointer, _ what: String, least: Int, over base: Struct
+) throws(Failure) -> Struct {
+    let size = try structSize(pointer, what, least: least, as: Struct.self)
+    var copy = base
+    withUnsafeMutableBytes(of: &copy) { bytes in
+        bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(size, bytes.count)))
+    }
+    return copy
+}
+
 /// The `struct_size` that a C struct begins with, of a plausible length: at least `least`, no more than any version
 /// of the library can have, and no end within a field.
 public func structSize<Struct: SizedStruct>(

@@ -157,7 +157,7 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.pin_max_age_ms),
         fieldRange(of: \invivo_runtime_options.history),
         fieldRange(of: \invivo_runtime_options.rule_timeout_ms),
-        fieldRange(of: \invivo_runtime_options.reserved),
+        fieldRange(of: \invivo_runtime_options.revision),
     ]
 }
 

@@ -24,30 +24,33 @@ public final class FileFollower: Sendable {
     }
 
     private let loop: Loop
+    private let settle: @Sendable () -> Settle
     private let onBurst: @Sendable ([FileBurst]) -> Void
     private let onTrouble: @Sendable (Failure) -> Void
     private let home = HomeProcess()
     private let monitor: Monitor
     private let state: Guarded<State>
 
-    /// Creates a follower. `onBurst` receives all files of one burst in one call. `onTrouble` receives warnings: a file
+    /// Creates a follower. `settle` returns the current times; it is called without a lock. `onBurst` receives all files of one burst in one call. `onTrouble` receives warnings: a file
     /// was removed (notFound), a file stays open for writing (busy), watches are unavailable (system).
     public convenience init(
-        loop: Loop, settle: Settle, onBurst: @escaping @Sendable ([FileBurst]) -> Void,
+        loop: Loop, settle: @escaping @Sendable () -> Settle, onBurst: @escaping @Sendable ([FileBurst]) -> Void,
         onTrouble: @escaping @Sendable (Failure) -> Void
     ) throws(Failure) {
         try self.init(loop: loop, settle: settle, world: LiveFileWorld(), onBurst: onBurst, onTrouble: onTrouble)
     }
 
     init(
-        loop: Loop, settle: Settle, world: any FileWorld, onBurst: @escaping @Sendable ([FileBurst]) -> Void,
+        loop: Loop, settle: @escaping @Sendable () -> Settle, world: any FileWorld,
+        onBurst: @escaping @Sendable ([FileBurst]) -> Void,
         onTrouble: @escaping @Sendable (Failure) -> Void
     ) throws(Failure) {
         self.loop = loop
+        self.settle = settle
         self.onBurst = onBurst
         self.onTrouble = onTrouble
         monitor = Monitor()
-        state = Guarded(State(engine: FollowEngine(world: world, settle: settle)), by: monitor)
+        state = Guarded(State(engine: FollowEngine(world: world, settle: settle())), by: monitor)
         guard loop.post({ [self] in begin() }) else {
             state.locked { $0.engine.world.close() }
             throw Failure(.closed, "the loop has ended: no files can be followed")
@@ -114,6 +117,9 @@ public final class FileFollower: Sendable {
         home.isHere ? state.locked { $0.engine.following(id) } : nil
     }
 
+    /// The times for which changes settle have changed.
+    public func settleChanged() { if home.isHere { wake() } }
+
     public var counts: FollowCounts { home.isHere ? state.locked { $0.engine.counts } : FollowCounts() }
 
     func wake() { loop.post { [self] in pump() } }
@@ -146,8 +152,10 @@ public final class FileFollower: Sendable {
 
     /// Reads events, checks files, and reports bursts that are due.
     private func pump() {
+        let settle = settle()
         let outcome = state.locked { state -> FollowEngine.Outcome? in
             guard !state.isStopped else { return nil }
+            state.engine.take(settle)
             // When this returns false, the remaining events keep the descriptor readable.
             _ = state.engine.listen()
             return state.engine.advance()

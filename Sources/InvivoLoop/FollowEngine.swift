@@ -19,9 +19,9 @@ final class FollowEngine {
     static let grace: UInt64 = 20_000_000
 
     let world: any FileWorld
-    let quiet: UInt64
-    let maximum: UInt64
-    let cap: UInt64
+    private(set) var quiet: UInt64
+    private(set) var maximum: UInt64
+    private(set) var cap: UInt64
     private let sweepInterval: UInt64
     private var lastNumber: UInt64 = 0
     private(set) var followed: [FollowID: Followed] = [:]
@@ -35,12 +35,13 @@ final class FollowEngine {
 
     init(world: any FileWorld, settle: FileFollower.Settle) {
         self.world = world
-        quiet = nanoseconds(settle.quiet)
-        maximum = nanoseconds(settle.maximum)
-        cap = nanoseconds(settle.openForWriteCap)
+        (quiet, maximum, cap) = settle.nanoseconds
         sweepInterval = max(nanoseconds(settle.sweep), 1_000_000)
         watches = WatchTable(world, pollInterval: min(sweepInterval, Self.pollInterval))
     }
+
+    /// Sets the times for which changes settle, except the interval of checks. They apply to pending changes, too.
+    func take(_ settle: FileFollower.Settle) { (quiet, maximum, cap) = settle.nanoseconds }
 
     // MARK: - What is followed
 
@@ -200,6 +201,12 @@ final class FollowEngine {
         if isSweep { nextSweep = now + sweepInterval }
         nextPoll = now + watches.pollInterval
         return watches.unwatched > 0 ? min(nextSweep, nextPoll) : nextSweep
+    }
+}
+
+extension FileFollower.Settle {
+    fileprivate var nanoseconds: (quiet: UInt64, maximum: UInt64, cap: UInt64) {
+        (InvivoLoop.nanoseconds(quiet), InvivoLoop.nanoseconds(maximum), InvivoLoop.nanoseconds(openForWriteCap))
     }
 }
 

@@ -19,9 +19,9 @@ final class Announcer: Sendable {
     private let container: Container
     private let state: Guarded<State>
 
-    init(_ container: Container, commitTimeout: UInt64) {
+    init(_ container: Container) {
         self.container = container
-        observers = Observers(container, commitTimeout: commitTimeout)
+        observers = Observers(container)
         state = Guarded(State(), by: container.monitor)
     }
 

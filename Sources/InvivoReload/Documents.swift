@@ -19,7 +19,7 @@ final class Documents: Sendable {
     typealias Changed = @Sendable (ChangeSet, _ areSmall: Bool) -> Void
 
     private let container: Container
-    private let options: EngineOptions
+    private let options: FixedOptions
     private let loop: LoopThread
     private let reclaimer: Reclaimer
     private let announcer: Announcer
@@ -27,7 +27,7 @@ final class Documents: Sendable {
     private let state: Guarded<State>
 
     init(
-        _ container: Container, _ options: EngineOptions, _ loop: LoopThread, _ reclaimer: Reclaimer,
+        _ container: Container, _ options: FixedOptions, _ loop: LoopThread, _ reclaimer: Reclaimer,
         _ announcer: Announcer, changed: @escaping Changed
     ) {
         self.container = container
@@ -245,12 +245,8 @@ final class Documents: Sendable {
 
     private func startedFollower() throws(Failure) -> FileFollower {
         if let running = state.locked({ $0.follower }) { return running }
-        var settle = FileFollower.Settle()
-        settle.quiet = options.quiet
-        settle.maximum = options.settleMaximum
-        settle.openForWriteCap = options.writerPatience
         let made = try FileFollower(
-            loop: try loop.start(), settle: settle,
+            loop: try loop.start(), settle: { [options = container.options] in .init(options.current) },
             onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
             onTrouble: { [announcer] failure in announcer.noteWarning(failure) })
         let kept = state.locked { state -> FileFollower? in
@@ -261,6 +257,9 @@ final class Documents: Sendable {
         guard let kept else { throw Failure(.closed, "the runtime is closing") }
         return kept
     }
+
+    /// The times for which changes of files settle may have changed.
+    func settleChanged() { state.locked { $0.follower }?.settleChanged() }
 
     /// Ends the follower and the loop if nothing needs them any more.
     func endIdleFollowing() {
@@ -297,9 +296,10 @@ final class Documents: Sendable {
     /// The files whose content differs, or may soon differ, from the content that was read.
     func movedOn(_ read: [(document: Document, hash: ContentHash?)]) -> [Document] {
         let thread = loop.running?.threadNumber ?? 0
+        let limit = container.options.current.maxDocumentBytes
         return read.filter { document, hash in
             guard let path = document.path else { return false }
-            guard let now = try? FileReader.read(path, limit: options.maxDocumentBytes, thread: thread) else {
+            guard let now = try? FileReader.read(path, limit: limit, thread: thread) else {
                 return hash != nil
             }
             return now.isBeingWritten || now.hash != hash
@@ -350,14 +350,14 @@ final class Documents: Sendable {
 
     /// Whether events are so recent that their files may still be in the middle of a save.
     func isYoung(_ events: ClosedRange<UInt64>) -> Bool {
-        monotonicNow() < events.lowerBound &+ options.writerPatience * 1_000_000
+        monotonicNow() < events.lowerBound &+ container.options.current.writerPatience * 1_000_000
     }
 
     /// Returns the stage of a change set, which reads its files. Files that are open for writing are left out where they are followed, and
     /// refused otherwise, unless they have been open for long or `heedingWriters` is false.
     func stage(for set: ChangeSet, heedingWriters: Bool) -> Stage {
         Stage(
-            options: options, log: container.log,
+            options: container.options.current, log: container.log,
             thread: set.documents.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
             heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)))
     }
@@ -396,5 +396,12 @@ final class Documents: Sendable {
 
         func endFollowing() { follower?.stop() }
         func closeHandles() { for document in documents { document.closeHandle() } }
+    }
+}
+
+extension FileFollower.Settle {
+    fileprivate init(_ options: RuntimeOptions) {
+        self.init()
+        (quiet, maximum, openForWriteCap) = (options.quiet, options.settleMaximum, options.writerPatience)
     }
 }

@@ -6,7 +6,6 @@ internal import InvivoGraph
 internal import InvivoLoop
 internal import InvivoObjects
 public import InvivoPools
-public import InvivoSpec
 internal import InvivoTraits
 public import InvivoWiring
 
@@ -17,7 +16,7 @@ public final class Engine: Sendable {
     public let container: Container
     public let pools: Pools
     public let modules: ModuleTable
-    let options: EngineOptions
+    public let options: FixedOptions
     let loop: LoopThread
     let reclaimer: Reclaimer
     let announcer: Announcer
@@ -41,7 +40,7 @@ public final class Engine: Sendable {
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { ObjectType.of($0).description } }
     }()
 
-    private init(_ container: Container, _ options: EngineOptions, running: Loop?) {
+    private init(_ container: Container, _ options: FixedOptions, running: Loop?) {
         self.container = container
         self.options = options
         pools = Pools(container)
@@ -49,24 +48,24 @@ public final class Engine: Sendable {
         handles = HostHandles(container)
         asyncResolver = AsyncResolver(container, name: options.name)
         loop = LoopThread(container, name: options.name, running: running)
-        announcer = Announcer(container, commitTimeout: options.commitTimeout)
+        announcer = Announcer(container)
         reclaimer = Reclaimer(container, loop, announcer)
-        pinWatch = PinWatch(container, loop, announcer, maxAge: options.pinMaxAge)
+        pinWatch = PinWatch(container, loop, announcer)
         targets = Targets(container)
-        turns = Turns(container, options) { [weak container] in
+        turns = Turns(container, name: options.name) { [weak container] in
             (container?.owner as? Engine)?.reloader.workerStep() ?? false
         }
         documents = Documents(container, options, loop, reclaimer, announcer) { [weak container] set, areSmall in
             (container?.owner as? Engine)?.reloader.filesChanged(set, areSmall: areSmall)
         }
-        generations = GenerationStore(
-            container, documents, targets, reclaimer, announcer, keeping: options.history)
+        generations = GenerationStore(container, documents, targets, reclaimer, announcer)
         reloader = Reloader(container, options, turns, documents, targets, generations, reclaimer, announcer)
     }
 
     // MARK: open
 
-    public static func open(_ options: EngineOptions) throws(Failure) -> Engine {
+    public static func open(_ given: EngineOptions) throws(Failure) -> Engine {
+        let options = given.fixed
         guard Readers.canReclaim else {
             throw Failure(
                 .unsupported, "this kernel has no membarrier(PRIVATE_EXPEDITED); Linux 4.14 or later is needed")
@@ -97,14 +96,13 @@ public final class Engine: Sendable {
             domain = Domain(name: "opener", kind: .thread(identity: currentThread().identity))
         }
         let container = Container(
-            core: core, tag: tag, name: options.name, defaultDomain: domain, log: options.log,
-            fillsNeeds: options.fillsNeeds, limits: LifeLimits(start: options.startTimeout, stop: options.stopTimeout))
+            core: core, tag: tag, name: options.name, defaultDomain: domain,
+            options: LiveOptions(given.changeable, log: given.log), fillsNeeds: options.fillsNeeds)
         let engine = Engine(container, options, running: loop?.loop)
         container.owner = engine
         container.registry.converters.registerStandard(StandardConverters.all)
         container.domains.events.longWait = { [weak engine] failure in engine?.announcer.keep(failure) }
         container.domains.events.longWaitIsOver = { [weak engine] message in engine?.announcer.forget(message) }
-        container.retiredObjects.grace = options.stopGrace
         container.retiredObjects.onWaiting = { [weak engine] in engine?.reclaimer.scheduleLook() }
         Self.seams
         container.domains.events.jobWaits = { [weak container] domain in
@@ -166,6 +164,22 @@ public final class Engine: Sendable {
     /// Returns the token that other languages attach to. It is created once and freed by close.
     public func token(_ create: () -> UnsafeMutableRawPointer) -> UnsafeMutableRawPointer { handles.token(create) }
 
+    // MARK: options
+
+    /// Changes options: all that `body` sets, or none if it throws. `body` runs with a lock held. Never call it with a lock held.
+    public func changeOptions(
+        _ body: (inout RuntimeOptions, _ revision: UInt32) throws(Failure) -> Void
+    ) throws(Failure) {
+        let (former, next) = try container.options.change(body)
+        guard next != former else { return }
+        // What has been planned by the former options. Everything else reads the options when it needs them.
+        generations.history.trim()
+        documents.settleChanged()
+        if next.stopGrace != former.stopGrace { reclaimer.scheduleLook() }
+        if next.pinMaxAge != former.pinMaxAge { pinWatch.ageChanged() }
+        container.log(.info, "options: \(next.differences(from: former))")
+    }
+
     // MARK: life
 
     /// The open runtimes: each keeps itself alive.
@@ -193,39 +207,4 @@ private final class LoopBox: Sendable {
         guard isPosted else { return }
         monitor.locked { while !isDone.held({ $0 }) { monitor.wait() } }
     }
-}
-
-/// Mirrors `invivo_runtime_options`.
-public struct EngineOptions: Sendable {
-    public var name = "invivo"
-    public var isLoopDefault = false
-    public var allowsPendingTargets = false
-    public var fillsNeeds = true
-    public var quiet: UInt64 = 10
-    public var settleMaximum: UInt64 = 250
-    /// How long a followed file that is open for writing is left alone, in milliseconds.
-    var writerPatience: UInt64 { max(2_000, settleMaximum) }
-    /// How long a commit waits for a domain, in nanoseconds as all limits. The greatest number is no limit.
-    public var commitTimeout: UInt64 = 5_000_000_000
-    public var maxDocumentBytes = 1 << 20
-    public var maxDocumentNodes = 50_000
-    public var maxEachEntries = 10_000
-    /// Nanoseconds.
-    public var loadTimeout: UInt64 = 10_000_000_000
-    public var allowsForeignFiles = false
-    public var quotesContent = true
-    /// The limits of one document.
-    public var specLimits: SpecLimits { SpecLimits(bytes: maxDocumentBytes, nodes: maxDocumentNodes) }
-    public var startTimeout: UInt64 = 60_000_000_000
-    public var stopTimeout: UInt64 = 60_000_000_000
-    /// Nanoseconds for which a retired object waits for references of its language; `UInt64.max` = no limit.
-    public var stopGrace: UInt64 = 30_000_000_000
-    /// Nanoseconds after which an open pin is logged; `UInt64.max` = never.
-    public var pinMaxAge: UInt64 = 60_000_000_000
-    /// The number of former generations whose content is kept.
-    public var history = 16
-    /// Nanoseconds within which the rules of a change set must answer.
-    public var ruleTimeout: UInt64 = 1_000_000_000
-    public var log = Log(level: 5, sink: nil)
-    public init() {}
 }

@@ -19,9 +19,9 @@ final class GenerationStore: Sendable {
 
     init(
         _ container: Container, _ documents: Documents, _ targets: Targets, _ reclaimer: Reclaimer,
-        _ announcer: Announcer, keeping history: Int
+        _ announcer: Announcer
     ) {
-        self.history = History(most: history, container.monitor)
+        self.history = History(container.options, container.monitor)
         self.container = container
         self.documents = documents
         self.targets = targets

@@ -44,15 +44,17 @@ final class History: Sendable {
     /// More differences of a text than that become one.
     static let mostSteps = 64
 
-    /// The number of generations that are kept beside the current one and those with marks.
-    private let most: Int
+    private let options: LiveOptions
     private let state: Guarded<State>
 
     /// `monitor` is the runtime's.
-    init(most: Int, _ monitor: Monitor) {
-        self.most = most
+    init(_ options: LiveOptions, _ monitor: Monitor) {
+        self.options = options
         state = Guarded(State(), by: monitor)
     }
+
+    /// The number of generations that are kept beside the current one and those with marks.
+    private var most: Int { options.current.history }
 
     /// Notes a commit. The caller drops the result without a lock: definitions may end user data of the host.
     ///
@@ -116,6 +118,18 @@ final class History: Sendable {
             .notFound,
             "no generation is marked \(quoted(name))"
                 + (names.isEmpty ? "; none is marked" : "\(suggestion(for: name, among: names))"))
+    }
+
+    // MARK: the limit
+
+    /// Drops the oldest generations above the limit, which has changed. Never call it with a lock held.
+    func trim() {
+        let dropped = state.locked { state -> [FormerContent] in
+            var dropped: [FormerContent] = []
+            state.trim(most, &dropped)
+            return dropped
+        }
+        withExtendedLifetime(dropped) {}
     }
 
     // MARK: facts and close

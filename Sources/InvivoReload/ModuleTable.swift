@@ -7,11 +7,11 @@ internal import InvivoWiring
 /// The modules that a runtime has loaded. Any thread may call.
 public final class ModuleTable: Sendable {
     private let container: Container
-    private let options: EngineOptions
+    private let options: FixedOptions
     /// The handles of the modules. Each keeps its `KeptModule`.
     private let handles: Guarded<[UInt64]>
 
-    init(_ container: Container, _ options: EngineOptions) {
+    init(_ container: Container, _ options: FixedOptions) {
         self.container = container
         self.options = options
         handles = Guarded([], by: container.monitor)

@@ -138,7 +138,7 @@ public final class Observer: Sendable {
         guard let observers else { throw Failure(.closed, "the runtime is closed") }
         let container = observers.container
         let me = currentThread().identity
-        let limit = deadline(observers.commitTimeout)
+        let limit = deadline(container.options.current.commitTimeout)
         let isOver = container.monitor.locked { () -> Bool in
             state.held { $0.isOpen = false }
             return container.domains.wait(until: limit, for: "an observer's callback") {

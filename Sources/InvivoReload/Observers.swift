@@ -19,13 +19,10 @@ final class Observers: Sendable {
     }
 
     let container: Container
-    /// How long closing an observer waits for its callback, in nanoseconds.
-    let commitTimeout: UInt64
     private let state: Guarded<State>
 
-    init(_ container: Container, commitTimeout: UInt64) {
+    init(_ container: Container) {
         self.container = container
-        self.commitTimeout = commitTimeout
         state = Guarded(State(), by: container.monitor)
     }
 

@@ -127,7 +127,7 @@ extension Reloader {
         guard prepared.failure != nil && set.documents.heard.isEmpty && !prepared.files.read.isEmpty else {
             return prepared
         }
-        let deadline = monotonicNow() + options.settleMaximum * 1_000_000
+        let deadline = monotonicNow() + container.options.current.settleMaximum * 1_000_000
         var latest = prepared
         while latest.failure != nil && !documents.movedOn(latest.files.read).isEmpty {
             let pause = min(deadline, monotonicNow() + 2_000_000)
@@ -181,14 +181,15 @@ extension Reloader {
         let stage = documents.stage(for: set, heedingWriters: heedingWriters)
         targets.removeGone()
         turns.name(set.cause(besides: []))
-        let limit = set.documents.contents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
+        let current = container.options.current
+        let limit = set.documents.contents.isEmpty ? UInt64.max / 4 : min(current.loadTimeout, UInt64.max / 4)
         Loading.within(limit) {
             asReload {
                 do throws(Failure) {
                     let isRollback = set.restoredGeneration != nil
                     let staged =
                         isRollback
-                        ? try generations.stage(set, options.specLimits)
+                        ? try generations.stage(set, current.specLimits)
                         : try stage.run(set, &prepared.files, &prepared.clock)
                     prepared.clock.end(INVIVO_PHASE_STAGE)
                     guard let staged else { return }
@@ -220,7 +221,8 @@ extension Reloader {
             before: generations.snapshot, graph: graph, names: container.names, observed: live, registrations: live,
             traits: traits,
             limits: Planner.Limits(
-                allowsPendingTargets: options.allowsPendingTargets, maxEachEntries: options.maxEachEntries),
+                allowsPendingTargets: options.allowsPendingTargets,
+                maxEachEntries: container.options.current.maxEachEntries),
             documents: documents.open)
     }
 
@@ -253,7 +255,8 @@ extension Reloader {
             cause: prepared.set.cause(besides: prepared.files.unchanged),
             failure: failure, stopFailure: Failure.gathered(done.stopFailures), changes: done.changes,
             phases: prepared.clock.finish(), warnings: prepared.warnings, settings: done.settings,
-            untrackedObjects: done.untrackedObjects, referred: done.referred, stopGrace: container.retiredObjects.grace)
+            untrackedObjects: done.untrackedObjects, referred: done.referred,
+            stopGrace: container.options.current.stopGrace)
         return Attempt(prepared, report, done.changed, isNothing: isNothing)
     }
 
@@ -275,7 +278,7 @@ extension Reloader {
         showAliases(&plan)
         let next = plan.editor.finish(generation: former.generation + 1, keys: container.keys)
         for cell in plan.steps.created { cell.generation = next.generation }
-        let commit = Commit(container, timeout: options.commitTimeout, from: former, to: next)
+        let commit = Commit(container, timeout: container.options.current.commitTimeout, from: former, to: next)
         defer { prepared.clock.note(INVIVO_PHASE_OUTAGE, commit.endOutage()) }
         let documents = plan.wiring.staged.documents
         // Before objects are changed, so that their errors name the lines that caused them.

@@ -5,7 +5,7 @@ internal import InvivoWiring
 /// Runs reloads: each takes its turn, is staged, planned, carried out and reported. Any thread may call.
 final class Reloader: Sendable {
     let container: Container
-    let options: EngineOptions
+    let options: FixedOptions
     let turns: Turns
     let documents: Documents
     let targets: Targets
@@ -18,7 +18,7 @@ final class Reloader: Sendable {
     private let awaitedTypes: AwaitedTypes
 
     init(
-        _ container: Container, _ options: EngineOptions, _ turns: Turns, _ documents: Documents, _ targets: Targets,
+        _ container: Container, _ options: FixedOptions, _ turns: Turns, _ documents: Documents, _ targets: Targets,
         _ generations: GenerationStore, _ reclaimer: Reclaimer, _ announcer: Announcer
     ) {
         self.container = container
@@ -30,7 +30,7 @@ final class Reloader: Sendable {
         self.reclaimer = reclaimer
         self.announcer = announcer
         restores = PendingRestores(container, targets)
-        rules = RuleThreads(container, options)
+        rules = RuleThreads(container, name: options.name)
         awaitedTypes = AwaitedTypes(container)
     }
 

@@ -14,16 +14,16 @@ final class RuleThreads: Sendable {
     /// The runtime's.
     private let name: String
     private let tag: UInt64
-    private let limit: UInt64
+    private let options: LiveOptions
     private let closing: Closing
     /// Not the runtime's, which every commit signals.
     private let monitor = Monitor()
     private let state: Guarded<State>
 
-    init(_ container: Container, _ options: EngineOptions) {
-        name = options.name
+    init(_ container: Container, name: String) {
+        self.name = name
         tag = container.tag
-        limit = options.ruleTimeout
+        options = container.options
         closing = container.registry.closing
         state = Guarded(State(), by: monitor)
     }
@@ -31,7 +31,7 @@ final class RuleThreads: Sendable {
     /// Begins to run rules. By the thread that has the turn, which then waits for them. Fails if no thread can be started.
     func start(_ checks: [RuleCheck]) throws(Failure) -> RuleRun {
         joinEnded()
-        let run = RuleRun(checks, barredFrom: tag, deadline: deadline(limit), monitor)
+        let run = RuleRun(checks, barredFrom: tag, limit: options.current.ruleTimeout, monitor)
         try state.locked { state throws(Failure) in
             let running = state.givenUp.compactMap(\.running)
             if let check = checks.first(where: { check in running.contains { $0 === check.rule } }) {
@@ -51,7 +51,7 @@ final class RuleThreads: Sendable {
             while !run.isDone {
                 let now = monotonicNow()
                 guard now < run.deadline, !closing.isRequested else {
-                    run.giveUp(now < run.deadline ? nil : limit)
+                    run.giveUp(now < run.deadline ? nil : run.limit)
                     state.held { state in
                         if let thread = state.current.take() { state.givenUp.append(thread) }
                     }
@@ -142,15 +142,18 @@ final class RuleRun: Sendable {
         var faults: [RuleFault] = []
     }
 
+    /// Nanoseconds within which all must answer.
+    let limit: UInt64
     let deadline: UInt64
     /// Of the runtime that the rules cannot call.
     private let tag: UInt64
     private let monitor: Monitor
     private let state: Guarded<State>
 
-    init(_ checks: [RuleCheck], barredFrom tag: UInt64, deadline: UInt64, _ monitor: Monitor) {
+    init(_ checks: [RuleCheck], barredFrom tag: UInt64, limit: UInt64, _ monitor: Monitor) {
         self.tag = tag
-        self.deadline = deadline
+        self.limit = limit
+        deadline = InvivoBase.deadline(limit)
         self.monitor = monitor
         state = Guarded(State(checks: checks), by: monitor)
     }

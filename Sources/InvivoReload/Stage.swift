@@ -6,7 +6,7 @@ internal import InvivoWiring
 
 /// Reads and parses the changed documents. By the thread that has the turn.
 struct Stage {
-    let options: EngineOptions
+    let options: RuntimeOptions
     let log: Log
     /// A thread of this process that is not its first one; 0 without one. See `FileReader.read`.
     let thread: Int32
@@ -86,7 +86,10 @@ struct Stage {
                 if let modified { clock.fileChanged(wall: modified) }
                 next.isOpen = true
                 do throws(Failure) { try next.read(bytes, of: document, options.specLimits) } catch {
-                    if let hash = next.hash, error.code != .timeout { document.unparsable = (hash, error) }
+                    // The limits of time and size may be others the next time.
+                    if let hash = next.hash, error.code != .timeout, error.code != .tooLarge {
+                        document.unparsable = (hash, error)
+                    }
                     throw error
                 }
                 found.append((document, next))

@@ -39,14 +39,13 @@ final class Turns: Sendable {
     private let container: Container
     /// The runtime's.
     private let name: String
-    private let commitTimeout: UInt64
     /// One step of the worker; false when the runtime closes.
     private let step: @Sendable () -> Bool
     private let state: Guarded<State>
 
-    init(_ container: Container, _ options: EngineOptions, step: @escaping @Sendable () -> Bool) {
+    init(_ container: Container, name: String, step: @escaping @Sendable () -> Bool) {
         self.container = container
-        (name, commitTimeout) = (options.name, options.commitTimeout)
+        self.name = name
         self.step = step
         state = Guarded(State(), by: container.monitor)
     }
@@ -67,7 +66,9 @@ final class Turns: Sendable {
         try refuseInCallback()
         try container.monitor.locked { () throws(Failure) in
             while let number = state.held({ $0.isTaken ? $0.number : nil }) {
-                let isOver = container.domains.wait(until: deadline(commitTimeout), for: text()) {
+                let isOver = container.domains.wait(
+                    until: deadline(container.options.current.commitTimeout), for: text()
+                ) {
                     state.held { !$0.isTaken || $0.number != number }
                 }
                 guard isOver else {

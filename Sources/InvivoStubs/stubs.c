@@ -1453,10 +1453,24 @@ static invivo_status not_ready_runtime_status(invivo_runtime runtime, invivo_val
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_runtime_options_read(invivo_runtime runtime, invivo_runtime_options *out, invivo_error **error) {
+    (void)runtime;
+    (void)out;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_runtime_options_change(invivo_runtime runtime, const invivo_runtime_options *options, invivo_error **error) {
+    (void)runtime;
+    (void)options;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 209,
+    .function_count = 211,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1666,6 +1680,8 @@ static const struct invivo_table not_ready = {
     .child_make = not_ready_child_make,
     .observer_generation = not_ready_observer_generation,
     .runtime_status = not_ready_runtime_status,
+    .runtime_options_read = not_ready_runtime_options_read,
+    .runtime_options_change = not_ready_runtime_options_change,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2523,6 +2539,14 @@ invivo_status invivo_observer_generation(invivo_observer observer, uint64_t *out
 
 invivo_status invivo_runtime_status(invivo_runtime runtime, invivo_value *out, invivo_error **error) {
     return functions()->runtime_status(runtime, out, error);
+}
+
+invivo_status invivo_runtime_options_read(invivo_runtime runtime, invivo_runtime_options *out, invivo_error **error) {
+    return functions()->runtime_options_read(runtime, out, error);
+}
+
+invivo_status invivo_runtime_options_change(invivo_runtime runtime, const invivo_runtime_options *options, invivo_error **error) {
+    return functions()->runtime_options_change(runtime, options, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 209,
+    .function_count = 211,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -214,6 +214,8 @@ static const struct invivo_table instance = {
     .child_make = invivo_child_make,
     .observer_generation = invivo_observer_generation,
     .runtime_status = invivo_runtime_status,
+    .runtime_options_read = invivo_runtime_options_read,
+    .runtime_options_change = invivo_runtime_options_change,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -19,7 +19,8 @@ public final class Container: @unchecked Sendable {
     public let domains: DomainTable
     /// The engine, which runs reloads; set once, before the core is opened.
     public weak var owner: AnyObject?
-    public let log: Log
+    /// The options in force that can change.
+    public let options: LiveOptions
     public let life: LifeServices
 
     public let registry: Registry
@@ -33,14 +34,13 @@ public final class Container: @unchecked Sendable {
     let ownRecipes: OwnRecipes
 
     public init(
-        core: Core, tag: UInt64, name: String, defaultDomain: Domain, log: Log, fillsNeeds: Bool,
-        limits: LifeLimits = LifeLimits()
+        core: Core, tag: UInt64, name: String, defaultDomain: Domain, options: LiveOptions, fillsNeeds: Bool
     ) {
         self.core = core
         self.tag = tag
-        self.log = log
-        domains = DomainTable(defaultDomain: defaultDomain, monitor: monitor, waits: Waits(monitor), log: log)
-        retiredObjects = RetiredObjects(monitor, tag: tag, domains: domains, log: log)
+        self.options = options
+        domains = DomainTable(defaultDomain: defaultDomain, monitor: monitor, waits: Waits(monitor), log: options.log)
+        retiredObjects = RetiredObjects(monitor, tag: tag, domains: domains, options: options)
         pendingDisposals = PendingDisposals(monitor)
         let keys = KeyTable(owner: RuntimeHandle(tag: tag).keyOwner)
         current = CurrentGraph(Graph(generation: 0, keys: keys), monitor)
@@ -48,7 +48,7 @@ public final class Container: @unchecked Sendable {
         deferred = DeferredTable(monitor, keys)
         registry = Registry(monitor, keys, home, fillsNeeds: fillsNeeds)
         ownRecipes = OwnRecipes(monitor, registry)
-        life = LifeServices(domains, name: name, limits: limits, log: log)
+        life = LifeServices(domains, name: name, options: options)
         domains.connect(to: self)
         retiredObjects.connect(to: self)
         Self.seams
@@ -61,6 +61,7 @@ public final class Container: @unchecked Sendable {
         ThreadEnd.hear = { ScopeTable.end(thread: $0) }
     }()
 
+    public var log: Log { options.log }
     var waits: Waits { domains.waits }
     public var lifecycle: Lifecycle { Lifecycle(container: self) }
 

@@ -3,17 +3,10 @@ public import InvivoBase
 internal import InvivoGraph
 public import InvivoObjects
 
-/// The limits of starts and stops whose definitions declare none, in nanoseconds.
-public struct LifeLimits: Sendable {
-    let start: UInt64
-    let stop: UInt64
-
-    public init(start: UInt64 = .max, stop: UInt64 = .max) { (self.start, self.stop) = (start, stop) }
-}
-
 /// The limits, threads and failures of the life cycle of a runtime's objects.
 public final class LifeServices: Sendable {
-    let limits: LifeLimits
+    /// The runtime's, with the limits of starts and stops whose definitions declare none.
+    let options: LiveOptions
     /// The runtime's, for names of threads.
     let name: String
     /// Run the hooks of shared objects in a commit.
@@ -22,11 +15,11 @@ public final class LifeServices: Sendable {
     /// The objects that belong to others.
     public let owners: Owners
 
-    init(_ domains: DomainTable, name: String, limits: LifeLimits, log: Log) {
+    init(_ domains: DomainTable, name: String, options: LiveOptions) {
         self.name = name
-        self.limits = limits
+        self.options = options
         threads = JobThreads(domains, name: name)
-        stopFailures = StopFailures(domains.monitor, log: log)
+        stopFailures = StopFailures(domains.monitor, log: options.log)
         owners = Owners(domains.monitor)
     }
 
@@ -52,7 +45,7 @@ public struct Lifecycle: Sendable {
     /// The limit for a start: that of the object's definition, or of the runtime's options.
     private func startLimit(of extra: ObjectExtra) -> UInt64 {
         let own = monitor.locked { extra.startTimeout }
-        return own == 0 ? services.limits.start : own
+        return own == 0 ? services.options.current.startTimeout : own
     }
 
     /// Starts one object. One that takes too long has failed, and is stopped again.
@@ -127,7 +120,7 @@ public struct Lifecycle: Sendable {
     /// The limit for a stop: that of the object's definition, or of the runtime's options.
     private func stopLimit(of extra: ObjectExtra) -> UInt64 {
         let own = monitor.locked { extra.stopTimeout }
-        return own == 0 ? services.limits.stop : own
+        return own == 0 ? services.options.current.stopTimeout : own
     }
 
     /// The failure of a stop that exceeded its limit.

@@ -18,7 +18,6 @@ public final class RetiredObjects: Sendable {
     private struct State {
         /// Set once, by the runtime that owns this.
         unowned var runtime: (any RetirementRuntime)?
-        var grace: UInt64 = 30_000_000_000
         var onWaiting: (@Sendable () -> Void)?
         var entries: [UInt64: Entry] = [:]
         /// A thread is ending objects.
@@ -70,15 +69,15 @@ public final class RetiredObjects: Sendable {
     let monitor: Monitor
     private let tag: UInt64
     private let domains: DomainTable
-    private let log: Log
+    private let options: LiveOptions
     private let state: Guarded<State>
 
     /// `tag` is the runtime's.
-    init(_ monitor: Monitor, tag: UInt64, domains: DomainTable, log: Log) {
+    init(_ monitor: Monitor, tag: UInt64, domains: DomainTable, options: LiveOptions) {
         self.monitor = monitor
         self.tag = tag
         self.domains = domains
-        self.log = log
+        self.options = options
         state = .init(State(), by: monitor)
     }
 
@@ -87,10 +86,7 @@ public final class RetiredObjects: Sendable {
     private var runtime: (any RetirementRuntime)? { state.locked { $0.runtime } }
 
     /// The nanoseconds for which an object may wait for its language; `.max`: no limit.
-    public var grace: UInt64 {
-        get { state.locked { $0.grace } }
-        set { state.locked { $0.grace = newValue } }
-    }
+    private var grace: UInt64 { options.current.stopGrace }
 
     /// Called without the monitor when there are objects to look at again.
     public var onWaiting: (@Sendable () -> Void)? {
@@ -319,7 +315,7 @@ public final class RetiredObjects: Sendable {
         guard let record = ObjectTable.record(object) else { return }
         let grace = grace
         let key = record.pointee.key == 0 ? "" : runtime?.keyName(record.pointee.key - 1) ?? ""
-        log(
+        options.log(
             .warning,
             "\(key.isEmpty ? "an object" : "'\(key)'") of type '\(ObjectType.of(record).name)' is stopped although its language "
                 + "still refers to it: it was replaced or removed more than "
@@ -367,10 +363,11 @@ public final class RetiredObjects: Sendable {
         state.held { state in
             guard !state.isPaused, let youngest = state.entries.values.map(\.entered).max() else { return nil }
             var next = now + min(max((now - youngest) / 2, Self.shortestWait), Self.longestWait)
-            guard state.grace != .max else { return next }
+            let grace = grace
+            guard grace != .max else { return next }
             for entry in state.entries.values
             where entry.extra.retirement.idleSince != 0 && !entry.extra.retirement.isCurrent {
-                next = min(next, max(now, entry.extra.retirement.idleSince + state.grace))
+                next = min(next, max(now, entry.extra.retirement.idleSince + grace))
             }
             return next
         }

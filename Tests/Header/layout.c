@@ -212,7 +212,7 @@ int main(void) {
     OFFSET(invivo_runtime_options, pin_max_age_ms, sizeof(((invivo_runtime_options *)0)->pin_max_age_ms));
     OFFSET(invivo_runtime_options, history, sizeof(((invivo_runtime_options *)0)->history));
     OFFSET(invivo_runtime_options, rule_timeout_ms, sizeof(((invivo_runtime_options *)0)->rule_timeout_ms));
-    OFFSET(invivo_runtime_options, reserved, sizeof(((invivo_runtime_options *)0)->reserved));
+    OFFSET(invivo_runtime_options, revision, sizeof(((invivo_runtime_options *)0)->revision));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -938,5 +938,7 @@ int main(void) {
     OFFSET(invivo_table, child_make, sizeof(void (*)(void)));
     OFFSET(invivo_table, observer_generation, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_status, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_options_read, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_options_change, sizeof(void (*)(void)));
     return 0;
 }

@@ -184,6 +184,41 @@ extension LoopRoom {
             #expect(Set(world.watched.keys) == ["/", "/d"])
         }
 
+        @Test func new_times_apply_to_pending_changes() {
+            for path in ["/d/a", "/d/b", "/d/c"] { world.files[path] = FileSignature(kind: .file, inode: 1, size: 5) }
+            let engine = engine(quiet: 1_000, maximum: 10_000, cap: 20_000)
+            let (a, b, c) = (engine.follow("/d/a"), engine.follow("/d/b"), engine.follow("/d/c"))
+            var settle = FileFollower.Settle()
+            world.happens("/d", .closedAfterWriting, "a")
+            #expect(tell(engine) == [])
+            world.time += 100
+            settle.quiet = 150
+            engine.take(settle)
+            #expect(engine.advance().next == (world.time + 50) * 1_000_000)
+            settle.quiet = 50
+            engine.take(settle)
+            #expect(tell(engine) == [a])
+            // The maximum.
+            (settle.quiet, settle.maximum) = (1_000, 10_000)
+            engine.take(settle)
+            world.happens("/d", .closedAfterWriting, "b")
+            #expect(tell(engine) == [])
+            world.time += 100
+            settle.maximum = 100
+            engine.take(settle)
+            #expect(tell(engine) == [b])
+            // A file that stays open for writing.
+            settle.openForWriteCap = 20_000
+            engine.take(settle)
+            world.happens("/d", .modified, "c")
+            #expect(tell(engine) == [])
+            world.time += 1_000
+            #expect(tell(engine) == [])
+            settle.openForWriteCap = 1_000
+            engine.take(settle)
+            #expect(tell(engine) == [c])
+        }
+
         @Test func a_burst_is_told_when_it_has_been_quiet() {
             world.files["/d/a"] = FileSignature(kind: .file, size: 1)
             world.files["/d/b"] = FileSignature(kind: .file, size: 1)

@@ -131,7 +131,7 @@ extension LoopRoom {
             var settle = FileFollower.Settle()
             settle.quiet = 0
             let follower = try FileFollower(
-                loop: loop, settle: settle,
+                loop: loop, settle: { [settle] in settle },
                 onBurst: { _ in
                     holder.value?.stop()
                     told.change { $0 += 1 }

@@ -191,7 +191,7 @@ extension LoopRoom {
                 let loop = try Loop(name: "fork")
                 let world = GatedWorld()
                 let follower = try FileFollower(
-                    loop: loop, settle: .init(), world: world, onBurst: { _ in told.change { $0 += 1 } },
+                    loop: loop, settle: { .init() }, world: world, onBurst: { _ in told.change { $0 += 1 } },
                     onTrouble: { _ in })
                 let id = try follower.follow(workshop.path("a"))
                 let timer = loop.schedule(after: 60_000) {}

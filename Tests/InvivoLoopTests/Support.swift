@@ -141,7 +141,7 @@ final class Following: Sendable {
         settle.sweep = sweep
         loop = try Loop(name: "test")
         follower = try FileFollower(
-            loop: loop, settle: settle, world: world ?? LiveFileWorld(),
+            loop: loop, settle: { [settle] in settle }, world: world ?? LiveFileWorld(),
             onBurst: { bursts in
                 let now = monotonicNow()
                 let known = paths.value

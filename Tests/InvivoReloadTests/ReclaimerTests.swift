@@ -14,7 +14,7 @@ import Testing
         let ended = try Loop(name: "ended")
         ended.stop()
         let reclaimer = Reclaimer(
-            container, LoopThread(container, name: "test", running: ended), Announcer(container, commitTimeout: 0))
+            container, LoopThread(container, name: "test", running: ended), Announcer(container))
         container.monitor.locked { container.builds.add(BuildRecords.Outdated(object: 0, birth: 0, nil)) }
 
         reclaimer.handOver()

@@ -41,7 +41,7 @@ extension Tag {
             let container = Container(
                 core: core, tag: tag, name: "test",
                 defaultDomain: Domain(name: "test", kind: .thread(identity: currentThread().identity)),
-                log: Log(level: 0, sink: nil), fillsNeeds: true)
+                options: LiveOptions(log: Log(level: 0, sink: nil)), fillsNeeds: true)
             self.container = container
             type = try properties.enumerated().map { index, property in
                 var property = property

@@ -16,7 +16,7 @@ func closedContainer() throws -> Container {
     return Container(
         core: core, tag: tag, name: "test",
         defaultDomain: Domain(name: "test", kind: .thread(identity: currentThread().identity)),
-        log: Log(level: 0, sink: nil), fillsNeeds: true)
+        options: LiveOptions(log: Log(level: 0, sink: nil)), fillsNeeds: true)
 }
 
 /// Runs of starts and stops, without objects.

@@ -53,7 +53,8 @@ enum {
 /** For `history`: no former generation is kept, except those with marks. */
 #define INVIVO_HISTORY_NONE UINT32_MAX
 
-/** Options of invivo_runtime_open. Initialize them with invivo_runtime_options_init. */
+/** Options of invivo_runtime_open. Initialize them with invivo_runtime_options_init.
+ * invivo_runtime_options_change changes them while the runtime is open, except those up to `flags`, and the log functions. */
 typedef struct invivo_runtime_options {
     size_t struct_size;
     const char *name;          /**< for threads and messages; NULL = "invivo" */
@@ -119,7 +120,9 @@ typedef struct invivo_runtime_options {
     uint32_t history;
     /** Maximum time for the rules of a change set together (rule.h). Then INVIVO_E_TIMEOUT names the rule. 0 = default 1,000. */
     uint32_t rule_timeout_ms;
-    uint32_t reserved; /**< 0 */
+    /** The number of changes of the options, from invivo_runtime_options_read. With it, invivo_runtime_options_change fails with
+     * INVIVO_E_STALE if they were changed meanwhile. 0 = the change is made in any case. Not used at opening. */
+    uint32_t revision;
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.
@@ -133,6 +136,42 @@ INVIVO_API void invivo_runtime_options_init(invivo_runtime_options *options) INV
 /** Opens a runtime. `options` may be NULL. Threads start when the first source needs them. */
 INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_runtime_options *options,
                                              invivo_error **error) INVIVO_WAITS;
+/** Fills the first `out->struct_size` bytes with the options in force.
+ *
+ * An option that was left to its default has the number in use. `INVIVO_..._UNLIMITED` and INVIVO_HISTORY_NONE stay as they
+ * are. `default_domain`, `flags` and the log functions are as given. `name` is borrowed until the runtime closes.
+ * `log_level` is as given, too: without a log function, nothing below WARNING is written. Runs no host code. */
+INVIVO_API invivo_status invivo_runtime_options_read(invivo_runtime runtime, invivo_runtime_options *out, invivo_error **error) INVIVO_WAITS;
+/** Changes options of an open runtime. All changes take effect together, or none if the call fails.
+ *
+ * Begin with invivo_runtime_options_read, and change fields. A value means the same as in invivo_runtime_open, also if it
+ * stands for a default, and the same values are refused. Fields behind `struct_size` stay as they are. `name`, `default_domain`,
+ * `flags` and the log functions cannot change: INVIVO_E_ARGUMENT names the field that differs. The change is no
+ * generation and no reload. INVIVO_E_STALE: another thread has changed the options since they were read (`revision`); read
+ * them again, or set `revision` to 0. It is logged as INFO, at the new level: "options: quiet_ms 10 -> 2, history 16 -> 4".
+ *
+ * The call does not wait for a reload. It may be made on any thread, and in callbacks of the runtime except rules. A log function that
+ * changes options receives the message about it before the call returns. New values take effect as follows. An operation that
+ * has begun ends with the former ones.
+ *
+ *     quiet_ms, settle_max_ms    at once, also for files that have changed and are not read yet
+ *     commit_timeout_ms          with the next wait; each reload reads it when it begins to wait, and when it begins its commit
+ *     log_level                  with the next message
+ *     max_document_bytes, max_document_nodes, max_each_entries
+ *                                with the next document that is read, or the next reload that is planned. Live documents stay. A
+ *                                file that was too large is read again when it changes, or with invivo_source_refresh; one
+ *                                with too many values, with the next reload, too. A rollback reads the former
+ *                                documents again
+ *     start_timeout_ms, stop_timeout_ms
+ *                                with the next start or stop
+ *     stop_grace_ms              at once, also for objects that are retired already
+ *     load_timeout_ms, rule_timeout_ms
+ *                                with the next reload
+ *     pin_max_age_ms             at once, also for open pins. A pin that has been logged is not logged again
+ *     history                    at once: a lower number drops the oldest generations without marks, which may call destroy
+ *                                functions of their definitions. A higher number keeps more from now on */
+INVIVO_API invivo_status invivo_runtime_options_change(invivo_runtime runtime, const invivo_runtime_options *options,
+                                                       invivo_error **error) INVIVO_WAITS;
 /** Closes a runtime.
  *
  * Close refuses new work. It waits for builds, for a running reload and for views. It removes file watches, stops the

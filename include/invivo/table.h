@@ -242,6 +242,8 @@ struct invivo_table {
     invivo_status (*child_make)(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
     invivo_status (*observer_generation)(invivo_observer observer, uint64_t *out, invivo_error **error);
     invivo_status (*runtime_status)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
+    invivo_status (*runtime_options_read)(invivo_runtime runtime, invivo_runtime_options *out, invivo_error **error);
+    invivo_status (*runtime_options_change)(invivo_runtime runtime, const invivo_runtime_options *options, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

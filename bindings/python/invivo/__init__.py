@@ -97,7 +97,7 @@ from ._services.graph import (
 )
 from ._services.pools import Pool
 from ._services.reports import Change, Observer, Ready, Reloads, Report
-from ._services.settings import LogLevel
+from ._services.settings import LogLevel, RuntimeOptions
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
 from ._values.foreign import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
@@ -231,6 +231,7 @@ __all__ = [
     "Resolver",
     "Retired",
     "Runtime",
+    "RuntimeOptions",
     "Scope",
     "Source",
     "SourceState",

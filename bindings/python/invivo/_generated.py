@@ -793,7 +793,7 @@ invivo_runtime_options._fields_ = [
     ("pin_max_age_ms", ctypes.c_uint32),
     ("history", ctypes.c_uint32),
     ("rule_timeout_ms", ctypes.c_uint32),
-    ("reserved", ctypes.c_uint32),
+    ("revision", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1412,6 +1412,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_child_make": (ctypes.c_int32, [invivo_runtime, invivo_type, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_object), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_observer_generation": (ctypes.c_int32, [invivo_observer, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_void_p)], True),
     "invivo_runtime_status": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_options_read": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_runtime_options), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_options_change": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_runtime_options), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1625,6 +1627,8 @@ TABLE: list[str] = [
     "invivo_child_make",
     "invivo_observer_generation",
     "invivo_runtime_status",
+    "invivo_runtime_options_read",
+    "invivo_runtime_options_change",
 ]
 
 

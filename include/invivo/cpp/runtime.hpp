@@ -447,6 +447,32 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_runtime_generation(raw_, &generation, e); });
         return generation;
     }
+    /// Returns the options in force. Their name is valid until the runtime closes.
+    invivo_runtime_options options() const {
+        invivo_runtime_options found{};
+        found.struct_size = sizeof(found);
+        detail::checked([&](invivo_error **e) { return invivo_runtime_options_read(raw_, &found, e); });
+        return found;
+    }
+    /// Changes options, all or none: those that are returned by `options()`, with other values. Throws INVIVO_E_STALE if another
+    /// thread has changed options since. See invivo_runtime_options_change.
+    void change(const invivo_runtime_options &to) const {
+        detail::checked([&](invivo_error **e) { return invivo_runtime_options_change(raw_, &to, e); });
+    }
+    /// Changes options, all or none: `change([](invivo_runtime_options &options) { options.quiet_ms = 2; })`. `edit` is called
+    /// again if another thread has changed options meanwhile.
+    template <typename F, typename = std::enable_if_t<std::is_invocable_v<F &, invivo_runtime_options &>>> INVIVO_LOCAL
+    void change(F edit) const {
+        for (;;) {
+            invivo_runtime_options to = options();
+            edit(to);
+            try {
+                return change(to);
+            } catch (const error &failed) {
+                if (failed.code() != INVIVO_E_STALE) throw;
+            }
+        }
+    }
     /// Returns the state of the runtime in numbers.
     invivo_runtime_info info() const {
         invivo_runtime_info info{};

@@ -1,4 +1,4 @@
-"""The part of a runtime that all others use: whether it is open, resolved objects, and jobs of its thread."""
+"""The part of a runtime that all others use: whether it is open, resolved objects, options, and jobs of its thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from .. import _generated as c
-from .._services.settings import milliseconds
+from .._services.settings import SAME, LogLevel, RuntimeOptions, change_options, milliseconds, read_options
 from .._state.build_plans import Plan
 from .._state.core import Core
 from ..errors import ClosedError, ForkedError
@@ -52,6 +52,56 @@ class RuntimeBase:
         """In a forked child: another thread may have held the lock."""
         self._lock = threading.RLock()
         self.purge()
+
+    @property
+    def options(self) -> RuntimeOptions:
+        """The options in force, with the numbers that stand for the defaults."""
+        return read_options(self._open())
+
+    def change_options(
+        self,
+        *,
+        quiet: float | None = SAME,
+        settle_max: float | None = SAME,
+        commit_timeout: float | None = SAME,
+        start_timeout: float | None = SAME,
+        stop_timeout: float | None = SAME,
+        stop_grace: float | None = SAME,
+        max_document_bytes: int = SAME,
+        max_document_nodes: int = SAME,
+        max_each_entries: int = SAME,
+        pin_max_age: float | None = SAME,
+        history: int | None = SAME,
+        rule_timeout: float | None = SAME,
+        load_timeout: float | None = SAME,
+        log_level: LogLevel | str = SAME,
+    ) -> None:
+        """Changes options while the runtime is open: ``runtime.change_options(quiet=0.002, log_level="debug")``.
+
+        The values, and None, mean the same as in `Runtime`. All take effect together, or none if one is refused. May be
+        called on any thread, and in callbacks. It is no reload. Work that has begun ends with the former values.
+        ``quiet``, ``settle_max``, ``stop_grace``, ``pin_max_age`` and a lower ``history`` apply at once, also to files
+        that have changed, retired objects, open pins and kept generations. Live documents stay if a limit is lowered.
+        """
+        change_options(
+            self._open(),
+            {
+                "quiet": quiet,
+                "settle_max": settle_max,
+                "commit_timeout": commit_timeout,
+                "start_timeout": start_timeout,
+                "stop_timeout": stop_timeout,
+                "stop_grace": stop_grace,
+                "max_document_bytes": max_document_bytes,
+                "max_document_nodes": max_document_nodes,
+                "max_each_entries": max_each_entries,
+                "pin_max_age": pin_max_age,
+                "history": history,
+                "rule_timeout": rule_timeout,
+                "load_timeout": load_timeout,
+                "log_level": log_level,
+            },
+        )
 
     def poll(self, timeout: float | None = 0) -> int:
         """Runs the jobs that wait for this thread; waits up to ``timeout`` seconds (None: no limit) for one."""

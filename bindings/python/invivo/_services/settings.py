@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import enum
 import logging
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .. import _generated as c
 from .._classes.callables import check_callback
@@ -16,10 +17,10 @@ from .._native.failures import describe
 from .._native.strings import text
 from .._state.core import Core
 from .._values import conversion
-from ..errors import ArgumentError
+from ..errors import ArgumentError, StaleError
 
 STOP_GRACE = 30.0  # seconds
-_UNLIMITED = (1 << 32) - 1  # INVIVO_TIMEOUT_UNLIMITED, INVIVO_STOP_GRACE_UNLIMITED
+_UNLIMITED = (1 << 32) - 1  # INVIVO_TIMEOUT_UNLIMITED, INVIVO_HISTORY_NONE, ...
 Log = Callable[[int, str, str, Mapping[str, Any]], Any]
 
 
@@ -77,6 +78,150 @@ def _log(item: LogItem, _: int, entry: Any) -> None:
         item.log(level, text(one.message), text(one.path), fields)
 
 
+def _integer(value: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ArgumentError(f"{value!r} is no number of bytes, values or entries")
+    return value
+
+
+def _generations(count: int) -> int:
+    if not isinstance(count, int) or not 0 <= count <= 1000:
+        raise ArgumentError(f"history is {count!r}: between 0 and 1,000 generations are kept")
+    return count or _UNLIMITED
+
+
+def _level(level: LogLevel | str) -> LogLevel:
+    try:
+        return LogLevel[level.upper()] if isinstance(level, str) else LogLevel(level)
+    except (KeyError, ValueError):
+        raise ArgumentError(f"log_level is {', '.join(map(str, LogLevel))}; not {level!r}") from None
+
+
+def limit(seconds: float) -> int:
+    """Returns a time limit in milliseconds. ``math.inf`` is no limit."""
+    return _UNLIMITED if seconds == math.inf else milliseconds(seconds)
+
+
+def milliseconds(seconds: float) -> int:
+    if not 0 <= seconds < (1 << 32) / 1000 - 1:
+        raise ArgumentError(f"{seconds} s is no time to wait")
+    return round(seconds * 1000)
+
+
+def _seconds(found: int) -> float:
+    return math.inf if found == _UNLIMITED else found / 1000
+
+
+def _above_zero(convert: Callable[[Any], int]) -> Callable[[Any], int]:
+    """Returns a conversion whose result is at least 1, because 0 is the default in C."""
+    return lambda value: max(1, convert(value))
+
+
+class _Option(NamedTuple):
+    """How C has an option that can change: its field, the value that None stands for, and the conversions."""
+
+    field: str
+    none: int
+    write: Callable[[Any], int]
+    read: Callable[[int], Any]
+
+
+_CHANGEABLE = {
+    "quiet": _Option("quiet_ms", _UNLIMITED, milliseconds, _seconds),
+    "settle_max": _Option("settle_max_ms", 0, milliseconds, _seconds),
+    "commit_timeout": _Option("commit_timeout_ms", 0, limit, _seconds),
+    "start_timeout": _Option("start_timeout_ms", 0, limit, _seconds),
+    "stop_timeout": _Option("stop_timeout_ms", 0, limit, _seconds),
+    "stop_grace": _Option(
+        "stop_grace_ms",
+        _UNLIMITED,
+        _above_zero(milliseconds),
+        lambda found: None if found == _UNLIMITED else found / 1000,
+    ),
+    "max_document_bytes": _Option("max_document_bytes", 0, _integer, int),
+    "max_document_nodes": _Option("max_document_nodes", 0, _integer, int),
+    "max_each_entries": _Option("max_each_entries", 0, _integer, int),
+    "pin_max_age": _Option("pin_max_age_ms", 0, _above_zero(limit), _seconds),
+    "history": _Option("history", 0, _generations, lambda found: 0 if found == _UNLIMITED else found),
+    "rule_timeout": _Option("rule_timeout_ms", 0, _above_zero(milliseconds), _seconds),
+    "load_timeout": _Option("load_timeout_ms", 0, limit, _seconds),
+    "log_level": _Option("log_level", c.INVIVO_LOG_INFO, _level, LogLevel),
+}
+
+SAME: Any = object()  # an option that is not given
+
+
+def _write(options: c.invivo_runtime_options, given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        if value is not SAME:
+            option = _CHANGEABLE[name]
+            setattr(options, option.field, option.none if value is None else option.write(value))
+
+
+@dataclasses.dataclass(frozen=True)
+class RuntimeOptions:
+    """The options in force of a runtime, as `Runtime` takes them. Defaults are the numbers in use.
+
+    Times are seconds; ``math.inf`` is no limit, and None for ``stop_grace``. `Runtime.change_options` changes those
+    from ``quiet`` on.
+    """
+
+    name: str
+    default_domain: Literal["opener", "loop"]
+    pending_targets: bool
+    foreign_files: bool
+    quote_content: bool
+    inject_marked: bool
+    quiet: float
+    settle_max: float
+    commit_timeout: float
+    start_timeout: float
+    stop_timeout: float
+    stop_grace: float | None
+    max_document_bytes: int
+    max_document_nodes: int
+    max_each_entries: int
+    pin_max_age: float
+    history: int
+    rule_timeout: float
+    load_timeout: float
+    log_level: LogLevel
+
+
+def _raw_options(core: Core) -> c.invivo_runtime_options:
+    options = c.invivo_runtime_options()
+    options.struct_size = ctypes.sizeof(options)
+    core.library.call("runtime_options_read", core.handle, ctypes.byref(options))
+    return options
+
+
+def read_options(core: Core) -> RuntimeOptions:
+    """Returns the options in force."""
+    raw = _raw_options(core)
+    return RuntimeOptions(
+        name=text(raw.name),
+        default_domain="loop" if raw.default_domain == c.INVIVO_DOMAIN_LOOP else "opener",
+        pending_targets=bool(raw.flags & c.INVIVO_RUNTIME_PENDING_TARGETS),
+        foreign_files=bool(raw.flags & c.INVIVO_RUNTIME_FOREIGN_FILES),
+        quote_content=not raw.flags & c.INVIVO_RUNTIME_WITHOUT_CONTENT,
+        inject_marked=not raw.flags & c.INVIVO_RUNTIME_WITHOUT_NEEDS,
+        **{name: option.read(getattr(raw, option.field)) for name, option in _CHANGEABLE.items()},
+    )
+
+
+def change_options(core: Core, given: Mapping[str, Any]) -> None:
+    """Changes options; those that are `SAME` stay. The others take effect together, or none of them."""
+    while True:
+        options = _raw_options(core)
+        _write(options, given)
+        try:
+            core.library.call("runtime_options_change", core.handle, ctypes.byref(options))
+            break
+        except StaleError:  # another thread has changed others
+            continue
+    core.is_silent = options.log_level == LogLevel.SILENT
+
+
 def make_options(
     core: Core,
     *,
@@ -115,58 +260,34 @@ def make_options(
         options.flags |= c.INVIVO_RUNTIME_PENDING_TARGETS
     if not inject_marked:
         options.flags |= c.INVIVO_RUNTIME_WITHOUT_NEEDS
-    if quiet is not None:
-        options.quiet_ms = milliseconds(quiet)
-    if settle_max is not None:
-        options.settle_max_ms = milliseconds(settle_max)
-    if commit_timeout is not None:
-        options.commit_timeout_ms = limit(commit_timeout)
-    if start_timeout is not None:
-        options.start_timeout_ms = limit(start_timeout)
-    if stop_timeout is not None:
-        options.stop_timeout_ms = limit(stop_timeout)
-    options.stop_grace_ms = _UNLIMITED if stop_grace is None else max(1, milliseconds(stop_grace))
-    options.max_document_bytes = max_document_bytes
-    options.max_document_nodes = max_document_nodes
-    options.max_each_entries = max_each_entries
-    if pin_max_age is not None:
-        options.pin_max_age_ms = max(1, limit(pin_max_age))
-    if history is not None:
-        if not isinstance(history, int) or not 0 <= history <= 1000:
-            raise ArgumentError(f"history is {history!r}: between 0 and 1,000 generations are kept")
-        options.history = history or 0xFFFFFFFF  # INVIVO_HISTORY_NONE
-    if rule_timeout is not None:
-        options.rule_timeout_ms = max(1, milliseconds(rule_timeout))
-    if load_timeout is not None:
-        options.load_timeout_ms = 0xFFFFFFFF if math.isinf(load_timeout) else milliseconds(load_timeout)
+    _write(
+        options,
+        {
+            "quiet": quiet,
+            "settle_max": settle_max,
+            "commit_timeout": commit_timeout,
+            "start_timeout": start_timeout,
+            "stop_timeout": stop_timeout,
+            "stop_grace": stop_grace,
+            "max_document_bytes": max_document_bytes,
+            "max_document_nodes": max_document_nodes,
+            "max_each_entries": max_each_entries,
+            "pin_max_age": pin_max_age,
+            "history": history,
+            "rule_timeout": rule_timeout,
+            "load_timeout": load_timeout,
+            "log_level": log_level,
+        },
+    )
     if foreign_files:
         options.flags |= c.INVIVO_RUNTIME_FOREIGN_FILES
     if not quote_content:
         options.flags |= c.INVIVO_RUNTIME_WITHOUT_CONTENT
-    options.log_level = level = _level(log_level)
-    core.is_silent = level is LogLevel.SILENT
-    if not core.is_silent:
-        if log is not None and not isinstance(log, logging.Logger):
-            check_callback(log, ("level", "message", "path", "fields"), "a log")
-        item = LogItem(core, log if log is not None else logging.getLogger(uncaught.LOGGER))
-        options.log, options.log_destroy = _log.of(core.library), callbacks.destroy.of(core.library)
-        options.log_user_data = callbacks.enroll(item)
+    core.is_silent = options.log_level == LogLevel.SILENT
+    if log is not None and not isinstance(log, logging.Logger):
+        check_callback(log, ("level", "message", "path", "fields"), "a log")
+    # Of a silent runtime, too: its log level may change.
+    item = LogItem(core, log if log is not None else logging.getLogger(uncaught.LOGGER))
+    options.log, options.log_destroy = _log.of(core.library), callbacks.destroy.of(core.library)
+    options.log_user_data = callbacks.enroll(item)
     return options
-
-
-def _level(level: LogLevel | str) -> LogLevel:
-    try:
-        return LogLevel[level.upper()] if isinstance(level, str) else LogLevel(level)
-    except (KeyError, ValueError):
-        raise ArgumentError(f"log_level is {', '.join(map(str, LogLevel))}; not {level!r}") from None
-
-
-def limit(seconds: float) -> int:
-    """Returns a time limit in milliseconds. ``math.inf`` is no limit."""
-    return _UNLIMITED if seconds == math.inf else milliseconds(seconds)
-
-
-def milliseconds(seconds: float) -> int:
-    if not 0 <= seconds < (1 << 32) / 1000 - 1:
-        raise ArgumentError(f"{seconds} s is no time to wait")
-    return round(seconds * 1000)

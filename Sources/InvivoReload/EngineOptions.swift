@@ -1,0 +1,46 @@
+public import CInvivo
+public import InvivoBase
+public import InvivoSpec
+
+/// The options that a runtime is opened with.
+public struct EngineOptions: Sendable {
+    public var fixed = FixedOptions()
+    public var changeable = RuntimeOptions()
+    public var log = Log(level: 5, sink: nil)
+    public init() {}
+}
+
+/// The options of a runtime that cannot change while it is open.
+public struct FixedOptions: Sendable {
+    public var name = "invivo"
+    public var isLoopDefault = false
+    public var allowsPendingTargets = false
+    public var fillsNeeds = true
+    public var allowsForeignFiles = false
+    public var quotesContent = true
+    /// For the host that reads the options; nil if it has given none in C.
+    public var host: HostOptions?
+    public init() {}
+}
+
+/// The options of C that a host reads as it has given them. The runtime itself does not use them.
+public final class HostOptions: Sendable {
+    public typealias Write = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_log_entry>?) -> Void
+    public typealias Destroy = @convention(c) (UnsafeMutableRawPointer?) -> Void
+
+    public let name: CText
+    public let log: Write?
+    public let logUserData: HostPointer
+    public let logDestroy: Destroy?
+    private let strings = CStrings()
+
+    public init(name: String, log: Write?, logUserData: HostPointer, logDestroy: Destroy?) {
+        self.name = strings.text(name)
+        (self.log, self.logUserData, self.logDestroy) = (log, logUserData, logDestroy)
+    }
+}
+
+extension RuntimeOptions {
+    /// The limits of one document.
+    public var specLimits: SpecLimits { SpecLimits(bytes: maxDocumentBytes, nodes: maxDocumentNodes) }
+}
