@@ -115,8 +115,8 @@ public func invivo_observe(
         let least = MemoryLayout<invivo_observer_options>.offset(of: \.destroy) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_observer_options.self)
         let (reloaded, publishing) = (given.reloaded, given.publishing)
-        guard reloaded != nil || publishing != nil || given.ready != nil else {
-            throw Failure(.argument, "options.reloaded, publishing and ready are NULL: one of them is needed")
+        guard reloaded != nil || publishing != nil || given.ready != nil || given.progress != nil else {
+            throw Failure(.argument, "options.reloaded, publishing, ready and progress are NULL: one of them is needed")
         }
         let engine = try Engine.find(runtime.bits)
         let subject = try subject(given, engine)
@@ -141,13 +141,36 @@ public func invivo_observe(
         let functions = Engine.HostFunctions(
             [
                 unsafeBitCast(reloaded, to: UInt.self), unsafeBitCast(publishing, to: UInt.self),
-                unsafeBitCast(given.ready, to: UInt.self),
+                unsafeBitCast(given.ready, to: UInt.self), unsafeBitCast(given.progress, to: UInt.self),
             ],
             userData: UInt(bitPattern: given.user_data))
         let observer = try engine.observe(
             subject, functions, domain: domain, destroy: ended,
-            Observer.Callbacks(reloaded: callback, publishing: visible, ready: ready))
+            Observer.Callbacks(
+                reloaded: callback, publishing: visible, ready: ready,
+                progress: given.progress.map { phases($0, userData) }))
         out?.pointee.bits = observer.handleBits
+    }
+}
+
+/// Returns a function that passes phases of reloads to the host.
+private func phases(
+    _ function: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_progress>?) -> Void,
+    _ userData: HostPointer
+) -> Observer.Phases {
+    { progress in
+        var given = invivo_progress()
+        given.struct_size = MemoryLayout<invivo_progress>.size
+        given.phase = progress.phase.rawValue
+        given.reload = progress.reload
+        given.generation = progress.generation
+        let error = progress.failure.map { ErrorBox.make($0) }
+        given.error = error
+        progress.cause.withCString { cause in
+            given.cause = cause
+            function(userData.raw, &given)
+        }
+        if let error { ErrorBox.release(error) }
     }
 }
 
@@ -165,6 +188,11 @@ private func subject(_ options: invivo_observer_options, _ engine: Engine) throw
         throw Failure(
             .argument,
             "options.\(first) and options.publishing are given: the caches of resolved objects depend on all of them")
+    }
+    guard options.progress == nil else {
+        throw Failure(
+            .argument,
+            "options.\(first) and options.progress are given: the phases of reloads are those of the whole runtime")
     }
     if let key = options.key { return .key(Name(try text(key, "options.key"))) }
     if let type = options.type { return .type(Name(try text(type, "options.type"))) }

@@ -16,6 +16,7 @@ final class Announcer: Sendable {
     }
 
     let observers: Observers
+    var phases: PhaseObservers { observers.phases }
     private let container: Container
     private let state: Guarded<State>
 

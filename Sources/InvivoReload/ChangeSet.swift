@@ -26,8 +26,7 @@ public struct ChangeSet: Sendable {
 
     /// The cause of the reload, for the report.
     public var cause: String
-    /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
-    var events: ClosedRange<UInt64>
+    private var beginning: Beginning
     var keys = KeyChanges()
     var documents = DocumentChanges()
     /// Assemblies to activate and deactivate, in this order.
@@ -47,7 +46,24 @@ public struct ChangeSet: Sendable {
     public init(cause: String) {
         self.cause = cause
         let now = monotonicNow()
-        events = now...now
+        beginning = Beginning(events: now...now, numbers: ReloadNumbers())
+    }
+
+    private struct Beginning: Sendable {
+        let events: ClosedRange<UInt64>
+        let numbers: ReloadNumbers
+    }
+
+    /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
+    var events: ClosedRange<UInt64> {
+        get { beginning.events }
+        set { beginning = Beginning(events: newValue, numbers: numbers) }
+    }
+
+    /// For observers of phases.
+    var numbers: ReloadNumbers {
+        get { beginning.numbers }
+        set { beginning = Beginning(events: events, numbers: newValue) }
     }
 
     /// Returns the failure of a set that was written for another generation than the `current` one.
@@ -109,5 +125,6 @@ public struct ChangeSet: Sendable {
         overrides += later.overrides
         targets += later.targets
         rebuilds += later.rebuilds
+        numbers.add(later.numbers)
     }
 }

@@ -40,7 +40,7 @@ extension Engine {
     private func commit(
         _ document: Document, _ content: ChangeSet.Content, retrying: Bool = false
     ) throws(Failure) {
-        try reloader.commit { (set) throws(Failure) in
+        try reloader.commit(ChangeSet(cause: document.name)) { (set) throws(Failure) in
             switch documents.phase(of: document) {
             case .open: break
             case .closed: throw .badHandle(document.handleBits, .source)
@@ -49,7 +49,6 @@ extension Engine {
                     .notReady, "the change set that opens the source is not committed yet",
                     at: Location(file: document.name))
             }
-            set.cause = document.name
             set.documents.set(content, of: document)
             if retrying { documents.retry(document) }
         }
@@ -61,9 +60,8 @@ extension Engine {
         let isNew = documents.closeIfNew(document)
         turns.end()
         if !isNew {
-            try reloader.commit { (set) throws(Failure) in
+            try reloader.commit(ChangeSet(cause: "\(document.name) closed")) { (set) throws(Failure) in
                 guard documents.phase(of: document) == .open else { throw .badHandle(document.handleBits, .source) }
-                set.cause = "\(document.name) closed"
                 set.documents.set(.none, of: document)
             } then: {
                 documents.setClosed(document)

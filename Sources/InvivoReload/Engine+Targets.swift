@@ -13,9 +13,8 @@ extension Engine {
         let target = Target(id: id, key: key, object: object, type: ObjectType.of(record), container)
         // One turn for all of it: another thread may attach the same object.
         var former: Target?
-        try reloader.commit { (set) throws(Failure) in
+        try reloader.commit(ChangeSet(cause: "attach \(key)")) { (set) throws(Failure) in
             former = targets.target(of: object)
-            set.cause = "attach \(key)"
             if let former { set.targets = [.detach(former)] }
             set.targets.append(.attach(target))
         } then: {
@@ -34,11 +33,10 @@ extension Engine {
     }
 
     public func detach(_ target: Target) throws(Failure) {
-        try reloader.commit { (set) throws(Failure) in
+        try reloader.commit(ChangeSet(cause: "detach \(target.key)")) { (set) throws(Failure) in
             guard targets.isAttached(target) else {
                 throw Failure(.handle, "the target is detached already: its object was attached again, or has ended")
             }
-            set.cause = "detach \(target.key)"
             set.targets = [.detach(target)]
         } then: {
             targets.remove(target)

@@ -19,12 +19,15 @@ final class Observers: Sendable {
     }
 
     let container: Container
+    /// Those that ask for the phases of reloads.
+    let phases: PhaseObservers
     /// How long closing an observer waits for its callback, in nanoseconds.
     let commitTimeout: UInt64
     private let state: Guarded<State>
 
     init(_ container: Container, commitTimeout: UInt64) {
         self.container = container
+        phases = PhaseObservers(container)
         self.commitTimeout = commitTimeout
         state = Guarded(State(), by: container.monitor)
     }
@@ -45,6 +48,7 @@ final class Observers: Sendable {
                 observer.begin(state.table.add(observer), since: max(generation, state.coming))
                 return state.table.takeEnded()
             }
+            phases.add(observer)
             _ = observer.open()
             return (observer, true, ended)
         }
@@ -58,7 +62,12 @@ final class Observers: Sendable {
         return (observer, isNew)
     }
 
-    func remove(_ observer: Observer) { state.locked { $0.table.remove(observer) } }
+    func remove(_ observer: Observer) {
+        container.monitor.locked {
+            state.held { $0.table.remove(observer) }
+            phases.remove(observer)
+        }
+    }
 
     /// Whether there are observers of types, and of objects. Those that are added from here on are not notified of the commit of `generation`,
     /// which is about to become visible.
@@ -70,6 +79,7 @@ final class Observers: Sendable {
     }
 
     func close() {
+        phases.removeAll()
         end(state.locked { $0.table.removeAll() })
     }
 

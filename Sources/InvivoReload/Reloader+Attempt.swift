@@ -31,10 +31,14 @@ extension Reloader {
             return failure
         }
         documents.keepOpened(set.documents)
+        // The numbers of a set without a rest are those of its first document.
+        var numbers = attempt.isNothing ? set.numbers : ReloadNumbers()
         if !attempt.isNothing { announce(attempt) }
         for new in waiting {
             var alone = ChangeSet(cause: new.document.name)
             alone.documents.set(.file(.asked), of: new.document)
+            alone.numbers = numbers.take()
+            announcer.phases.begin(&alone)
             announce(self.attempt(alone))
         }
         return nil
@@ -209,6 +213,10 @@ extension Reloader {
                 }
             }
         }
+        if case .planned = prepared.outcome {
+            announcer.phases.tell(
+                .planned, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged))
+        }
         return prepared
     }
 
@@ -293,6 +301,8 @@ extension Reloader {
         let changed = ChangedObjects(
             plan, former, next, container, types: subjects.types, objects: subjects.objects)
         generations.publish(plan, layers, next)
+        announcer.phases.tell(
+            .committed, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged))
         prepared.warnings += commit.callKept(plan)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
         if plan.wiring.staged.restored != nil {
@@ -330,11 +340,19 @@ extension Reloader {
 
     /// Reports a transaction: to the log, the counts and the observers.
     func announce(_ attempt: Attempt) {
+        let (numbers, cause) = (attempt.set.numbers, attempt.report.cause)
+        let goesOn = attempt.isNothing && !attempt.files.busy.isEmpty
+        if goesOn { documents.putOff(numbers, attempt.files.busy) }
         documents.lookAgain(attempt.files.busy, since: attempt.set.events.lowerBound)
         documents.readAgain(attempt.files.unread)
         if let failure = attempt.report.failure, documents.putOff(attempt, failure) { return }
         documents.noteRefused(attempt)
-        if attempt.isNothing && (attempt.concernsNoOpenDocument || !attempt.files.busy.isEmpty) { return }
+        if let failure = attempt.report.failure {
+            announcer.phases.tell(.refused, of: numbers, cause, failure)
+        } else if attempt.isNothing && !goesOn {
+            announcer.phases.tell(.unchanged, of: numbers, cause)
+        }
+        if attempt.isNothing && attempt.concernsNoOpenDocument || goesOn { return }
         guard !attempt.isNothing else {
             // An earlier error of these documents does not hold any more.
             announcer.noteResolved()

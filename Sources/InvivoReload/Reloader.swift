@@ -34,28 +34,32 @@ final class Reloader: Sendable {
         awaitedTypes = AwaitedTypes(container)
     }
 
-    /// Runs a change set on this thread and waits until it is done.
-    func commit(_ set: ChangeSet) throws(Failure) {
-        guard !set.documents.entries.isEmpty else { return try commit { $0 = set } }
-        do throws(Failure) {
-            try turns.refuseInCallback()
-            try documents.follow(set.documents)
-            try commit { $0 = set }
-        } catch {
+    /// Runs a change set on this thread and waits until it is done. If it depends on the current state, `fill` completes it in its
+    /// turn. `done` is called in the same turn after success.
+    func commit(
+        _ set: ChangeSet, adding fill: (inout ChangeSet) throws(Failure) -> Void = { _ in }, then done: () -> Void = {}
+    ) throws(Failure) {
+        try turns.refuseInCallback()
+        var set = set
+        announcer.phases.begin(&set)
+        do throws(Failure) { try run(&set, fill, done) } catch {
             documents.giveUp(set.documents)
             throw error
         }
     }
 
-    /// Runs a change set that depends on the current state: `fill` writes it in its turn. `done` is called in the same turn after
-    /// success.
-    func commit(
-        _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
+    private func run(
+        _ set: inout ChangeSet, _ fill: (inout ChangeSet) throws(Failure) -> Void, _ done: () -> Void
     ) throws(Failure) {
-        var set = ChangeSet(cause: "")
-        try turns.take()
-        do throws(Failure) { try fill(&set) } catch {
-            turns.end()
+        do throws(Failure) {
+            if !set.documents.entries.isEmpty { try documents.follow(set.documents) }
+            try turns.take()
+            do throws(Failure) { try fill(&set) } catch {
+                turns.end()
+                throw error
+            }
+        } catch {
+            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []), error)
             throw error
         }
         let failure = reload(set, isAnswered: true)
@@ -72,11 +76,14 @@ final class Reloader: Sendable {
 
     /// Hands a change set to the worker. Sets that wait there become one reload.
     func submit(_ set: ChangeSet) throws(Failure) {
-        try documents.follow(set.documents)
+        var set = set
+        announcer.phases.begin(&set)
         do throws(Failure) {
+            try documents.follow(set.documents)
             try turns.submit(set)
         } catch {
             documents.giveUp(set.documents)
+            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []), error)
             throw error
         }
     }

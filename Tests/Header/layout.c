@@ -416,6 +416,14 @@ int main(void) {
     OFFSET(invivo_source_options, reserved, sizeof(((invivo_source_options *)0)->reserved));
     OFFSET(invivo_source_options, text, sizeof(((invivo_source_options *)0)->text));
     OFFSET(invivo_source_options, length, sizeof(((invivo_source_options *)0)->length));
+    SIZE(invivo_progress);
+    OFFSET(invivo_progress, struct_size, sizeof(((invivo_progress *)0)->struct_size));
+    OFFSET(invivo_progress, phase, sizeof(((invivo_progress *)0)->phase));
+    OFFSET(invivo_progress, reserved, sizeof(((invivo_progress *)0)->reserved));
+    OFFSET(invivo_progress, reload, sizeof(((invivo_progress *)0)->reload));
+    OFFSET(invivo_progress, generation, sizeof(((invivo_progress *)0)->generation));
+    OFFSET(invivo_progress, cause, sizeof(((invivo_progress *)0)->cause));
+    OFFSET(invivo_progress, error, sizeof(((invivo_progress *)0)->error));
     SIZE(invivo_observer_options);
     OFFSET(invivo_observer_options, struct_size, sizeof(((invivo_observer_options *)0)->struct_size));
     OFFSET(invivo_observer_options, reloaded, sizeof(((invivo_observer_options *)0)->reloaded));
@@ -427,6 +435,7 @@ int main(void) {
     OFFSET(invivo_observer_options, type, sizeof(((invivo_observer_options *)0)->type));
     OFFSET(invivo_observer_options, object, sizeof(((invivo_observer_options *)0)->object));
     OFFSET(invivo_observer_options, ready, sizeof(((invivo_observer_options *)0)->ready));
+    OFFSET(invivo_observer_options, progress, sizeof(((invivo_observer_options *)0)->progress));
     SIZE(invivo_config_observer_options);
     OFFSET(invivo_config_observer_options, struct_size, sizeof(((invivo_config_observer_options *)0)->struct_size));
     OFFSET(invivo_config_observer_options, changed, sizeof(((invivo_config_observer_options *)0)->changed));
@@ -508,6 +517,7 @@ int main(void) {
     OFFSET(invivo_callbacks, begin, sizeof(((invivo_callbacks *)0)->begin));
     OFFSET(invivo_callbacks, end, sizeof(((invivo_callbacks *)0)->end));
     OFFSET(invivo_callbacks, ready, sizeof(((invivo_callbacks *)0)->ready));
+    OFFSET(invivo_callbacks, progress, sizeof(((invivo_callbacks *)0)->progress));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));
@@ -710,6 +720,12 @@ int main(void) {
     NUMBER(INVIVO_PHASE_TOTAL);
     NUMBER(INVIVO_PHASE_OUTAGE);
     NUMBER(INVIVO_PHASE_COUNT);
+    NUMBER(INVIVO_PROGRESS_DETECTED);
+    NUMBER(INVIVO_PROGRESS_PLANNED);
+    NUMBER(INVIVO_PROGRESS_COMMITTED);
+    NUMBER(INVIVO_PROGRESS_REFUSED);
+    NUMBER(INVIVO_PROGRESS_UNCHANGED);
+    NUMBER(INVIVO_PROGRESS_RETIRED);
     NUMBER(INVIVO_ENTRY_CONFIG);
     NUMBER(INVIVO_ENTRY_CONFIG_LATE);
     NUMBER(INVIVO_ABI_VERSION);

@@ -56,5 +56,25 @@ extension SwiftAPI {
                 #expect(heard.withLock(\.self) == [1])
             }
         }
+
+        @Test func phasesAreAnnounced() throws {
+            try withRuntime { runtime throws in
+                let heard = Locked<[ReloadProgress]>([])
+                let observer = try runtime.onProgress { progress in
+                    heard.withLock { $0.append(progress) }
+                    // Logged, and changes nothing.
+                    throw InvivoError(.host, "on purpose")
+                }
+                try runtime.configure("a.n", 1)
+                let found = heard.withLock(\.self)
+                #expect(found.map(\.phase) == [.detected, .planned, .committed, .retired])
+                #expect(Set(found.prefix(3).map(\.reload)).count == 1)
+                #expect(found.prefix(3).allSatisfy { $0.cause == "configure a.n" && $0.error == nil })
+                #expect(found.map(\.generation) == [0, 0, 1, 0])
+                try observer.close()
+                try runtime.configure("a.n", 2)
+                #expect(heard.withLock(\.count) == 4)
+            }
+        }
     }
 }

@@ -83,6 +83,40 @@ typedef void (*invivo_report_visit)(void *user_data, const invivo_report *report
 INVIVO_API invivo_status invivo_runtime_reports(invivo_runtime runtime, invivo_report_visit visit, void *user_data,
                                                 invivo_error **error) INVIVO_WAITS;
 
+enum {
+    /** An edit of a followed file was noticed, before its quiet time has passed; or a call or the runtime has begun a
+     * reload, before its turn. Several files of one burst have one number, and one call each. */
+    INVIVO_PROGRESS_DETECTED = 0,
+    /** The plan is complete, and no object was created yet. Comes again if the change set is planned again: for example,
+     * without the files that were refused before. */
+    INVIVO_PROGRESS_PLANNED = 1,
+    /** The new generation is visible. Comes before the objects of the former one are stopped. */
+    INVIVO_PROGRESS_COMMITTED = 2,
+    /** The reload has failed, and the generation stays. Calls that fail before their turn are refused, too. */
+    INVIVO_PROGRESS_REFUSED = 3,
+    /** Nothing was to change: the files have the former content, or are not open any more. */
+    INVIVO_PROGRESS_UNCHANGED = 4,
+    /** A former generation has ended: no view, pin, build or lookup uses it any more. The objects that end with it were
+     * stopped, or their domain has the job to stop them. Objects with leases, and those to which their language still
+     * refers, live on: see invivo_runtime_retired. */
+    INVIVO_PROGRESS_RETIRED = 5
+};
+
+/** One phase of a reload, or the end of a former generation. */
+typedef struct invivo_progress {
+    size_t struct_size;
+    uint32_t phase;    /**< INVIVO_PROGRESS_... */
+    uint32_t reserved; /**< 0 */
+    /** The number of the reload, the same in all its phases, and larger than those of earlier ones. Change sets and edits
+     * that become one reload keep their numbers: each phase comes for each of them. 0 for RETIRED. */
+    uint64_t reload;
+    /** The current generation: for COMMITTED the new one. For RETIRED the one that has ended. */
+    uint64_t generation;
+    /** The cause, as in a report; for DETECTED of a file its name, for RETIRED "". Valid during the call. */
+    const char *cause;
+    const invivo_error *error; /**< of REFUSED, borrowed; otherwise NULL */
+} invivo_progress;
+
 /** Options of invivo_observe. */
 typedef struct invivo_observer_options {
     size_t struct_size;
@@ -117,6 +151,15 @@ typedef struct invivo_observer_options {
      * the call follows on the loop thread, or in `domain`; a reload that ends meanwhile is reported there, too, after it. An observer that is closed before is not called. May be NULL; with it,
      * `reloaded` may be NULL. */
     void (*ready)(void *user_data, uint64_t generation, const invivo_error *error);
+    /** Called for the phases of each reload, and for the end of each former generation. May be NULL; with it, `reloaded`
+     * may be NULL. Not with `key`, `type` or `object`.
+     *
+     * A reload begins with DETECTED and ends with exactly one of COMMITTED, REFUSED and UNCHANGED, which comes before
+     * `reloaded`. The close of the runtime refuses the reloads that wait for the worker. An observer is called for the
+     * reloads that begin after it was added. RETIRED comes once for each former generation, in the order in which they
+     * end. Called on the thread that does the work, regardless of `domain`, without locks held. It may only call functions
+     * tagged INVIVO_NOWAIT, and close its own observer. */
+    void (*progress)(void *user_data, const invivo_progress *progress);
 } invivo_observer_options;
 
 /** Adds an observer of reloads. Calls nothing, except `publishing` with 0 while pins keep former generations.

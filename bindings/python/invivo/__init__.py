@@ -85,7 +85,7 @@ from ._services.config import ConfigObserver
 from ._services.documents import Source, Target
 from ._services.graph import Former, Generation, Kept, OpenPin, Retired, SourceState, State, Status, WiringNode
 from ._services.pools import Pool
-from ._services.reports import Change, Observer, Ready, Reloads, Report
+from ._services.reports import Change, Observer, Phases, Progress, Ready, Reloads, Report
 from ._services.settings import LogLevel
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
@@ -205,8 +205,10 @@ __all__ = [
     "Options",
     "OutOfMemoryError",
     "Override",
+    "Phases",
     "Pin",
     "Pool",
+    "Progress",
     "PropertyError",
     "PropertyInfo",
     "Provider",

@@ -205,6 +205,12 @@ INVIVO_PHASE_COMMIT = 4
 INVIVO_PHASE_TOTAL = 5
 INVIVO_PHASE_OUTAGE = 6
 INVIVO_PHASE_COUNT = 7
+INVIVO_PROGRESS_DETECTED = 0
+INVIVO_PROGRESS_PLANNED = 1
+INVIVO_PROGRESS_COMMITTED = 2
+INVIVO_PROGRESS_REFUSED = 3
+INVIVO_PROGRESS_UNCHANGED = 4
+INVIVO_PROGRESS_RETIRED = 5
 INVIVO_ENTRY_CONFIG = 1
 INVIVO_ENTRY_CONFIG_LATE = 2
 INVIVO_ABI_VERSION = 1
@@ -515,6 +521,10 @@ class invivo_view(ctypes.Structure):
 
 
 class invivo_source_options(ctypes.Structure):
+    pass
+
+
+class invivo_progress(ctypes.Structure):
     pass
 
 
@@ -1017,6 +1027,15 @@ invivo_source_options._fields_ = [
     ("text", ctypes.c_void_p),
     ("length", ctypes.c_uint64),
 ]
+invivo_progress._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("phase", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("reload", ctypes.c_uint64),
+    ("generation", ctypes.c_uint64),
+    ("cause", ctypes.c_char_p),
+    ("error", ctypes.c_void_p),
+]
 invivo_observer_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
     ("reloaded", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
@@ -1028,6 +1047,7 @@ invivo_observer_options._fields_ = [
     ("type", ctypes.c_char_p),
     ("object", invivo_object),
     ("ready", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)),
+    ("progress", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(invivo_progress))),
 ]
 invivo_config_observer_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1114,6 +1134,7 @@ invivo_callbacks._fields_ = [
     ("begin", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("end", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("ready", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)),
+    ("progress", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(invivo_progress))),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),
@@ -1187,6 +1208,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_graph,
     invivo_view,
     invivo_source_options,
+    invivo_progress,
     invivo_observer_options,
     invivo_config_observer_options,
     invivo_converter_options,

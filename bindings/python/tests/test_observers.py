@@ -183,6 +183,36 @@ def test_a_first_reload_that_fails_is_announced():
         assert heard == [(0, invivo.HostError)]
 
 
+def test_phases_are_announced(runtime):
+    heard: list[invivo.Progress] = []
+    observer = runtime.on_progress(heard.append)
+    assert runtime.on_progress(heard.append) is observer
+    runtime.define(Tone, "a.tone")
+    assert [progress.phase for progress in heard] == ["detected", "planned", "committed", "retired"]
+    assert len({progress.reload for progress in heard[:3]}) == 1
+    assert {progress.cause for progress in heard[:3]} == {"define a.tone"}
+    assert [progress.generation for progress in heard] == [0, 0, 1, 0]
+    heard.clear()
+    with pytest.raises(invivo.HostError, match="on purpose"):
+        runtime.define(Broken, "a.broken", "singleton")
+    assert [progress.phase for progress in heard] == ["detected", "planned", "refused"]
+    assert isinstance(heard[2].error, invivo.HostError)
+    observer.close()
+    heard.clear()
+    runtime.define(Tone, "a.tone", "singleton")
+    assert heard == []
+
+
+def test_an_exception_of_an_observer_of_phases_changes_nothing(runtime):
+    def fail(progress: invivo.Progress) -> None:
+        raise ValueError(progress.phase)
+
+    with runtime.on_progress(fail):
+        runtime.define(Tone, "a.tone")
+    assert runtime.generation == 1
+    assert "ValueError" in str(runtime.last_error)
+
+
 def test_bad_input(runtime):
     ear = Ear()
     with pytest.raises(invivo.ArgumentError, match=r"key= and type=: an observer observes one of them"):

@@ -101,6 +101,27 @@ private:
     const invivo_report *raw_;
 };
 
+/// One phase of a reload, or the end of a former generation. Valid during the call of the observer.
+class progress {
+public:
+    explicit progress(const invivo_progress *raw) noexcept : raw_(raw) {}
+    /// INVIVO_PROGRESS_...
+    uint32_t phase() const noexcept { return raw_->phase; }
+    /// The number of the reload, the same in all its phases; 0 for INVIVO_PROGRESS_RETIRED.
+    uint64_t reload() const noexcept { return raw_->reload; }
+    /// The current generation; for INVIVO_PROGRESS_RETIRED the one that has ended.
+    uint64_t generation() const noexcept { return raw_->generation; }
+    const char *cause() const noexcept { return raw_->cause; }
+    /// Returns why the reload was refused; nothing for other phases.
+    std::optional<error> failed() const {
+        return raw_->error ? std::optional<error>(detail::copy_of(raw_->error)) : std::nullopt;
+    }
+    const invivo_progress *raw() const noexcept { return raw_; }
+
+private:
+    const invivo_progress *raw_;
+};
+
 /// An observer of reloads. The destructor removes it.
 class observer {
 public:

@@ -28,6 +28,7 @@ def _named(prefix: str) -> dict[int, str]:
 
 _CHANGED = _named("INVIVO_CHANGED_")
 _PHASES = _named("INVIVO_PHASE_")
+_PROGRESS = _named("INVIVO_PROGRESS_")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +108,22 @@ def read_report(core: Core, pointer: int) -> Report:
     )
 
 
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """One phase of a reload, or the end of a former generation.
+
+    ``phase``: "detected", "planned", "committed", "refused", "unchanged" or "retired". ``reload``: the number of the
+    reload, the same in all its phases; 0 for "retired". ``generation``: the current one; for "retired" the one that has
+    ended. ``error``: why it was refused.
+    """
+
+    phase: str
+    reload: int
+    generation: int
+    cause: str
+    error: Error | None = None
+
+
 class _Reading:
     """Collects the kept reports of a runtime."""
 
@@ -150,6 +167,14 @@ class Ready(Subscription):
         self._handle = _observe(self, core, ready=_ready)
 
 
+class Phases(Subscription):
+    """A callback that is called for each phase of reloads: ``callback(progress)``."""
+
+    def __init__(self, core: Core, callback: Callable[[Progress], Any], place: Hashable) -> None:
+        super().__init__(core, callback, place)
+        self._handle = _observe(self, core, progress=_progress)
+
+
 class Purger:
     """Drops resolved objects before a commit that replaces them becomes visible. Until then nothing is kept."""
 
@@ -175,6 +200,14 @@ def _ready(item: Ready, _: int, generation: int, error: int | None) -> None:
     item.tell(generation, item.core.library.failures.read(error) if error else None)
 
 
+@callbacks.returns_nothing(c.invivo_observer_options, "progress", user_data=0)
+def _progress(item: Phases, _: int, progress: Any) -> None:
+    found = progress.contents
+    error = item.core.library.failures.read(found.error) if found.error else None
+    phase = _PROGRESS.get(found.phase, "unknown")
+    item.tell(Progress(phase, found.reload, found.generation, text(found.cause), error))
+
+
 @callbacks.returns_nothing(c.invivo_observer_options, "reloaded", user_data=0)
 def _reloaded(item: Observer | _Reading, _: int, report: int) -> None:
     item.heard(report)
@@ -190,6 +223,11 @@ def ready(core: Core, callback: Callable[[int, Error | None], Any]) -> Ready:
     return subscribed(core, "ready", callback, lambda place: Ready(core, callback, place))
 
 
+def phases(core: Core, callback: Callable[[Progress], Any]) -> Phases:
+    """Returns an observer of the phases of reloads."""
+    return subscribed(core, "phases", callback, lambda place: Phases(core, callback, place))
+
+
 def observer_of(core: Core, callback: Callable[[Report], Any], thing: Any) -> Observer:
     """Returns an observer of an object, which it does not keep."""
     if not isinstance(thing, Object) and core.entry_for(thing) is None:
@@ -202,7 +240,7 @@ def observer_of(core: Core, callback: Callable[[Report], Any], thing: Any) -> Ob
         core.drop(cell.number)
 
 
-def _observe(item: Observer | Ready | Purger, core: Core, **given: Any) -> c.invivo_observer:
+def _observe(item: Observer | Ready | Phases | Purger, core: Core, **given: Any) -> c.invivo_observer:
     options = c.invivo_observer_options()
     options.struct_size = ctypes.sizeof(options)
     for name, value in given.items():
