@@ -28,6 +28,22 @@ public func invivo_report_cause(_ report: OpaquePointer!) -> UnsafePointer<CChar
 }
 
 @c @implementation
+public func invivo_report_cause_count(_ report: OpaquePointer!) -> Int {
+    InvivoABI.report(report)?.causes.parts.count ?? 0
+}
+
+@c @implementation
+public func invivo_report_cause_kind(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    guard let parts = InvivoABI.report(report)?.causes.parts, parts.indices.contains(index) else { return 0 }
+    return parts[index].kind.rawValue
+}
+
+@c @implementation
+public func invivo_report_cause_name(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.names.cause(index) ?? cString("")
+}
+
+@c @implementation
 public func invivo_report_error(_ report: OpaquePointer!) -> OpaquePointer! { InvivoABI.report(report)?.strings.error }
 
 @c @implementation
@@ -43,6 +59,32 @@ public func invivo_report_warning_count(_ report: OpaquePointer!) -> Int {
 @c @implementation
 public func invivo_report_warning(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
     InvivoABI.report(report)?.strings.warning(index) ?? cString("")
+}
+
+/// The warning at an index of a report.
+private func warning(_ pointer: OpaquePointer?, _ index: Int) -> Report.Warning? {
+    guard let report = report(pointer), report.warnings.indices.contains(index) else { return nil }
+    return report.warnings[index]
+}
+
+@c @implementation
+public func invivo_report_warning_kind(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    warning(report, index)?.kind.rawValue ?? 0
+}
+
+@c @implementation
+public func invivo_report_warning_file(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.names.warningFile(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_warning_line(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    warning(report, index)?.location.line ?? 0
+}
+
+@c @implementation
+public func invivo_report_warning_column(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    warning(report, index)?.location.column ?? 0
 }
 
 @c @implementation
@@ -67,6 +109,37 @@ public func invivo_report_property(_ report: OpaquePointer!, _ index: Int) -> Un
 @c @implementation
 public func invivo_report_location(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
     InvivoABI.report(report)?.strings.location(index) ?? cString("")
+}
+
+/// The change at an index of a report.
+private func change(_ pointer: OpaquePointer?, _ index: Int) -> Report.Change? {
+    guard let report = report(pointer), report.changes.indices.contains(index) else { return nil }
+    return report.changes[index]
+}
+
+@c @implementation
+public func invivo_report_origin(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    change(report, index)?.origin.kind.rawValue ?? 0
+}
+
+@c @implementation
+public func invivo_report_layer(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.names.layer(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_file(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.names.file(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_line(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    change(report, index)?.location.line ?? 0
+}
+
+@c @implementation
+public func invivo_report_column(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    change(report, index)?.location.column ?? 0
 }
 
 @c @implementation

@@ -25,7 +25,7 @@ public struct ChangeSet: Sendable {
     }
 
     /// The cause of the reload, for the report.
-    public var cause: String
+    public var cause: Cause
     private var beginning: Beginning
     var keys = KeyChanges()
     var documents = DocumentChanges()
@@ -43,7 +43,7 @@ public struct ChangeSet: Sendable {
     /// The generation whose content the set brings back. Such a set changes nothing else.
     public var restoredGeneration: UInt64?
 
-    public init(cause: String) {
+    public init(_ cause: Cause = Cause()) {
         self.cause = cause
         let now = monotonicNow()
         beginning = Beginning(events: now...now, numbers: ReloadNumbers())
@@ -101,20 +101,18 @@ public struct ChangeSet: Sendable {
     }
 
     /// Returns the cause without the documents of `unchanged`.
-    func cause(besides unchanged: [Document]) -> String {
+    func cause(besides unchanged: [Document]) -> Cause {
         let heard = documents.heard + documents.refused
+        guard !heard.isEmpty else { return cause }
         let files = heard.filter { document in !unchanged.contains { $0 === document } }
-        let names = (files.isEmpty && cause.isEmpty ? heard : files).map(\.name).filter { $0 != cause }
-        return ((cause.isEmpty ? [] : [cause]) + names).joined(separator: ", ")
+        var whole = cause
+        whole.add(files: (files.isEmpty && cause.isEmpty ? heard : files).map(\.name))
+        return whole
     }
 
     /// Adds the changes of a later set, as if it were committed after this one. Where both change the same, the later one wins.
     mutating func join(_ later: ChangeSet) {
-        if cause.isEmpty {
-            cause = later.cause
-        } else if !later.cause.isEmpty && later.cause != cause {
-            cause += ", " + later.cause
-        }
+        cause.join(later.cause)
         events = min(events.lowerBound, later.events.lowerBound)...max(events.upperBound, later.events.upperBound)
         keys.join(later.keys)
         documents.join(later.documents)

@@ -290,7 +290,7 @@ final class Documents: Sendable {
 
     /// On the loop thread: all files of one burst are one change set.
     private func filesChanged(_ bursts: [FileBurst]) {
-        var set = ChangeSet(cause: "")
+        var set = ChangeSet()
         var first = set.events.lowerBound
         state.locked { state in
             for burst in bursts {

@@ -55,7 +55,9 @@ final class EditDetection: Sendable {
         guard isAskedFor else { return ReloadNumbers() }
         let (taken, isNew, rest, later) = state.locked { state -> (ReloadNumbers, Bool, [Document], ReloadNumbers) in
             let isKnown = state.pending.contains { document in reported.contains { $0 === document } }
-            guard isKnown, !state.numbers.isEmpty else { return (observers.nextNumberHeld(), true, [], ReloadNumbers()) }
+            guard isKnown, !state.numbers.isEmpty else {
+                return (observers.nextNumberHeld(), true, [], ReloadNumbers())
+            }
             let numbers = state.numbers.take()
             _ = state.remove(reported)
             if !state.pending.isEmpty { state.numbers = observers.nextNumberHeld() }

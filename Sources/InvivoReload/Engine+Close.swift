@@ -81,7 +81,7 @@ extension Engine {
     /// Notifies observers of phases that reloads do not take place any more.
     private func refuse(_ pending: [ChangeSet]) {
         let closed = Failure(.closed, "the runtime is closing")
-        for set in pending { announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []), closed) }
+        for set in pending { announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, closed) }
         announcer.phases.tell(.refused, of: documents.takeDetected(), "", closed)
     }
 

@@ -65,7 +65,7 @@ final class PhaseObservers: Sendable {
     func begin(_ set: inout ChangeSet) {
         guard areAskedFor, set.numbers.isEmpty else { return }
         set.numbers = nextNumber()
-        tell(.detected, of: set.numbers, set.cause(besides: []))
+        tell(.detected, of: set.numbers, set.cause(besides: []).text)
     }
 
     /// Notifies the observers of a phase of these reloads.

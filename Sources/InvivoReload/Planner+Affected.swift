@@ -7,7 +7,7 @@ extension Planner {
     /// Plans the affected set: exactly the dependents of the changes, along the reverse edges.
     func planCells(
         _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ failures: inout [Failure],
-        _ warnings: inout [(String, Location)]
+        _ warnings: inout [Report.Warning]
     ) throws(Failure) -> KeptDependencies.Changes {
         var remade: [UInt32] = []
         var seen: IDSet = []
@@ -89,12 +89,13 @@ extension Planner {
             effects.steps.reinjected.append((id, cell))
             effects.changes.append(Report.Change(key: names.name(id), what: INVIVO_CHANGED_REINJECTED))
         }
-        return planKept(followers.kept, &effects, &warnings)
+        return planKept(followers.kept, wiring, &effects, &warnings)
     }
 
     /// Plans the holders that keep dependencies that the plan replaces.
     private func planKept(
-        _ kept: [UInt32: Set<UInt32>], _ effects: inout Effects, _ warnings: inout [(String, Location)]
+        _ kept: [UInt32: Set<UInt32>], _ wiring: NextWiring, _ effects: inout Effects,
+        _ warnings: inout [Report.Warning]
     ) -> KeptDependencies.Changes {
         var changes: KeptDependencies.Changes = [:]
         var rebuilt = effects.steps.rebuilt
@@ -125,13 +126,14 @@ extension Planner {
             changes[id]?.objects = objects
             let definition = recipe.definition
             effects.changes.append(
-                Report.Change(key: names.name(id), what: INVIVO_CHANGED_KEPT, at: definition.location))
+                Report.Change(
+                    key: names.name(id), what: INVIVO_CHANGED_KEPT, at: definition.location,
+                    from: origin(of: definition, wiring.definitions, wiring.origins)))
             let list = Recipe.list(ids.map { names.shown($0) }.sorted())
             warnings.append(
-                (
-                    "'\(definition.key)' keeps the former \(list) until it is rebuilt (on_change: keep)",
-                    definition.location
-                ))
+                Report.Warning(
+                    .kept, "'\(definition.key)' keeps the former \(list) until it is rebuilt (on_change: keep)",
+                    at: definition.location))
         }
         return changes
     }
@@ -147,7 +149,10 @@ extension Planner {
         if let former, !wasAlias { effects.store.replaced.append(former) }
         let key = definition?.key ?? names.name(id)
         func note(_ what: Int) {
-            effects.changes.append(Report.Change(key: key, what: what, at: definition?.location ?? Location()))
+            effects.changes.append(
+                Report.Change(
+                    key: key, what: what, at: definition?.location ?? Location(),
+                    from: origin(of: definition, wiring.definitions, wiring.origins)))
         }
         guard let definition else {
             effects.editor.set(nil as Cell?, at: id)

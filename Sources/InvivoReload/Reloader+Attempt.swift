@@ -35,7 +35,7 @@ extension Reloader {
         var numbers = attempt.isNothing ? set.numbers : ReloadNumbers()
         if !attempt.isNothing { announce(attempt) }
         for new in waiting {
-            var alone = ChangeSet(cause: new.document.name)
+            var alone = ChangeSet(Cause(.file, new.document.name))
             alone.documents.set(.file(.asked), of: new.document)
             alone.numbers = numbers.take()
             announcer.phases.begin(&alone)
@@ -120,7 +120,9 @@ extension Reloader {
         let rest = prepareSettled(set, retrying: false)
         guard rest.failure == nil else { return rest }
         rest.refused = failure
-        rest.warnings += failure.all.map { ("still refused: \($0.message)", $0.location) }
+        rest.warnings += failure.all.map {
+            Report.Warning(.refused, "still refused: \($0.message)", at: $0.location)
+        }
         return rest
     }
 
@@ -185,6 +187,7 @@ extension Reloader {
         let stage = documents.stage(for: set, heedingWriters: heedingWriters)
         targets.removeGone()
         turns.name(set.cause(besides: []))
+        if let first = set.cause.parts.first, first.kind == .manifest { manifest.withLock { $0 = first.name } }
         let limit = set.documents.contents.isEmpty || options.loadTimeout == .max ? UInt64.max / 4 : options.loadTimeout
         Loading.within(limit) {
             asReload {
@@ -215,7 +218,7 @@ extension Reloader {
         }
         if case .planned = prepared.outcome {
             announcer.phases.tell(
-                .planned, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged))
+                .planned, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         }
         return prepared
     }
@@ -229,7 +232,7 @@ extension Reloader {
             traits: traits,
             limits: Planner.Limits(
                 allowsPendingTargets: options.allowsPendingTargets, maxEachEntries: options.maxEachEntries),
-            documents: documents.open)
+            documents: documents.open, manifest: manifest.withLock { $0 })
     }
 
     /// Commits a prepared reload, on the same thread or on another that took the turn over. The failure includes the `former` one.
@@ -258,7 +261,7 @@ extension Reloader {
         for target in prepared.set.targets.detached { targets.release(target) }
         let report = Report(
             generation: container.currentGraph().generation,
-            cause: prepared.set.cause(besides: prepared.files.unchanged),
+            causes: prepared.set.cause(besides: prepared.files.unchanged),
             failure: failure, stopFailure: Failure.gathered(done.stopFailures), changes: done.changes,
             phases: prepared.clock.finish(), warnings: prepared.warnings, settings: done.settings,
             untrackedObjects: done.untrackedObjects, referred: done.referred, stopGrace: container.retiredObjects.grace)
@@ -302,12 +305,13 @@ extension Reloader {
             plan, former, next, container, types: subjects.types, objects: subjects.objects)
         generations.publish(plan, layers, next)
         announcer.phases.tell(
-            .committed, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged))
+            .committed, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         prepared.warnings += commit.callKept(plan)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
         if plan.wiring.staged.restored != nil {
             for document in self.documents.noteRestored(documents.map(\.document)) {
-                prepared.warnings.append((Self.divergence, Location(file: document.name)))
+                prepared.warnings.append(
+                    Report.Warning(.diverged, Self.divergence, at: Location(file: document.name)))
             }
         }
         prepared.clock.end(INVIVO_PHASE_COMMIT)

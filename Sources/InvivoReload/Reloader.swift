@@ -1,6 +1,7 @@
 internal import InvivoBase
 internal import InvivoTraits
 internal import InvivoWiring
+internal import Synchronization
 
 /// Runs reloads: each takes its turn, is staged, planned, carried out and reported. Any thread may call.
 final class Reloader: Sendable {
@@ -16,6 +17,8 @@ final class Reloader: Sendable {
     let rules: RuleThreads
     let traits = TraitTable()
     private let awaitedTypes: AwaitedTypes
+    /// The file of the application's manifest, from the first change set that it causes.
+    let manifest = Mutex("")
 
     init(
         _ container: Container, _ options: EngineOptions, _ turns: Turns, _ documents: Documents, _ targets: Targets,
@@ -59,7 +62,7 @@ final class Reloader: Sendable {
                 throw error
             }
         } catch {
-            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []), error)
+            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, error)
             throw error
         }
         let failure = reload(set, isAnswered: true)
@@ -83,7 +86,7 @@ final class Reloader: Sendable {
             try turns.submit(set)
         } catch {
             documents.giveUp(set.documents)
-            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []), error)
+            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, error)
             throw error
         }
     }
@@ -132,11 +135,11 @@ final class Reloader: Sendable {
 
     /// A type was registered: definitions that wait for it are planned again, in a reload of their own.
     func typeIsThere(_ name: String) {
-        if awaitedTypes.contains(name) { lookForTypes("type \(name)") }
+        if awaitedTypes.contains(name) { lookForTypes(name) }
     }
 
-    private func lookForTypes(_ cause: String) {
-        var set = ChangeSet(cause: cause)
+    private func lookForTypes(_ name: String) {
+        var set = ChangeSet(Cause(.type, name))
         set.rebuilds = [.blockedOnTypes]
         // A runtime that closes has no need of it.
         submitUnasked(set)
@@ -146,6 +149,6 @@ final class Reloader: Sendable {
     func updateAwaitedTypes() {
         let names = awaitedTypes.update(from: generations.snapshot)
         guard let known = names.sorted().first(where: { container.has($0) }) else { return }
-        lookForTypes("type \(known)")
+        lookForTypes(known)
     }
 }

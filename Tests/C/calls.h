@@ -781,6 +781,55 @@ static invivo_status call_observer_generation(const arguments *use) {
 static invivo_status call_runtime_status(const arguments *use) {
     return invivo_runtime_status((invivo_runtime){use->runtime}, (invivo_value *)out_of(use, 1), use->error);
 }
+static invivo_status call_report_cause_count(const arguments *use) {
+    (void)use;
+    (void)invivo_report_cause_count(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_report_cause_kind(const arguments *use) {
+    (void)invivo_report_cause_kind(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_cause_name(const arguments *use) {
+    (void)invivo_report_cause_name(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning_kind(const arguments *use) {
+    (void)invivo_report_warning_kind(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning_file(const arguments *use) {
+    (void)invivo_report_warning_file(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning_line(const arguments *use) {
+    (void)invivo_report_warning_line(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning_column(const arguments *use) {
+    (void)invivo_report_warning_column(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_origin(const arguments *use) {
+    (void)invivo_report_origin(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_layer(const arguments *use) {
+    (void)invivo_report_layer(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_file(const arguments *use) {
+    (void)invivo_report_file(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_line(const arguments *use) {
+    (void)invivo_report_line(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_column(const arguments *use) {
+    (void)invivo_report_column(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -992,6 +1041,18 @@ static const every_call every_calls[] = {
     {"invivo_child_make", call_child_make, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 16},
     {"invivo_observer_generation", call_observer_generation, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "observer", NULL, 0},
     {"invivo_runtime_status", call_runtime_status, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
+    {"invivo_report_cause_count", call_report_cause_count, 0, "", NULL, 0},
+    {"invivo_report_cause_kind", call_report_cause_kind, 0, "", NULL, 0},
+    {"invivo_report_cause_name", call_report_cause_name, 0, "", NULL, 0},
+    {"invivo_report_warning_kind", call_report_warning_kind, 0, "", NULL, 0},
+    {"invivo_report_warning_file", call_report_warning_file, 0, "", NULL, 0},
+    {"invivo_report_warning_line", call_report_warning_line, 0, "", NULL, 0},
+    {"invivo_report_warning_column", call_report_warning_column, 0, "", NULL, 0},
+    {"invivo_report_origin", call_report_origin, 0, "", NULL, 0},
+    {"invivo_report_layer", call_report_layer, 0, "", NULL, 0},
+    {"invivo_report_file", call_report_file, 0, "", NULL, 0},
+    {"invivo_report_line", call_report_line, 0, "", NULL, 0},
+    {"invivo_report_column", call_report_column, 0, "", NULL, 0},
 };
 
 #endif

@@ -84,9 +84,23 @@ static void phases_are_announced() {
     CHECK(heard == "0; 3 failed; ");
 }
 
+static void reports_are_data() {
+    invivo::runtime own;
+    std::string heard;
+    auto observer = own.observe([&heard](const invivo::report &report) {
+        heard += std::to_string(report.cause_count()) + ' ' + std::to_string(report.cause_kind(0)) + ' ' + report.cause_name(0) + ' ';
+        const auto place = report.place_of(0);
+        heard += std::to_string(report.origin(0)) + ' ' + report.layer(0) + ' ' + place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
+        for (size_t index = 0; index < report.warning_count(); index++) heard += " warning " + std::to_string(report.warning_kind(index)) + ' ' + report.warning_place(index).file;
+    });
+    auto document = own.document("a.yaml", "config: {n: 1}");
+    CHECK(heard == "1 1 a.yaml 2 a.yaml a.yaml:1:13");
+}
+
 int main() {
     each_hears_of_its_own_changes();
     the_first_reload_is_announced();
     phases_are_announced();
+    reports_are_data();
     return ended();
 }

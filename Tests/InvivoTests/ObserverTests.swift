@@ -57,6 +57,22 @@ extension SwiftAPI {
             }
         }
 
+        @Test func reportsAreData() throws {
+            try withRuntime { runtime throws in
+                let document = try runtime.source("a.yaml", "config: {n: 1}")
+                let report = try #require(try runtime.reports.last)
+                #expect(report.causes.map(\.kind) == [.document])
+                #expect(report.causes.map(\.name) == ["a.yaml"])
+                let origin = try #require(report.changes.first?.origin)
+                #expect(origin.kind == .document && origin.layer == "a.yaml" && origin.file == "a.yaml")
+                #expect(origin.line == 1 && origin.column == 13)
+                #expect(report.warningDetails.map(\.text) == report.warnings)
+                try runtime.configure("n", 2)
+                #expect(try runtime.reports.last?.changes.first?.origin.kind == .call)
+                try document.close()
+            }
+        }
+
         @Test func phasesAreAnnounced() throws {
             try withRuntime { runtime throws in
                 let heard = Locked<[ReloadProgress]>([])

@@ -242,6 +242,18 @@ struct invivo_table {
     invivo_status (*child_make)(invivo_runtime runtime, invivo_type type, const invivo_value *arguments, size_t count, invivo_object *out, invivo_error **error);
     invivo_status (*observer_generation)(invivo_observer observer, uint64_t *out, invivo_error **error);
     invivo_status (*runtime_status)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
+    size_t (*report_cause_count)(const invivo_report *report);
+    uint32_t (*report_cause_kind)(const invivo_report *report, size_t index);
+    const char *(*report_cause_name)(const invivo_report *report, size_t index);
+    uint32_t (*report_warning_kind)(const invivo_report *report, size_t index);
+    const char *(*report_warning_file)(const invivo_report *report, size_t index);
+    uint32_t (*report_warning_line)(const invivo_report *report, size_t index);
+    uint32_t (*report_warning_column)(const invivo_report *report, size_t index);
+    uint32_t (*report_origin)(const invivo_report *report, size_t index);
+    const char *(*report_layer)(const invivo_report *report, size_t index);
+    const char *(*report_file)(const invivo_report *report, size_t index);
+    uint32_t (*report_line)(const invivo_report *report, size_t index);
+    uint32_t (*report_column)(const invivo_report *report, size_t index);
 };
 
 INVIVO_EXTERN_C_END

@@ -85,7 +85,7 @@ from ._services.config import ConfigObserver
 from ._services.documents import Source, Target
 from ._services.graph import Former, Generation, Kept, OpenPin, Retired, SourceState, State, Status, WiringNode
 from ._services.pools import Pool
-from ._services.reports import Change, Observer, Phases, Progress, Ready, Reloads, Report
+from ._services.reports import Cause, Change, Notice, Observer, Phases, Progress, Ready, Reloads, Report
 from ._services.settings import LogLevel
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
@@ -151,6 +151,7 @@ __all__ = [
     "Block",
     "BusyError",
     "CaptiveError",
+    "Cause",
     "Change",
     "ChangeRefusedError",
     "ChangedError",
@@ -196,6 +197,7 @@ __all__ = [
     "NotFoundError",
     "NotReadyError",
     "NotWellFormedError",
+    "Notice",
     "NullError",
     "Object",
     "Observer",
