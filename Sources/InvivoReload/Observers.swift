@@ -19,7 +19,7 @@ final class Observers: Sendable {
     }
 
     let container: Container
-    /// Those that ask for the phases of reloads.
+    /// The observers that ask for the phases of reloads.
     let phases: PhaseObservers
     /// How long closing an observer waits for its callback, in nanoseconds.
     let commitTimeout: UInt64

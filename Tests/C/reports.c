@@ -252,7 +252,7 @@ static void note_warnings(void *user_data, const invivo_report *report) {
     CHECK_TEXT(invivo_report_warning_file(report, count), "");
     CHECK_EQUAL(invivo_report_warning_kind(report, count) + invivo_report_warning_line(report, count) + invivo_report_warning_column(report, count), 0);
 }
-/* What the last report has. */
+/* Checks a part of the last report. */
 #define LAST(of, text) (OK(invivo_runtime_reports(runtime, note_##of, NULL, E)), CHECK_TEXT(said, text))
 
 static invivo_type voice_type(void) {

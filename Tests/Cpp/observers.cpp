@@ -89,9 +89,9 @@ static void reports_are_data() {
     std::string heard;
     auto observer = own.observe([&heard](const invivo::report &report) {
         heard += std::to_string(report.cause_count()) + ' ' + std::to_string(report.cause_kind(0)) + ' ' + report.cause_name(0) + ' ';
-        const auto place = report.place_of(0);
-        heard += std::to_string(report.origin(0)) + ' ' + report.layer(0) + ' ' + place.file + ':' + std::to_string(place.line) + ':' + std::to_string(place.column);
-        for (size_t index = 0; index < report.warning_count(); index++) heard += " warning " + std::to_string(report.warning_kind(index)) + ' ' + report.warning_place(index).file;
+        const auto location = report.location_of(0);
+        heard += std::to_string(report.origin(0)) + ' ' + report.layer(0) + ' ' + location.file + ':' + std::to_string(location.line) + ':' + std::to_string(location.column);
+        for (size_t index = 0; index < report.warning_count(); index++) heard += " warning " + std::to_string(report.warning_kind(index)) + ' ' + report.warning_location(index).file;
     });
     auto document = own.document("a.yaml", "config: {n: 1}");
     CHECK(heard == "1 1 a.yaml 2 a.yaml a.yaml:1:13");

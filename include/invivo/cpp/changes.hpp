@@ -80,7 +80,7 @@ private:
 class report {
 public:
     /// A location. `file` is "" if it is unknown; `line` and `column` count from 1, and are 0 if they are unknown.
-    struct place {
+    struct source_location {
         const char *file;
         uint32_t line, column;
     };
@@ -98,7 +98,7 @@ public:
     const char *warning(size_t index) const noexcept { return invivo_report_warning(raw_, index); }
     /// The kind of a warning (INVIVO_WARNING_...), and its location.
     uint32_t warning_kind(size_t index) const noexcept { return invivo_report_warning_kind(raw_, index); }
-    place warning_place(size_t index) const noexcept {
+    source_location warning_location(size_t index) const noexcept {
         return {invivo_report_warning_file(raw_, index), invivo_report_warning_line(raw_, index), invivo_report_warning_column(raw_, index)};
     }
     size_t count() const noexcept { return invivo_report_count(raw_); }
@@ -111,7 +111,7 @@ public:
     /// The origin of the new value or definition (INVIVO_ORIGIN_...), the name of its layer, and its location.
     uint32_t origin(size_t index) const noexcept { return invivo_report_origin(raw_, index); }
     const char *layer(size_t index) const noexcept { return invivo_report_layer(raw_, index); }
-    place place_of(size_t index) const noexcept {
+    source_location location_of(size_t index) const noexcept {
         return {invivo_report_file(raw_, index), invivo_report_line(raw_, index), invivo_report_column(raw_, index)};
     }
     /// The number of changes that a kept report (`runtime::each_report`) does not contain.
