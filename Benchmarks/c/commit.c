@@ -181,6 +181,39 @@ static void changed_options(void) {
     row("runtime.options.read", read, "us", "none", 0, "recorded", true);
     row("runtime.options.change", change, "us", "none", 0, "recorded", true);
 }
+static uint64_t phases;
+static void progress(void *user_data, const invivo_progress *progress) {
+    (void)user_data, (void)progress;
+    phases++;
+}
+/* A commit of a lazy definition with an observer of phases, in microseconds: the minimum of several. `plain`: without it. */
+static double commit_with_phases(long count, double *plain) {
+    invivo_type type;
+    invivo_changes changes;
+    invivo_observer observer;
+    double best[2] = {1e300, 1e300};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Observed", .size = sizeof(owner), .alignment = 8,
+                                   .properties = owner_properties, .property_count = 1};
+    invivo_observer_options given = {.struct_size = sizeof given, .progress = progress};
+    must(invivo_runtime_open(&runtime, NULL, &error));
+    must(invivo_type_register(runtime, &options, &type, &error));
+    for (int round = 0; round < 2 * rounds; round++) {
+        bool observes = round % 2;
+        if (observes) must(invivo_observe(runtime, &given, &observer, &error));
+        double begun = wall_ns();
+        for (long i = 0; i < count; i++) {
+            must(invivo_changes_open(runtime, &changes, &error));
+            define_child(changes, type, 0, i, NULL);
+            must(invivo_changes_commit(changes, &error));
+        }
+        best[observes] = fmin(best[observes], (wall_ns() - begun) / (double)count);
+        if (observes) must(invivo_observer_close(observer, &error));
+    }
+    if (phases < 3 * (uint64_t)(rounds * count)) exit(1);
+    must(invivo_runtime_close(runtime, &error));
+    *plain = best[0] / 1e3;
+    return best[1] / 1e3;
+}
 /* A commit of a lazy definition with one observer, and so many observers of other keys, types and paths; in microseconds: the minimum of
    several. `status`: of invivo_runtime_status. */
 static double observed_commit(int others, long count, double *status) {
@@ -232,6 +265,8 @@ static void observers(bool quick) {
         snprintf(name, sizeof name, "reload.observer.one.of.%d", others);
         row(name, value, "us", "one of 10", few, "<= 1.5 times", value <= 1.5 * few);
     }
+    double plain, value = commit_with_phases(count, &plain);
+    row("reload.observer.phases", value, "us", "without one", plain, "<= 1.5 times", value <= 1.5 * plain);
 }
 
 int main(int argc, char **argv) {

@@ -6,6 +6,8 @@ public struct Reload: Sendable {
     public let generation: UInt64
     /// The cause of the reload: `tuning.yaml`, `define synth.lead`.
     public let cause: String
+    /// The parts of the cause: the edits and calls that began the reload.
+    public let causes: [Cause]
     /// Why it failed; nil when it was committed.
     public let error: InvivoError?
     /// The error of stopping a replaced object; the reload is committed nevertheless.
@@ -17,12 +19,155 @@ public struct Reload: Sendable {
     /// The warnings, each with its source location: unused values with a name similar to a used one, and all other log
     /// entries of this reload at the level `warning`.
     public let warnings: [String]
+    /// The same warnings with their kinds and locations as data.
+    public let warningDetails: [Warning]
     /// The durations of the phases.
     public let durations: Durations
     private let text: String
 
     /// Whether it was committed.
     public var isCommitted: Bool { error == nil }
+
+    /// One part of the cause of a reload.
+    public struct Cause: Sendable, Hashable {
+        /// The kind of the part.
+        public let kind: Kind
+        /// The key, source, assembly or other name; empty if the kind has none.
+        public let name: String
+
+        /// The kinds of causes.
+        public enum Kind: UInt32, Sendable {
+            /// A file was opened, edited or read again.
+            case file
+            /// A call opened or changed a document in memory.
+            case document
+            /// A source was closed.
+            case close
+            /// A key was defined.
+            case define
+            /// A definition was removed.
+            case remove
+            /// A base value was set: `key.property`.
+            case set
+            /// A runtime setting of a path.
+            case configure
+            /// The instance of a key was reset.
+            case reset
+            /// The instances of a scope were reset.
+            case resetScope
+            /// An override of a key began.
+            case override
+            /// An override of a key ended.
+            case overrideEnd
+            /// An assembly was activated.
+            case activate
+            /// An assembly was deactivated.
+            case deactivate
+            /// An assembly was mounted under a prefix.
+            case mount
+            /// A target was attached to a key.
+            case attach
+            /// A target was detached from a key, or its object has ended.
+            case detach
+            /// A pool was cleared.
+            case clear
+            /// A processor was added.
+            case process
+            /// A processor was removed.
+            case unprocess
+            /// A rule was added.
+            case rule
+            /// A rule was removed.
+            case ruleRemove
+            /// The content of a former generation came back; the name is its number.
+            case rollback
+            /// A type was registered that definitions were blocked on.
+            case type
+            /// An application was started.
+            case manifest
+            /// An object was built while a reload replaced its definition.
+            case overtaken
+            /// Further parts were omitted.
+            case more
+        }
+    }
+
+    /// The origin of a new value or definition.
+    public struct Origin: Sendable, Hashable {
+        /// The kind of the layer.
+        public internal(set) var kind = Kind.none
+        /// The name of the source or assembly; empty if the layer has none.
+        public internal(set) var layer = ""
+        /// The file of the location, or empty.
+        public internal(set) var file = ""
+        /// The line, from 1; 0 if it is unknown.
+        public internal(set) var line = 0
+        /// The column, from 1; 0 if it is unknown.
+        public internal(set) var column = 0
+
+        /// The kinds of layers.
+        public enum Kind: UInt32, Sendable {
+            /// There is no new value or definition, or the object's own value is back.
+            case none
+            /// A file that is followed or was opened.
+            case file
+            /// A document in memory.
+            case document
+            /// A call: a definition, a runtime setting or a base value.
+            case call
+            /// A definition of an assembly.
+            case assembly
+            /// The manifest of the application.
+            case manifest
+            /// The definition of an override.
+            case override
+            /// A rollback brought the value or definition back; the location is the one in the former content.
+            case rollback
+        }
+    }
+
+    /// A warning of a reload.
+    public struct Warning: Sendable, Hashable, CustomStringConvertible {
+        /// The kind of the warning.
+        public let kind: Kind
+        /// The text, with the location.
+        public let text: String
+        /// The file of the location, or empty.
+        public let file: String
+        /// The line, from 1; 0 if it is unknown.
+        public let line: Int
+        /// The column, from 1; 0 if it is unknown.
+        public let column: Int
+        /// The text, with the location.
+        public var description: String { text }
+
+        /// The kinds of warnings.
+        public enum Kind: UInt32, Sendable {
+            case other
+            /// An object keeps a former dependency (`OnChange.keep`).
+            case kept
+            /// A setter clamped or ignored the value of a document.
+            case adjusted
+            /// Other code changed a property; its value stays.
+            case foreign
+            /// Nothing reads a configuration value that resembles one that is read.
+            case unread
+            /// A document uses the former name of a property.
+            case renamed
+            /// Traits wait for a target with their key.
+            case noTarget
+            /// The bytes of a file are still refused; the rest was committed.
+            case refused
+            /// A former value still cannot be restored.
+            case unrestored
+            /// The setup of an object failed, or `refresh` or `finalize`.
+            case setup
+            /// The type of a key changed: the new object has no former object.
+            case retyped
+            /// A file has other bytes than the content that a rollback brought back.
+            case diverged
+        }
+    }
 
     /// One change.
     public struct Change: Sendable, Hashable {
@@ -32,8 +177,11 @@ public struct Reload: Sendable {
         public let kind: Kind
         /// The property that was tuned, or empty.
         public let property: String
-        /// Where the new value or definition is written, `tuning.yaml:3:12`; empty if a call gave it, or if there is none.
+        /// Where the new value or definition is written, `tuning.yaml:3:12`; empty if there is none, or if a call gave it
+        /// without a location.
         public internal(set) var location = ""
+        /// The origin of the new value or definition.
+        public internal(set) var origin = Origin()
         /// The number of live objects of prototype or graph scope that the key has created before, and that no reload
         /// updates.
         public internal(set) var untracked = 0
@@ -94,12 +242,17 @@ public struct Reload: Sendable {
                 kind: Change.Kind(rawValue: table.pointee.report_change(report, index)) ?? .tuned,
                 property: String(text: table.pointee.report_property(report, index)),
                 location: String(text: table.pointee.report_location(report, index)),
+                origin: Origin(report, index, table),
                 untracked: Int(clamping: table.pointee.report_untracked(report, index)))
         }
         omitted = Int(clamping: table.pointee.report_omitted(report))
-        warnings = (0..<table.pointee.report_warning_count(report)).map {
-            String(text: table.pointee.report_warning(report, $0))
+        causes = (0..<table.pointee.report_cause_count(report)).map { index in
+            Cause(
+                kind: Cause.Kind(rawValue: table.pointee.report_cause_kind(report, index)) ?? .more,
+                name: String(text: table.pointee.report_cause_name(report, index)))
         }
+        warningDetails = (0..<table.pointee.report_warning_count(report)).map { Warning(report, $0, table) }
+        warnings = warningDetails.map(\.text)
         durations = Durations(
             detect: duration(INVIVO_PHASE_DETECT), settle: duration(INVIVO_PHASE_SETTLE),
             stage: duration(INVIVO_PHASE_STAGE), plan: duration(INVIVO_PHASE_PLAN),
@@ -112,4 +265,24 @@ public struct Reload: Sendable {
 /// A one-line description: `generation 7: tuning.yaml: synth.lead.gain tuned, 1.3 ms`.
 extension Reload: CustomStringConvertible {
     public var description: String { text }
+}
+
+extension Reload.Origin {
+    fileprivate init(_ report: OpaquePointer, _ index: Int, _ table: Table) {
+        kind = Kind(rawValue: table.pointee.report_origin(report, index)) ?? .none
+        layer = String(text: table.pointee.report_layer(report, index))
+        file = String(text: table.pointee.report_file(report, index))
+        line = Int(table.pointee.report_line(report, index))
+        column = Int(table.pointee.report_column(report, index))
+    }
+}
+
+extension Reload.Warning {
+    fileprivate init(_ report: OpaquePointer, _ index: Int, _ table: Table) {
+        kind = Kind(rawValue: table.pointee.report_warning_kind(report, index)) ?? .other
+        text = String(text: table.pointee.report_warning(report, index))
+        file = String(text: table.pointee.report_warning_file(report, index))
+        line = Int(table.pointee.report_warning_line(report, index))
+        column = Int(table.pointee.report_warning_column(report, index))
+    }
 }

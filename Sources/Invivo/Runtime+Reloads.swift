@@ -48,6 +48,7 @@ private final class ObserverBox<Body: Sendable>: Sendable {
 
 private typealias Hearing = @Sendable (Reload) throws -> Void
 private typealias FirstReload = @Sendable (Result<UInt64, InvivoError>) throws -> Void
+private typealias Phases = @Sendable (ReloadProgress) throws -> Void
 private typealias Publishing = @Sendable (Bool) -> Void
 
 extension Runtime {
@@ -81,6 +82,29 @@ extension Runtime {
             Unmanaged<ObserverBox<FirstReload>>.fromOpaque(data).release()
         }
         return try observe(&options, ObserverBox<FirstReload>(core, body, {}))
+    }
+
+    /// Calls `body` for each phase of the reloads that begin from now on, and for the end of each former generation.
+    ///
+    /// A reload begins with `detected` and ends with one of `committed`, `refused` and `unchanged`, before the observers of
+    /// reloads are called. `body` is called on the thread that does the work and must not wait for the runtime.
+    @discardableResult
+    public func onProgress(
+        _ body: @escaping @Sendable (ReloadProgress) throws -> Void
+    ) throws(InvivoError) -> Observer {
+        var options = invivo_observer_options()
+        options.progress = { data, progress in
+            guard let data, let progress else { return }
+            let box = ObserverBox<Phases>.of(data)
+            box.core.noting("an observer of phases") {
+                if let progress = ReloadProgress(progress.pointee, box.core.table) { try box.hear(progress) }
+            }
+        }
+        options.destroy = { data in
+            guard let data else { return }
+            Unmanaged<ObserverBox<Phases>>.fromOpaque(data).release()
+        }
+        return try observe(&options, ObserverBox<Phases>(core, body, {}))
     }
 
     /// Calls `body` after each commit that changed the definition, object or value of a key, with a report of these changes.

@@ -141,13 +141,13 @@ extension OpenChanges {
                 AssemblyChange.Activation(
                     name: read.name, description: read.first, companions: read.all,
                     isNew: flags & UInt32(INVIVO_ACTIVATE_NEW) != 0, extends: read.extends)))
-        note("activate \(read.name)")
+        note(.activate, read.name)
         return read.definitions
     }
 
     fileprivate func deactivate(_ name: String) {
         set.assemblies.append(.deactivate(name))
-        note("deactivate \(name)")
+        note(.deactivate, name)
     }
 
     /// Returns the definitions that it has taken over; none when it throws.
@@ -187,7 +187,7 @@ extension OpenChanges {
             .activate(
                 AssemblyChange.Activation(
                     name: prefix, description: description, companions: read.all, remaps: remaps)))
-        note("mount \(read.name) as \(prefix)")
+        set.cause.note(Cause.Part(.mount, prefix, mounted: read.name))
         return read.definitions
     }
 }

@@ -24,7 +24,7 @@ final class OpenChanges: @unchecked Sendable {
     init(_ engine: Engine, visiting definition: Definition? = nil) {
         self.engine = engine
         visited = definition
-        set = ChangeSet(cause: "")
+        set = ChangeSet()
     }
 
     /// Fails for a change set in which only one key can be defined.
@@ -50,13 +50,7 @@ final class OpenChanges: @unchecked Sendable {
         HandleTable.remove(bits, .changes)
     }
 
-    func note(_ cause: String) {
-        if set.cause.isEmpty {
-            set.cause = cause
-        } else if !set.cause.hasSuffix(", ...") {
-            set.cause = set.cause.utf8.count < 80 ? "\(set.cause), \(cause)" : "\(set.cause), ..."
-        }
-    }
+    func note(_ kind: Cause.Kind, _ name: String) { set.cause.note(Cause.Part(kind, name)) }
 
     func remove(_ id: UInt32, _ name: String) {
         let removal = KeyChanges.Removal(id, name)
@@ -95,7 +89,7 @@ final class OpenChanges: @unchecked Sendable {
             defined[each.id] = set.definitions.count
             set.definitions.append(each)
         }
-        note("define \(definition.key)")
+        note(.define, definition.key)
         return definition.id
     }
 }
@@ -142,7 +136,7 @@ public func invivo_changes_remove(
         let name = try text(key, "key")
         let id = try changes.engine.container.intern(name)
         changes.remove(id, name)
-        changes.note("remove \(name)")
+        changes.note(.remove, name)
     }
 }
 
@@ -156,7 +150,7 @@ public func invivo_changes_document(
         let name = try InvivoBase.text(name, "name")
         let content: ChangeSet.Content = text == nil ? .none : .bytes(try documentBytes(text, length))
         changes.set.say(content, in: name)
-        changes.note(name)
+        changes.note(.document, name)
     }
 }
 
@@ -172,7 +166,7 @@ public func invivo_changes_set(
         let property = try text(property, "property")
         changes.set.bases.append(
             (try changes.engine.container.intern(key), property, try Value(borrowing: value, "value")))
-        changes.note("set \(key).\(property)")
+        changes.note(.set, "\(key).\(property)")
     }
 }
 
@@ -282,7 +276,7 @@ public func invivo_define_block(
         let key = try text(key, "key")
         let type = try blockType(given, try text(given.type_name, "block.type_name"), engine.container)
         let id = try engine.container.intern(key)
-        var set = ChangeSet(cause: "define \(key)")
+        var set = ChangeSet(Cause(.define, key))
         var body = Definition.Body()
         body.scope = .lazySingleton
         body.type = type

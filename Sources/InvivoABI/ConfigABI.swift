@@ -107,7 +107,7 @@ public func invivo_changes_configure(
             node = ConfigNode(said)
         }
         changes.set.configured.append((path, node))
-        changes.note("configure \(path)")
+        changes.note(.configure, path)
     }
 }
 

@@ -19,7 +19,7 @@ public func invivo_changes_reset(
         }
         let id = try changes.engine.container.intern(name)
         changes.set.reset(id, name, withDependencies: flags & UInt32(INVIVO_RESET_DEPENDENCIES) != 0)
-        changes.note("reset \(name)")
+        changes.note(.reset, name)
     }
 }
 
@@ -33,7 +33,7 @@ public func invivo_changes_reset_scope(
             throw Failure(.argument, "scope is \(scope), which is none that keeps instances")
         }
         changes.set.reset(scope)
-        changes.note("reset of scope \(scope.name)")
+        changes.note(.resetScope, scope.name)
     }
 }
 

@@ -109,7 +109,7 @@ public func invivo_object_set(
                 throw Failure(.notReady, "'\(property.name)' lives in a block, and this object has none")
             }
             let container = held.type.container
-            var set = ChangeSet(cause: "set \(container.keyName(id)).\(property.name)")
+            var set = ChangeSet(Cause(.set, "\(container.keyName(id)).\(property.name)"))
             set.bases = [(id, property.name, checked)]
             try Engine.find(container.handle).commit(set)
             return

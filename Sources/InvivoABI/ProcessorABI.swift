@@ -20,7 +20,7 @@ public func invivo_changes_process(
             throw Failure(.exists, "the processor '\(made.name)' is given twice in one change set", path: made.name)
         }
         changes.set.process(made)
-        changes.note("process \(made.name)")
+        changes.note(.process, made.name)
     }
 }
 
@@ -32,7 +32,7 @@ public func invivo_changes_unprocess(
         let changes = try InvivoABI.changes(changes)
         let name = try text(name, "name")
         changes.set.unprocess(name)
-        changes.note("unprocess \(name)")
+        changes.note(.unprocess, name)
     }
 }
 

@@ -28,6 +28,22 @@ public func invivo_report_cause(_ report: OpaquePointer!) -> UnsafePointer<CChar
 }
 
 @c @implementation
+public func invivo_report_cause_count(_ report: OpaquePointer!) -> Int {
+    InvivoABI.report(report)?.causes.parts.count ?? 0
+}
+
+@c @implementation
+public func invivo_report_cause_kind(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    guard let parts = InvivoABI.report(report)?.causes.parts, parts.indices.contains(index) else { return 0 }
+    return parts[index].kind.rawValue
+}
+
+@c @implementation
+public func invivo_report_cause_name(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.names.cause(index) ?? cString("")
+}
+
+@c @implementation
 public func invivo_report_error(_ report: OpaquePointer!) -> OpaquePointer! { InvivoABI.report(report)?.strings.error }
 
 @c @implementation
@@ -43,6 +59,32 @@ public func invivo_report_warning_count(_ report: OpaquePointer!) -> Int {
 @c @implementation
 public func invivo_report_warning(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
     InvivoABI.report(report)?.strings.warning(index) ?? cString("")
+}
+
+/// The warning at an index of a report.
+private func warning(_ pointer: OpaquePointer?, _ index: Int) -> Report.Warning? {
+    guard let report = report(pointer), report.warnings.indices.contains(index) else { return nil }
+    return report.warnings[index]
+}
+
+@c @implementation
+public func invivo_report_warning_kind(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    warning(report, index)?.kind.rawValue ?? 0
+}
+
+@c @implementation
+public func invivo_report_warning_file(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.names.warningFile(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_warning_line(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    warning(report, index)?.location.line ?? 0
+}
+
+@c @implementation
+public func invivo_report_warning_column(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    warning(report, index)?.location.column ?? 0
 }
 
 @c @implementation
@@ -67,6 +109,37 @@ public func invivo_report_property(_ report: OpaquePointer!, _ index: Int) -> Un
 @c @implementation
 public func invivo_report_location(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
     InvivoABI.report(report)?.strings.location(index) ?? cString("")
+}
+
+/// The change at an index of a report.
+private func change(_ pointer: OpaquePointer?, _ index: Int) -> Report.Change? {
+    guard let report = report(pointer), report.changes.indices.contains(index) else { return nil }
+    return report.changes[index]
+}
+
+@c @implementation
+public func invivo_report_origin(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    change(report, index)?.origin.kind.rawValue ?? 0
+}
+
+@c @implementation
+public func invivo_report_layer(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.names.layer(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_file(_ report: OpaquePointer!, _ index: Int) -> UnsafePointer<CChar>! {
+    InvivoABI.report(report)?.names.file(index) ?? cString("")
+}
+
+@c @implementation
+public func invivo_report_line(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    change(report, index)?.location.line ?? 0
+}
+
+@c @implementation
+public func invivo_report_column(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
+    change(report, index)?.location.column ?? 0
 }
 
 @c @implementation
@@ -115,8 +188,8 @@ public func invivo_observe(
         let least = MemoryLayout<invivo_observer_options>.offset(of: \.destroy) ?? 8
         let given = try versioned(options, "options", least: least, as: invivo_observer_options.self)
         let (reloaded, publishing) = (given.reloaded, given.publishing)
-        guard reloaded != nil || publishing != nil || given.ready != nil else {
-            throw Failure(.argument, "options.reloaded, publishing and ready are NULL: one of them is needed")
+        guard reloaded != nil || publishing != nil || given.ready != nil || given.progress != nil else {
+            throw Failure(.argument, "options.reloaded, publishing, ready and progress are NULL: one of them is needed")
         }
         let engine = try Engine.find(runtime.bits)
         let subject = try subject(given, engine)
@@ -141,13 +214,36 @@ public func invivo_observe(
         let functions = Engine.HostFunctions(
             [
                 unsafeBitCast(reloaded, to: UInt.self), unsafeBitCast(publishing, to: UInt.self),
-                unsafeBitCast(given.ready, to: UInt.self),
+                unsafeBitCast(given.ready, to: UInt.self), unsafeBitCast(given.progress, to: UInt.self),
             ],
             userData: UInt(bitPattern: given.user_data))
         let observer = try engine.observe(
             subject, functions, domain: domain, destroy: ended,
-            Observer.Callbacks(reloaded: callback, publishing: visible, ready: ready))
+            Observer.Callbacks(
+                reloaded: callback, publishing: visible, ready: ready,
+                progress: given.progress.map { phases($0, userData) }))
         out?.pointee.bits = observer.handleBits
+    }
+}
+
+/// Returns a function that passes phases of reloads to the host.
+private func phases(
+    _ function: @escaping @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<invivo_progress>?) -> Void,
+    _ userData: HostPointer
+) -> Observer.Phases {
+    { progress in
+        var given = invivo_progress()
+        given.struct_size = MemoryLayout<invivo_progress>.size
+        given.phase = progress.phase.rawValue
+        given.reload = progress.reload
+        given.generation = progress.generation
+        let error = progress.failure.map { ErrorBox.make($0) }
+        given.error = error
+        progress.cause.withCString { cause in
+            given.cause = cause
+            function(userData.raw, &given)
+        }
+        if let error { ErrorBox.release(error) }
     }
 }
 
@@ -165,6 +261,11 @@ private func subject(_ options: invivo_observer_options, _ engine: Engine) throw
         throw Failure(
             .argument,
             "options.\(first) and options.publishing are given: the caches of resolved objects depend on all of them")
+    }
+    guard options.progress == nil else {
+        throw Failure(
+            .argument,
+            "options.\(first) and options.progress are given: the phases of reloads are those of the whole runtime")
     }
     if let key = options.key { return .key(Name(try text(key, "options.key"))) }
     if let type = options.type { return .type(Name(try text(type, "options.type"))) }

@@ -59,12 +59,12 @@ extension OpenChanges {
             throw Failure(.exists, "the rule '\(rule.name)' is given twice in one change set", path: rule.name)
         }
         set.add(rule)
-        note("rule \(rule.name)")
+        note(.rule, rule.name)
     }
 
     fileprivate func removeRule(_ name: String) {
         set.removeRule(name)
-        note("remove rule \(name)")
+        note(.ruleRemove, name)
     }
 }
 

@@ -70,7 +70,7 @@ public func invivo_changes_watch(
         let changes = try InvivoABI.changes(changes)
         let new = try newDocument(options, changes.engine, isFile: true)
         changes.set.open(new)
-        changes.note(new.document.name)
+        changes.note(new.document.cause, new.document.name)
         out?.pointee.bits = new.document.handleBits
     }
 }

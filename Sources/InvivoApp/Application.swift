@@ -68,7 +68,7 @@ public final class Application: Sendable {
         do throws(Failure) {
             try engine.modules.trust(FilePath(options.manifest), "manifest")
             let unloaded = load(modules, options, engine)
-            let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
+            let assemblies = try options.assemblies?(engine) ?? ChangeSet()
             try ApplicationStart(
                 engine, manifest, unloaded: unloaded, given: assemblies, waits: options.waits
             ).run(specs)
@@ -101,7 +101,7 @@ public final class Application: Sendable {
         do throws(Failure) {
             try engine.modules.trust(FilePath(options.manifest), "manifest")
             let unloaded = load(modules, options, engine)
-            let assemblies = try options.assemblies?(engine) ?? ChangeSet(cause: "")
+            let assemblies = try options.assemblies?(engine) ?? ChangeSet()
             let facts = try ApplicationStart(
                 engine, manifest, unloaded: unloaded, given: assemblies, waits: options.waits
             ).check(specs)

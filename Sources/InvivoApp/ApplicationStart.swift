@@ -65,9 +65,9 @@ struct ApplicationStart {
     private func read(_ specs: [FilePath]) throws(Failure) -> (
         wiring: ChangeSet, outlines: ChangeSet, documents: [NewDocument]
     ) {
-        var wiring = ChangeSet(cause: manifest.file)
+        var wiring = ChangeSet(Cause(.manifest, manifest.file))
         // Every component with its type alone: enough to check the documents.
-        var outlines = ChangeSet(cause: manifest.file)
+        var outlines = ChangeSet(Cause(.manifest, manifest.file))
         var typeless: NameSet = []
         var failures = unloaded
         activate(in: &wiring, &failures)

@@ -366,6 +366,18 @@ extension invivo_source_options: SizedStruct {
     ]
 }
 
+extension invivo_progress: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_progress.struct_size),
+        fieldRange(of: \invivo_progress.phase),
+        fieldRange(of: \invivo_progress.reserved),
+        fieldRange(of: \invivo_progress.reload),
+        fieldRange(of: \invivo_progress.generation),
+        fieldRange(of: \invivo_progress.cause),
+        fieldRange(of: \invivo_progress.error),
+    ]
+}
+
 extension invivo_observer_options: SizedStruct {
     public static let fieldRanges: [Range<Int>] = [
         fieldRange(of: \invivo_observer_options.struct_size),
@@ -378,6 +390,7 @@ extension invivo_observer_options: SizedStruct {
         fieldRange(of: \invivo_observer_options.type),
         fieldRange(of: \invivo_observer_options.object),
         fieldRange(of: \invivo_observer_options.ready),
+        fieldRange(of: \invivo_observer_options.progress),
     ]
 }
 
@@ -471,6 +484,7 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.begin),
         fieldRange(of: \invivo_callbacks.end),
         fieldRange(of: \invivo_callbacks.ready),
+        fieldRange(of: \invivo_callbacks.progress),
     ]
 }
 

@@ -12,6 +12,14 @@ public struct FileBurst: Sendable {
     public let size: Int64
 }
 
+/// Followed files whose changes were noticed, before they settle.
+public struct FileDetection: Sendable {
+    /// Files with a change that is new.
+    public let begun: [FollowID]
+    /// Files whose change turned out to be none, and is not reported.
+    public let dropped: [FollowID]
+}
+
 /// The way in which a file is followed.
 public enum FollowMode: Sendable, Equatable {
     /// All directories on the path are watched.

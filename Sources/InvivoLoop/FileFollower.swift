@@ -10,6 +10,21 @@ public final class FileFollower: Sendable {
         let engine: FollowEngine
         var isStopped = false
         var isTornDown = false
+        /// The files whose pending change `detect` has returned.
+        var detected: Set<FollowID> = []
+
+        /// Returns the files with a pending or reported change that is new since the last call, and those whose change is gone without
+        /// a report. Nil if there are none. After `advance`, with the bursts that it reported.
+        mutating func detect(_ bursts: [FileBurst]) -> FileDetection? {
+            guard !(engine.pending.isEmpty && bursts.isEmpty && detected.isEmpty) else { return nil }
+            let reported = Set(bursts.map(\.id))
+            let now = Set(engine.pending.keys)
+            let begun = now.union(reported).subtracting(detected)
+            let dropped = detected.subtracting(now).subtracting(reported)
+            detected = now
+            guard !(begun.isEmpty && dropped.isEmpty) else { return nil }
+            return FileDetection(begun: begun.sorted { $0.number < $1.number }, dropped: Array(dropped))
+        }
     }
 
     /// The handles of the loop.
@@ -23,30 +38,47 @@ public final class FileFollower: Sendable {
         init(_ alarm: LoopAlarm) { self.alarm = alarm }
     }
 
+    /// The receiver of changes that have not settled.
+    public struct Detection: Sendable {
+        let isAskedFor: @Sendable () -> Bool
+        let detected: @Sendable (FileDetection) -> Void
+
+        public init(
+            isAskedFor: @escaping @Sendable () -> Bool, _ detected: @escaping @Sendable (FileDetection) -> Void
+        ) {
+            (self.isAskedFor, self.detected) = (isAskedFor, detected)
+        }
+    }
+
     private let loop: Loop
     private let settle: @Sendable () -> Settle
     private let onBurst: @Sendable ([FileBurst]) -> Void
     private let onTrouble: @Sendable (Failure) -> Void
+    private let detection: Detection?
     private let home = HomeProcess()
     private let monitor: Monitor
     private let state: Guarded<State>
 
-    /// Creates a follower. `settle` returns the current times; it is called without a lock. `onBurst` receives all files of one burst in one call. `onTrouble` receives warnings: a file
-    /// was removed (notFound), a file stays open for writing (busy), watches are unavailable (system).
+    /// Creates a follower. `settle` returns the current times; it is called without a lock. `onBurst` receives all files of
+    /// one burst in one call. `onTrouble` receives warnings: a file was removed (notFound), a file stays open for writing
+    /// (busy), watches are unavailable (system). `detection` receives changes before they settle.
     public convenience init(
         loop: Loop, settle: @escaping @Sendable () -> Settle, onBurst: @escaping @Sendable ([FileBurst]) -> Void,
-        onTrouble: @escaping @Sendable (Failure) -> Void
+        onTrouble: @escaping @Sendable (Failure) -> Void, detection: Detection? = nil
     ) throws(Failure) {
-        try self.init(loop: loop, settle: settle, world: LiveFileWorld(), onBurst: onBurst, onTrouble: onTrouble)
+        try self.init(
+            loop: loop, settle: settle, world: LiveFileWorld(), onBurst: onBurst, onTrouble: onTrouble,
+            detection: detection)
     }
 
     init(
         loop: Loop, settle: @escaping @Sendable () -> Settle, world: any FileWorld,
         onBurst: @escaping @Sendable ([FileBurst]) -> Void,
-        onTrouble: @escaping @Sendable (Failure) -> Void
+        onTrouble: @escaping @Sendable (Failure) -> Void, detection: Detection? = nil
     ) throws(Failure) {
         self.loop = loop
         self.settle = settle
+        self.detection = detection
         self.onBurst = onBurst
         self.onTrouble = onTrouble
         monitor = Monitor()
@@ -153,15 +185,18 @@ public final class FileFollower: Sendable {
     /// Reads events, checks files, and reports bursts that are due.
     private func pump() {
         let settle = settle()
-        let outcome = state.locked { state -> FollowEngine.Outcome? in
-            guard !state.isStopped else { return nil }
+        let asked = detection.flatMap { $0.isAskedFor() ? $0 : nil }
+        let (found, detected) = state.locked { state -> (FollowEngine.Outcome?, FileDetection?) in
+            guard !state.isStopped else { return (nil, nil) }
             state.engine.take(settle)
             // When this returns false, the remaining events keep the descriptor readable.
             _ = state.engine.listen()
-            return state.engine.advance()
+            let outcome = state.engine.advance()
+            return (outcome, asked == nil ? nil : state.detect(outcome.bursts))
         }
-        guard let outcome else { return }
+        guard let outcome = found else { return }
         waitForEvents()
+        if let asked, let detected { asked.detected(detected) }
         for trouble in outcome.troubles where !state.locked({ $0.isStopped }) { onTrouble(trouble) }
         if !outcome.bursts.isEmpty && !state.locked({ $0.isStopped }) { onBurst(outcome.bursts) }
         // Last, because no other thread waits for it. Usually the time of the next check stays the same.

@@ -16,6 +16,7 @@ final class Announcer: Sendable {
     }
 
     let observers: Observers
+    var phases: PhaseObservers { observers.phases }
     private let container: Container
     private let state: Guarded<State>
 
@@ -31,7 +32,7 @@ final class Announcer: Sendable {
     func tell(_ attempt: Attempt) {
         let report = attempt.report
         let (warnings, isRepeated) = state.locked { $0.logged.news(of: attempt) }
-        for (message, location) in warnings { container.log(.warning, Failure(.ok, message, at: location).text) }
+        for warning in warnings { container.log(.warning, warning.text) }
         let fields = [("reload", Value.string(report.cause))]
         if let failure = report.failure {
             let isExpected = isRepeated || failure.code == .closed && !attempt.isAnswered

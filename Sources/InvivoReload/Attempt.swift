@@ -49,7 +49,7 @@ final class PreparedReload {
     var refused: Failure?
     var clock: PhaseClock
     var outcome = Outcome.nothing
-    var warnings: [(String, Location)] = []
+    var warnings: [Report.Warning] = []
     var files = FilesRead()
     /// The rules of the plan, if they were begun.
     var rules: RuleRun?
@@ -81,7 +81,7 @@ final class PreparedReload {
 final class Attempt {
     let set: ChangeSet
     let report: Report
-    let warnings: [(String, Location)]
+    let warnings: [Report.Warning]
     let files: FilesRead
     /// The documents have their former content: nothing is reported.
     let isNothing: Bool

@@ -48,7 +48,7 @@ extension ChangeSet {
     /// Makes the set bring the content of a former generation back. It changes nothing else then.
     public mutating func restore(_ generation: UInt64) {
         restoredGeneration = generation
-        if cause.isEmpty { cause = "rollback to generation \(generation)" }
+        if cause.isEmpty { cause = Cause(.rollback, String(generation)) }
     }
 
     /// Measures the reload from now on, instead of from the creation of the set.

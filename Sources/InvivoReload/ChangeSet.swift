@@ -25,9 +25,8 @@ public struct ChangeSet: Sendable {
     }
 
     /// The cause of the reload, for the report.
-    public var cause: String
-    /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
-    var events: ClosedRange<UInt64>
+    public var cause: Cause
+    private var beginning: Beginning
     var keys = KeyChanges()
     var documents = DocumentChanges()
     /// Assemblies to activate and deactivate, in this order.
@@ -44,10 +43,27 @@ public struct ChangeSet: Sendable {
     /// The generation whose content the set brings back. Such a set changes nothing else.
     public var restoredGeneration: UInt64?
 
-    public init(cause: String) {
+    public init(_ cause: Cause = Cause()) {
         self.cause = cause
         let now = monotonicNow()
-        events = now...now
+        beginning = Beginning(events: now...now, numbers: ReloadNumbers())
+    }
+
+    private struct Beginning: Sendable {
+        let events: ClosedRange<UInt64>
+        let numbers: ReloadNumbers
+    }
+
+    /// Monotonic nanoseconds of the first and last event behind it; the time of the call where there was none.
+    var events: ClosedRange<UInt64> {
+        get { beginning.events }
+        set { beginning = Beginning(events: newValue, numbers: numbers) }
+    }
+
+    /// For observers of phases.
+    var numbers: ReloadNumbers {
+        get { beginning.numbers }
+        set { beginning = Beginning(events: events, numbers: newValue) }
     }
 
     /// Returns the failure of a set that was written for another generation than the `current` one.
@@ -85,20 +101,18 @@ public struct ChangeSet: Sendable {
     }
 
     /// Returns the cause without the documents of `unchanged`.
-    func cause(besides unchanged: [Document]) -> String {
+    func cause(besides unchanged: [Document]) -> Cause {
         let heard = documents.heard + documents.refused
+        guard !heard.isEmpty else { return cause }
         let files = heard.filter { document in !unchanged.contains { $0 === document } }
-        let names = (files.isEmpty && cause.isEmpty ? heard : files).map(\.name).filter { $0 != cause }
-        return ((cause.isEmpty ? [] : [cause]) + names).joined(separator: ", ")
+        var whole = cause
+        whole.add(files: (files.isEmpty && cause.isEmpty ? heard : files).map(\.name))
+        return whole
     }
 
     /// Adds the changes of a later set, as if it were committed after this one. Where both change the same, the later one wins.
     mutating func join(_ later: ChangeSet) {
-        if cause.isEmpty {
-            cause = later.cause
-        } else if !later.cause.isEmpty && later.cause != cause {
-            cause += ", " + later.cause
-        }
+        cause.join(later.cause)
         events = min(events.lowerBound, later.events.lowerBound)...max(events.upperBound, later.events.upperBound)
         keys.join(later.keys)
         documents.join(later.documents)
@@ -109,5 +123,6 @@ public struct ChangeSet: Sendable {
         overrides += later.overrides
         targets += later.targets
         rebuilds += later.rebuilds
+        numbers.add(later.numbers)
     }
 }

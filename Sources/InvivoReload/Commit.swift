@@ -13,7 +13,7 @@ internal import InvivoWiring
 /// both use is therefore guarded.
 final class Commit {
     private struct State {
-        var notes: [(String, Location)] = []
+        var notes: [Report.Warning] = []
         /// Keys that they are about.
         var warned: NameSet = []
         var undos: [(domain: Domain?, undo: Undo)] = []
@@ -29,7 +29,7 @@ final class Commit {
 
     /// The findings of a commit that succeeded.
     struct Findings {
-        let warnings: [(String, Location)]
+        let warnings: [Report.Warning]
         /// Keys that the warnings are about.
         let warned: NameSet
         /// Keys of objects that still refuse the restore of an earlier commit.
@@ -69,7 +69,7 @@ final class Commit {
     func endOutage() -> UInt64 { outage.end() }
 
     /// Calls `refresh` and `finalize` of kept objects, once the next generation is visible. Returns the errors as warnings.
-    func callKept(_ plan: Plan) -> [(String, Location)] {
+    func callKept(_ plan: Plan) -> [Report.Warning] {
         defer { visits?.leave() }
         return setups?.callKept(plan.kept.refreshed) ?? []
     }
@@ -119,10 +119,10 @@ final class Commit {
         setups?.end()
         let warnings = retyped.sorted { $0.key < $1.key }.map { (id, types) in
             let key = container.keyName(id)
-            return (
+            return Report.Warning(
+                .retyped,
                 "\(key): its type changes from '\(types.former)' to '\(types.next)'; the new object has no former object",
-                next.recipe(id)?.definition.location ?? Location()
-            )
+                at: next.recipe(id)?.definition.location ?? Location())
         }
         // The leases are released, and the steps, which refer to this commit, without the monitor.
         withExtendedLifetime(done) {}
@@ -219,7 +219,7 @@ final class Commit {
     private func note(_ outcome: Tuning.Outcome, _ id: UInt32, _ key: String) {
         state.locked { state in
             if case .refused = outcome.what { state.refused.insert(id) }
-            state.notes.append(("\(key).\(outcome.text)", outcome.location))
+            state.notes.append(Report.Warning(outcome.warning, "\(key).\(outcome.text)", at: outcome.location))
             state.warned.insert(key)
         }
     }
@@ -365,5 +365,15 @@ final class Commit {
     private func needsTuning(_ record: Record, _ layers: TargetLayers?) -> Bool {
         if let layers, !layers.live.isEmpty { return true }
         return ObjectExtra.known(of: record)?.tuning != nil
+    }
+}
+
+extension Tuning.Outcome {
+    fileprivate var warning: Report.Warning.Kind {
+        switch what {
+        case .adjusted: .adjusted
+        case .left: .foreign
+        case .refused: .unrestored
+        }
     }
 }

@@ -55,6 +55,9 @@ public final class Document: @unchecked Sendable {
 
     public var handleBits: UInt64 { handle.bits }
 
+    /// The cause that names it when it is opened, changed or read again.
+    public var cause: Cause.Kind { path == nil ? .document : .file }
+
     func open() -> UInt64 { handle.open(self) }
 
     func closeHandle() { handle.close() }

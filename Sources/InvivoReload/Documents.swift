@@ -23,6 +23,7 @@ final class Documents: Sendable {
     private let loop: LoopThread
     private let reclaimer: Reclaimer
     private let announcer: Announcer
+    private let edits: EditDetection
     private let changed: Changed
     private let state: Guarded<State>
 
@@ -35,6 +36,7 @@ final class Documents: Sendable {
         self.loop = loop
         self.reclaimer = reclaimer
         self.announcer = announcer
+        edits = EditDetection(container, announcer.observers.phases)
         self.changed = changed
         state = Guarded(State(), by: container.monitor)
     }
@@ -241,6 +243,7 @@ final class Documents: Sendable {
             return (document.follow, state.follower)
         }
         if let id { follower?.unfollow(id) }
+        edits.forget(document)
     }
 
     private func startedFollower() throws(Failure) -> FileFollower {
@@ -248,7 +251,9 @@ final class Documents: Sendable {
         let made = try FileFollower(
             loop: try loop.start(), settle: { [options = container.options] in .init(options.current) },
             onBurst: { [weak self] bursts in self?.filesChanged(bursts) },
-            onTrouble: { [announcer] failure in announcer.noteWarning(failure) })
+            onTrouble: { [announcer] failure in announcer.noteWarning(failure) },
+            detection: .init(isAskedFor: { [edits] in edits.isAskedFor }) { [weak self] found in self?.detected(found) }
+        )
         let kept = state.locked { state -> FileFollower? in
             if state.follower == nil && !container.isClosing { state.follower = made }
             return state.follower
@@ -273,9 +278,18 @@ final class Documents: Sendable {
         idleLoop?.stop()
     }
 
+    /// On the loop thread: files have edits that are not reported yet, or turned out to have none.
+    private func detected(_ found: FileDetection) {
+        edits.note {
+            state.held { state in
+                (found.begun.compactMap { state.followed[$0] }, found.dropped.compactMap { state.followed[$0] })
+            }
+        }
+    }
+
     /// On the loop thread: all files of one burst are one change set.
     private func filesChanged(_ bursts: [FileBurst]) {
-        var set = ChangeSet(cause: "")
+        var set = ChangeSet()
         var first = set.events.lowerBound
         state.locked { state in
             for burst in bursts {
@@ -286,6 +300,7 @@ final class Documents: Sendable {
         }
         set.events = first...max(first, bursts.map(\.lastEventNs).max() ?? first)
         guard !set.documents.contents.isEmpty else { return }
+        set.numbers = edits.take(set.documents.heard)
         container.log(.trace, "heard of \(set.documents.heard.map(\.name).joined(separator: ", "))")
         // Reading and parsing such small files takes less time than waking a thread.
         changed(set, bursts.allSatisfy { $0.size <= 16_384 })
@@ -306,6 +321,9 @@ final class Documents: Sendable {
         }.map(\.document)
     }
 
+    /// The reload of a set goes on when files that are being written are reported again.
+    func putOff(_ numbers: ReloadNumbers, _ documents: [Document]) { edits.putOff(documents, numbers) }
+
     /// Suppresses the failure of a followed file that was read in the middle of a save. The follower reports the file
     /// again, and the other files of the set are then read with it. Returns false if the file is unchanged since it was
     /// read, or has been written for too long.
@@ -313,6 +331,7 @@ final class Documents: Sendable {
         let set = attempt.set
         if failure.code == .closed && !set.documents.heard.isEmpty {
             // Abandoned for a close, which may be refused: the edit is not lost.
+            putOff(set.numbers, set.documents.heard)
             lookAgain(set.documents.heard, since: set.events.lowerBound)
             return true
         }
@@ -331,6 +350,7 @@ final class Documents: Sendable {
                 state.refused.append(document)
             }
         }
+        putOff(set.numbers, moved)
         lookAgain(moved, since: set.events.lowerBound)
         return true
     }
@@ -363,6 +383,9 @@ final class Documents: Sendable {
     }
 
     // MARK: facts and close
+
+    /// For close: the numbers of the reloads of edits that do not take place.
+    func takeDetected() -> ReloadNumbers { edits.takeAll() }
 
     /// The follower's counts; nil if no file is followed.
     var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }

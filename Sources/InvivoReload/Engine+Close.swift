@@ -53,6 +53,7 @@ extension Engine {
         }
         sources.endFollowing()
         waiting.worker?.join()
+        refuse(waiting.pending)
         asyncResolver.stop()
         for rule in reloader.rules.stop(until: monotonicNow() + Self.patienceWithDomains) {
             container.log(
@@ -75,6 +76,13 @@ extension Engine {
         throw Failure.gathered(
             [Failure(.stop, "the runtime is closed, and \(count) failed while being stopped")] + stopFailures)
             ?? stopFailures[0]
+    }
+
+    /// Notifies observers of phases that reloads do not take place any more.
+    private func refuse(_ pending: [ChangeSet]) {
+        let closed = Failure(.closed, "the runtime is closing")
+        for set in pending { announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, closed) }
+        announcer.phases.tell(.refused, of: documents.takeDetected(), "", closed)
     }
 
     /// How long close waits for others, in nanoseconds.
@@ -135,6 +143,7 @@ extension Engine {
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
         container.deferred.end()
+        announcer.phases.tellRetired(former.generations.map(\.generation.number))
         withExtendedLifetime(former) {}
         // Jobs of this thread's domain run here; other domains run theirs before the loop ends.
         container.domains.finishJobs(timeout: Self.patienceWithDomains)

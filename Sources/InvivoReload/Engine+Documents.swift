@@ -8,7 +8,7 @@ internal import InvivoWiring
 extension Engine {
     /// Opens a document and commits its content. With `waits`, a file may be missing or invalid for now.
     public func openDocument(_ new: NewDocument) throws(Failure) -> Document {
-        var set = ChangeSet(cause: new.document.name)
+        var set = ChangeSet(Cause(new.document.cause, new.document.name))
         set.open(new)
         try reloader.commit(set)
         return new.document
@@ -40,7 +40,7 @@ extension Engine {
     private func commit(
         _ document: Document, _ content: ChangeSet.Content, retrying: Bool = false
     ) throws(Failure) {
-        try reloader.commit { (set) throws(Failure) in
+        try reloader.commit(ChangeSet(Cause(document.cause, document.name))) { (set) throws(Failure) in
             switch documents.phase(of: document) {
             case .open: break
             case .closed: throw .badHandle(document.handleBits, .source)
@@ -49,7 +49,6 @@ extension Engine {
                     .notReady, "the change set that opens the source is not committed yet",
                     at: Location(file: document.name))
             }
-            set.cause = document.name
             set.documents.set(content, of: document)
             if retrying { documents.retry(document) }
         }
@@ -61,9 +60,8 @@ extension Engine {
         let isNew = documents.closeIfNew(document)
         turns.end()
         if !isNew {
-            try reloader.commit { (set) throws(Failure) in
+            try reloader.commit(ChangeSet(Cause(.close, document.name))) { (set) throws(Failure) in
                 guard documents.phase(of: document) == .open else { throw .badHandle(document.handleBits, .source) }
-                set.cause = "\(document.name) closed"
                 set.documents.set(.none, of: document)
             } then: {
                 documents.setClosed(document)
@@ -78,7 +76,7 @@ extension Engine {
 
     /// Brings the content of a former generation back, as a reload.
     public func rollBack(to generation: UInt64) throws(Failure) {
-        var set = ChangeSet(cause: "")
+        var set = ChangeSet()
         set.restore(generation)
         try commit(set)
     }

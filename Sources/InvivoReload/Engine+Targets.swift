@@ -13,9 +13,8 @@ extension Engine {
         let target = Target(id: id, key: key, object: object, type: ObjectType.of(record), container)
         // One turn for all of it: another thread may attach the same object.
         var former: Target?
-        try reloader.commit { (set) throws(Failure) in
+        try reloader.commit(ChangeSet(Cause(.attach, key))) { (set) throws(Failure) in
             former = targets.target(of: object)
-            set.cause = "attach \(key)"
             if let former { set.targets = [.detach(former)] }
             set.targets.append(.attach(target))
         } then: {
@@ -34,11 +33,10 @@ extension Engine {
     }
 
     public func detach(_ target: Target) throws(Failure) {
-        try reloader.commit { (set) throws(Failure) in
+        try reloader.commit(ChangeSet(Cause(.detach, target.key))) { (set) throws(Failure) in
             guard targets.isAttached(target) else {
                 throw Failure(.handle, "the target is detached already: its object was attached again, or has ended")
             }
-            set.cause = "detach \(target.key)"
             set.targets = [.detach(target)]
         } then: {
             targets.remove(target)
@@ -55,7 +53,7 @@ extension Engine {
     /// Detaches a target without waiting, for callers that may not wait. The worker removes its layers, and the object
     /// is kept until then.
     public func detachLater(_ target: Target) throws(Failure) {
-        var set = ChangeSet(cause: "detach \(target.key)")
+        var set = ChangeSet(Cause(.detach, target.key))
         set.targets = [.detach(target)]
         // An object that has ended has no layers to remove.
         guard targets.keep(target) else { return }
@@ -76,7 +74,7 @@ extension Engine {
     /// Begins an override of a key, as a reload. Dependents are updated.
     public func override(_ definition: Definition) throws(Failure) -> UInt64 {
         let override = Override(definition, container)
-        var set = ChangeSet(cause: "override \(definition.key)")
+        var set = ChangeSet(Cause(.override, definition.key))
         set.overrides = [.begin(override)]
         // Before the commit: close ends the handles of all overrides in force.
         let handle = override.open()
@@ -89,7 +87,7 @@ extension Engine {
 
     /// Ends an override, as a reload. Dependents are updated.
     public func end(_ override: Override) throws(Failure) {
-        var set = ChangeSet(cause: "override of \(override.definition.key) ended")
+        var set = ChangeSet(Cause(.overrideEnd, override.definition.key))
         set.overrides = [.end(override)]
         try reloader.commit(set)
         override.closeHandle()
@@ -98,7 +96,7 @@ extension Engine {
     /// Removes all entries of a pool, as a reload, and returns how many had a living object.
     public func clear(_ pool: Pool) throws(Failure) -> UInt64 {
         let clearing = PoolClearing(pool)
-        var set = ChangeSet(cause: "clear \(pool.name)")
+        var set = ChangeSet(Cause(.clear, pool.name))
         set.rebuilds = [.pool(clearing)]
         try reloader.commit(set)
         return clearing.count

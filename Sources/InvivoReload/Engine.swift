@@ -109,7 +109,7 @@ public final class Engine: Sendable {
             container?.log(.debug, "a job waits for the domain '\(domain.name)'; its thread must poll the runtime")
         }
         container.builds.connect { [weak engine] overtaken in
-            var set = ChangeSet(cause: "a build that a reload overtook")
+            var set = ChangeSet(Cause(.overtaken))
             set.rebuilds = [.overtaken(overtaken)]
             engine?.reloader.submitUnasked(set)
         }

@@ -8,7 +8,8 @@ public struct KeptGeneration: Sendable {
     /// Commits that change no content, as of a target that is attached, are generations with the same content.
     public fileprivate(set) var numbers: ClosedRange<UInt64>
     /// The cause of the commit that made it; "" for the first one.
-    public let cause: String
+    public var cause: String { origin.text }
+    let origin: Cause
     /// When that was, in nanoseconds since 1970 (UTC).
     public let time: UInt64
     /// The names under which it is kept.
@@ -32,7 +33,7 @@ final class History: Sendable {
         /// Of all entries, and the number of those without marks.
         var bytes = 0
         var unmarked = 0
-        var current = KeptGeneration(numbers: 0...0, cause: "", time: iv_wall_ns())
+        var current = KeptGeneration(numbers: 0...0, origin: Cause(), time: iv_wall_ns())
         /// When the first of the commits that only changed settings and became one entry was made; 0 for another commit.
         var settingsSince: UInt64 = 0
     }
@@ -61,7 +62,7 @@ final class History: Sendable {
     /// - Parameters:
     ///   - isSettings: whether it only changed settings.
     ///   - former: the content that it replaced.
-    func note(_ number: UInt64, cause: String, isSettings: Bool, _ former: consuming FormerContent) -> [FormerContent] {
+    func note(_ number: UInt64, cause: Cause, isSettings: Bool, _ former: consuming FormerContent) -> [FormerContent] {
         state.locked { $0.note(number, cause, isSettings: isSettings, former, most) }
     }
 
@@ -154,7 +155,7 @@ final class History: Sendable {
 extension History.State {
     /// Notes a commit, with the content that it replaced. Returns what is dropped.
     fileprivate mutating func note(
-        _ number: UInt64, _ cause: String, isSettings: Bool, _ content: FormerContent, _ most: Int
+        _ number: UInt64, _ cause: Cause, isSettings: Bool, _ content: FormerContent, _ most: Int
     ) -> [FormerContent] {
         shorten()
         let now = monotonicNow()
@@ -173,7 +174,7 @@ extension History.State {
             append(content)
             settingsSince = isSettings ? now : 0
         }
-        current = KeptGeneration(numbers: number...number, cause: cause, time: iv_wall_ns())
+        current = KeptGeneration(numbers: number...number, origin: cause, time: iv_wall_ns())
         trim(most, &dropped)
         return dropped
     }

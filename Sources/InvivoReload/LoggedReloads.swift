@@ -17,15 +17,15 @@ struct LoggedReloads {
     private var warnings: [String: Set<String>] = [:]
 
     /// Returns the new warnings, and whether the same edit was refused with the same error before.
-    mutating func news(of attempt: Attempt) -> (warnings: [(String, Location)], isRepeated: Bool) {
+    mutating func news(of attempt: Attempt) -> (warnings: [Report.Warning], isRepeated: Bool) {
         var held = warnings
         // A warning about no document, or about one that was read, holds only if this reload has it, too.
         held[""] = nil
         for (document, _) in attempt.set.documents.contents { held[document.name] = nil }
-        var news: [(String, Location)] = []
-        for (message, location) in attempt.warnings {
-            held[location.file, default: []].insert(message)
-            if warnings[location.file]?.contains(message) != true { news.append((message, location)) }
+        var news: [Report.Warning] = []
+        for warning in attempt.warnings {
+            held[warning.location.file, default: []].insert(warning.message)
+            if warnings[warning.location.file]?.contains(warning.message) != true { news.append(warning) }
         }
         warnings = held
         guard let failure = attempt.report.failure else {

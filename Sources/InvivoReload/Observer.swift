@@ -20,14 +20,19 @@ public final class Observer: Sendable {
     public typealias Publishing = @Sendable (Bool) -> Void
     /// Called once, with the generation or the error of the first reload.
     public typealias Ready = @Sendable (UInt64, Failure?) -> Void
+    /// Called for each phase of a reload, and for the end of each former generation.
+    public typealias Phases = @Sendable (Progress) -> Void
 
     public struct Callbacks: Sendable {
         let reloaded: Callback?
         let publishing: Publishing?
         let ready: Ready?
+        let progress: Phases?
 
-        public init(reloaded: Callback?, publishing: Publishing? = nil, ready: Ready? = nil) {
-            (self.reloaded, self.publishing, self.ready) = (reloaded, publishing, ready)
+        public init(
+            reloaded: Callback?, publishing: Publishing? = nil, ready: Ready? = nil, progress: Phases? = nil
+        ) {
+            (self.reloaded, self.publishing, self.ready, self.progress) = (reloaded, publishing, ready, progress)
         }
     }
 
@@ -112,6 +117,12 @@ public final class Observer: Sendable {
     func tellReady(_ generation: UInt64, _ failure: Failure?) {
         guard let ready = callbacks.ready else { return }
         call { ready(generation, failure) }
+    }
+
+    /// Calls the observer for a phase of a reload.
+    func tell(_ progress: Progress) {
+        guard let callback = callbacks.progress else { return }
+        call { callback(progress) }
     }
 
     private func call(_ body: () -> Void) {

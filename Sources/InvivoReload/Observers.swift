@@ -19,10 +19,13 @@ final class Observers: Sendable {
     }
 
     let container: Container
+    /// The observers that ask for the phases of reloads.
+    let phases: PhaseObservers
     private let state: Guarded<State>
 
     init(_ container: Container) {
         self.container = container
+        phases = PhaseObservers(container)
         state = Guarded(State(), by: container.monitor)
     }
 
@@ -42,6 +45,7 @@ final class Observers: Sendable {
                 observer.begin(state.table.add(observer), since: max(generation, state.coming))
                 return state.table.takeEnded()
             }
+            phases.add(observer)
             _ = observer.open()
             return (observer, true, ended)
         }
@@ -55,7 +59,12 @@ final class Observers: Sendable {
         return (observer, isNew)
     }
 
-    func remove(_ observer: Observer) { state.locked { $0.table.remove(observer) } }
+    func remove(_ observer: Observer) {
+        container.monitor.locked {
+            state.held { $0.table.remove(observer) }
+            phases.remove(observer)
+        }
+    }
 
     /// Whether there are observers of types, and of objects. Those that are added from here on are not notified of the commit of `generation`,
     /// which is about to become visible.
@@ -67,6 +76,7 @@ final class Observers: Sendable {
     }
 
     func close() {
+        phases.removeAll()
         end(state.locked { $0.table.removeAll() })
     }
 

@@ -65,6 +65,7 @@ struct NextWiring {
     let compiled: Compiled
     /// The rules after the plan; nil if they stay.
     let rules: RuleTable?
+    let origins: Origins
 
     var set: ChangeSet { staged.set }
 }

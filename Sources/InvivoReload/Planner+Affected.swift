@@ -8,7 +8,7 @@ extension Planner {
     func planCells(
         _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects,
         _ restarts: inout PendingRestarts.Changes, _ failures: inout [Failure],
-        _ warnings: inout [(String, Location)]
+        _ warnings: inout [Report.Warning]
     ) throws(Failure) -> KeptDependencies.Changes {
         var remade: [UInt32] = []
         var seen: IDSet = []
@@ -95,7 +95,7 @@ extension Planner {
             effects.steps.reinjected.append((id, cell))
             effects.changes.append(Report.Change(key: names.name(id), what: INVIVO_CHANGED_REINJECTED))
         }
-        return planKept(followers.kept, &effects, &warnings)
+        return planKept(followers.kept, wiring, &effects, &warnings)
     }
 
     /// Plans a changed definition that is declared `restart`: its object stays, and keeps its slot. Returns false if it does not.
@@ -131,14 +131,17 @@ extension Planner {
         effects.store.touched.insert(id)
         if !isBack {
             effects.changes.append(
-                Report.Change(key: definition.key, what: INVIVO_CHANGED_PENDING, at: definition.location))
+                Report.Change(
+                    key: definition.key, what: INVIVO_CHANGED_PENDING, at: definition.location,
+                    from: origin(of: definition, wiring.definitions, wiring.origins)))
         }
         return true
     }
 
     /// Plans the holders that keep dependencies that the plan replaces.
     private func planKept(
-        _ kept: [UInt32: Set<UInt32>], _ effects: inout Effects, _ warnings: inout [(String, Location)]
+        _ kept: [UInt32: Set<UInt32>], _ wiring: NextWiring, _ effects: inout Effects,
+        _ warnings: inout [Report.Warning]
     ) -> KeptDependencies.Changes {
         var changes: KeptDependencies.Changes = [:]
         var rebuilt = effects.steps.rebuilt
@@ -169,14 +172,16 @@ extension Planner {
             changes[id]?.objects = objects
             let definition = recipe.definition
             effects.changes.append(
-                Report.Change(key: names.name(id), what: INVIVO_CHANGED_KEPT, at: definition.location))
+                Report.Change(
+                    key: names.name(id), what: INVIVO_CHANGED_KEPT, at: definition.location,
+                    from: origin(of: definition, wiring.definitions, wiring.origins)))
             let list = Recipe.list(ids.map { names.shown($0) }.sorted())
             let isUsual = definition.body.onChange == nil && definition.body.flags.contains(.restart)
             warnings.append(
-                (
+                Report.Warning(
+                    .kept,
                     "'\(definition.key)' keeps the former \(list) until it is rebuilt (\(isUsual ? "restart" : "on_change: keep"))",
-                    definition.location
-                ))
+                    at: definition.location))
         }
         return changes
     }
@@ -192,7 +197,10 @@ extension Planner {
         if let former, !wasAlias { effects.store.replaced.append(former) }
         let key = definition?.key ?? names.name(id)
         func note(_ what: Int) {
-            effects.changes.append(Report.Change(key: key, what: what, at: definition?.location ?? Location()))
+            effects.changes.append(
+                Report.Change(
+                    key: key, what: what, at: definition?.location ?? Location(),
+                    from: origin(of: definition, wiring.definitions, wiring.origins)))
         }
         guard let definition else {
             effects.editor.set(nil as Cell?, at: id)

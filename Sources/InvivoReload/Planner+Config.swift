@@ -27,11 +27,12 @@ extension Planner {
         return ConfigPlan(layers: next, changes: changes, changedIDs: ids)
     }
 
-    func noteChanges(of config: ConfigPlan, _ changes: inout [Report.Change]) {
-        for change in config.changes where change.isLeaf {
+    func noteChanges(of wiring: NextWiring, _ changes: inout [Report.Change]) {
+        for change in wiring.config.changes where change.isLeaf {
             changes.append(
                 Report.Change(
-                    key: change.path, what: INVIVO_CHANGED_CONFIGURED, at: change.node?.location ?? Location()))
+                    key: change.path, what: INVIVO_CHANGED_CONFIGURED, at: change.node?.location ?? Location(),
+                    from: change.node.map { wiring.origins.value(at: $0.location) } ?? .none))
         }
     }
 

@@ -9,7 +9,7 @@ extension Planner {
     /// Plans the layers of each affected key from all documents. Returns the keys that it has planned, and those with warnings.
     func planLayers(
         _ wiring: NextWiring, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes,
-        _ warnings: inout [(String, Location)], _ failures: inout [Failure]
+        _ warnings: inout [Report.Warning], _ failures: inout [Failure]
     ) throws(Failure) -> LayerFindings {
         let set = wiring.set
         var findings = LayerFindings()
@@ -65,8 +65,7 @@ extension Planner {
             }
             note { () throws(Failure) in
                 try planUntargeted(
-                    key, said, waits: limits.allowsPendingTargets, wiring.definitions, &effects.changes, &warnings,
-                    &known)
+                    key, said, waits: limits.allowsPendingTargets, wiring, &effects.changes, &warnings, &known)
             }
         }
         found.sort {
@@ -135,7 +134,7 @@ extension Planner {
         let documents = DocumentsNext(wiring.staged, documents)
         // If definitions change too, a key may be missing because of their errors.
         let knowsKeys = set.keys.definitions.isEmpty && set.assemblies.isEmpty && before.links.patterns.isEmpty
-        var warnings: [(String, Location)] = []
+        var warnings: [Report.Warning] = []
         var known: Set<String>?
         for key in documents.changed.sorted() {
             guard let said = try documents.said(key) else { continue }
@@ -150,7 +149,7 @@ extension Planner {
                     _ = try traits.layers(for: key, type: type, said.specs) { _, _ in }
                 } else if definition == nil && knowsKeys && !limits.allowsPendingTargets {
                     var changes: [Report.Change] = []
-                    try planUntargeted(key, said, waits: false, wiring.definitions, &changes, &warnings, &known)
+                    try planUntargeted(key, said, waits: false, wiring, &changes, &warnings, &known)
                 }
             } catch {
                 for other in error.all where !failures.contains(where: other.isSame(as:)) { failures.append(other) }
@@ -160,10 +159,11 @@ extension Planner {
 
     /// Plans traits for a key that is not defined, attached or declared.
     private func planUntargeted(
-        _ key: String, _ said: Said, waits: Bool, _ definitions: DefinitionPlan, _ changes: inout [Report.Change],
-        _ warnings: inout [(String, Location)], _ known: inout Set<String>?
+        _ key: String, _ said: Said, waits: Bool, _ wiring: NextWiring, _ changes: inout [Report.Change],
+        _ warnings: inout [Report.Warning], _ known: inout Set<String>?
     ) throws(Failure) {
         try traits.checkNames(said.specs)
+        let definitions = wiring.definitions
         guard waits else {
             let keys =
                 known
@@ -180,8 +180,13 @@ extension Planner {
                 at: said.location)
         }
         guard !said.specs.isEmpty else { return }
-        warnings.append(("no target has the key '\(key)' yet; its traits wait for one", said.location))
-        changes.append(Report.Change(key: key, what: INVIVO_CHANGED_PENDING, at: said.location))
+        warnings.append(
+            Report.Warning(
+                .noTarget, "no target has the key '\(key)' yet; its traits wait for one", at: said.location))
+        changes.append(
+            Report.Change(
+                key: key, what: INVIVO_CHANGED_PENDING, at: said.location,
+                from: wiring.origins.value(at: said.location)))
     }
 
     /// The key that was meant: with its assembly, or spelled otherwise.
@@ -196,7 +201,7 @@ extension Planner {
 
     private func planLayers(
         _ wiring: NextWiring, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes, _ id: UInt32,
-        _ key: String, _ said: Said?, _ warnings: inout [(String, Location)]
+        _ key: String, _ said: Said?, _ warnings: inout [Report.Warning]
     ) throws(Failure) {
         let specs = said?.specs ?? []
         let set = wiring.set
@@ -208,13 +213,16 @@ extension Planner {
         let former = graph.configuration(id) as? TargetLayers
         var layers: TargetLayers?
         if let type = definition?.type ?? staying.first?.type ?? before.targetTypes[id] {
-            var notes: [(String, Location)] = []
-            layers = specs.isEmpty ? nil : try traits.layers(for: key, type: type, specs) { notes.append(($0, $1)) }
+            var notes: [Report.Warning] = []
+            layers =
+                specs.isEmpty
+                ? nil
+                : try traits.layers(for: key, type: type, specs) { notes.append(Report.Warning(.renamed, $0, at: $1)) }
             warnings += notes
         } else if let said {
             var known: Set<String>?
             let waits = limits.allowsPendingTargets || definition != nil
-            try planUntargeted(key, said, waits: waits, wiring.definitions, &effects.changes, &warnings, &known)
+            try planUntargeted(key, said, waits: waits, wiring, &effects.changes, &warnings, &known)
         }
         guard
             layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0
@@ -275,11 +283,22 @@ extension Planner {
             if property.takesRestart, !shared.isEmpty {
                 restarts[id, default: .init()].properties[index] = (old, new)
             }
+            var location = Location()
+            var origin = Report.Origin.none
+            if let layer = layers?.effective[index] {
+                location = layer.location.location
+                origin = wiring.origins.value(at: location)
+            } else if definition?.base[index] != nil {
+                // A call gave the value, not the definition.
+                origin = Report.Origin(wiring.staged.restored == nil ? .call : .rollback)
+            } else if let definition {
+                location = definition.location
+                origin = self.origin(of: definition, wiring.definitions, wiring.origins)
+            }
             effects.changes.append(
                 Report.Change(
                     key: key, what: isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED,
-                    property: property.name,
-                    at: layers?.effective[index]?.location.location ?? definition?.location ?? Location()))
+                    property: property.name, at: location, from: origin))
         }
     }
 

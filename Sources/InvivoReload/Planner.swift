@@ -21,6 +21,8 @@ struct Planner {
     let limits: Limits
     /// The open documents, in the order in which they were opened.
     let documents: [Document]
+    /// The file of the application's manifest; "" without one.
+    let manifest: String
 
     /// The options of the runtime that a plan depends on.
     struct Limits {
@@ -29,7 +31,7 @@ struct Planner {
     }
 
     /// Returns the plan of a staged change set, or all errors at once.
-    func plan(_ staged: Staged, _ warnings: inout [(String, Location)]) throws(Failure) -> Plan {
+    func plan(_ staged: Staged, _ warnings: inout [Report.Warning]) throws(Failure) -> Plan {
         let set = staged.set
         var failures: [Failure] = []
         var definitions = DefinitionPlan(lastNumber: before.lastNumber)
@@ -43,15 +45,16 @@ struct Planner {
         let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
         let rules = planRules(set.ruleChanges, &failures)
         let wiring = NextWiring(
-            staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules)
+            staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules,
+            origins: Origins(staged, documents, manifest: manifest))
         nameFindings(&failures, wiring)
         validateTargets(wiring, &failures)
         checkResets(wiring, &failures)
         if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
         let misspelled = try misspelled(wiring)
-        warnings += misspelled.map { ($0.text, $0.location) }
-        noteChanges(of: config, &effects.changes)
+        warnings += misspelled.map { Report.Warning(.unread, $0.text, at: $0.location) }
+        noteChanges(of: wiring, &effects.changes)
         var restarts: PendingRestarts.Changes = [:]
         let dependencies = try planCells(wiring, rebased, &effects, &restarts, &failures, &warnings)
         let findings = try planLayers(wiring, &effects, &restarts, &warnings, &failures)

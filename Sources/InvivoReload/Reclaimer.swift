@@ -216,6 +216,7 @@ final class Reclaimer: Sendable {
             container.log(
                 .trace, "generation \(generation.number) has ended; \(count) objects of it are disposed of")
         }
+        announcer.phases.tellRetired(ended.generations.map(\.generation.number))
     }
 
     // MARK: looking again

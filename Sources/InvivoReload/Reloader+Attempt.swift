@@ -31,10 +31,14 @@ extension Reloader {
             return failure
         }
         documents.keepOpened(set.documents)
+        // The numbers of a set without a rest are those of its first document.
+        var numbers = attempt.isNothing ? set.numbers : ReloadNumbers()
         if !attempt.isNothing { announce(attempt) }
         for new in waiting {
-            var alone = ChangeSet(cause: new.document.name)
+            var alone = ChangeSet(Cause(.file, new.document.name))
             alone.documents.set(.file(.asked), of: new.document)
+            alone.numbers = numbers.take()
+            announcer.phases.begin(&alone)
             announce(self.attempt(alone))
         }
         return nil
@@ -116,7 +120,9 @@ extension Reloader {
         let rest = prepareSettled(set, retrying: false)
         guard rest.failure == nil else { return rest }
         rest.refused = failure
-        rest.warnings += failure.all.map { ("still refused: \($0.message)", $0.location) }
+        rest.warnings += failure.all.map {
+            Report.Warning(.refused, "still refused: \($0.message)", at: $0.location)
+        }
         return rest
     }
 
@@ -181,6 +187,7 @@ extension Reloader {
         let stage = documents.stage(for: set, heedingWriters: heedingWriters)
         targets.removeGone()
         turns.name(set.cause(besides: []))
+        if let first = set.cause.parts.first, first.kind == .manifest { manifest.withLock { $0 = first.name } }
         let current = container.options.current
         let limit = set.documents.contents.isEmpty ? UInt64.max / 4 : min(current.loadTimeout, UInt64.max / 4)
         Loading.within(limit) {
@@ -210,6 +217,10 @@ extension Reloader {
                 }
             }
         }
+        if case .planned = prepared.outcome {
+            announcer.phases.tell(
+                .planned, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
+        }
         return prepared
     }
 
@@ -223,7 +234,7 @@ extension Reloader {
             limits: Planner.Limits(
                 allowsPendingTargets: options.allowsPendingTargets,
                 maxEachEntries: container.options.current.maxEachEntries),
-            documents: documents.open)
+            documents: documents.open, manifest: manifest.withLock { $0 })
     }
 
     /// Commits a prepared reload, on the same thread or on another that took the turn over. The failure includes the `former` one.
@@ -252,7 +263,7 @@ extension Reloader {
         for target in prepared.set.targets.detached { targets.release(target) }
         let report = Report(
             generation: container.currentGraph().generation,
-            cause: prepared.set.cause(besides: prepared.files.unchanged),
+            causes: prepared.set.cause(besides: prepared.files.unchanged),
             failure: failure, stopFailure: Failure.gathered(done.stopFailures), changes: done.changes,
             phases: prepared.clock.finish(), warnings: prepared.warnings, settings: done.settings,
             untrackedObjects: done.untrackedObjects, referred: done.referred,
@@ -296,11 +307,14 @@ extension Reloader {
         let changed = ChangedObjects(
             plan, former, next, container, types: subjects.types, objects: subjects.objects)
         generations.publish(plan, layers, next)
+        announcer.phases.tell(
+            .committed, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         prepared.warnings += commit.callKept(plan)
         if !plan.wiring.definitions.changed.isEmpty { updateAwaitedTypes() }
         if plan.wiring.staged.restored != nil {
             for document in self.documents.noteRestored(documents.map(\.document)) {
-                prepared.warnings.append((Self.divergence, Location(file: document.name)))
+                prepared.warnings.append(
+                    Report.Warning(.diverged, Self.divergence, at: Location(file: document.name)))
             }
         }
         prepared.clock.end(INVIVO_PHASE_COMMIT)
@@ -333,11 +347,19 @@ extension Reloader {
 
     /// Reports a transaction: to the log, the counts and the observers.
     func announce(_ attempt: Attempt) {
+        let (numbers, cause) = (attempt.set.numbers, attempt.report.cause)
+        let goesOn = attempt.isNothing && !attempt.files.busy.isEmpty
+        if goesOn { documents.putOff(numbers, attempt.files.busy) }
         documents.lookAgain(attempt.files.busy, since: attempt.set.events.lowerBound)
         documents.readAgain(attempt.files.unread)
         if let failure = attempt.report.failure, documents.putOff(attempt, failure) { return }
         documents.noteRefused(attempt)
-        if attempt.isNothing && (attempt.concernsNoOpenDocument || !attempt.files.busy.isEmpty) { return }
+        if let failure = attempt.report.failure {
+            announcer.phases.tell(.refused, of: numbers, cause, failure)
+        } else if attempt.isNothing && !goesOn {
+            announcer.phases.tell(.unchanged, of: numbers, cause)
+        }
+        if attempt.isNothing && attempt.concernsNoOpenDocument || goesOn { return }
         guard !attempt.isNothing else {
             // An earlier error of these documents does not hold any more.
             announcer.noteResolved()

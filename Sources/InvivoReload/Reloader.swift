@@ -1,6 +1,7 @@
 internal import InvivoBase
 internal import InvivoTraits
 internal import InvivoWiring
+internal import Synchronization
 
 /// Runs reloads: each takes its turn, is staged, planned, carried out and reported. Any thread may call.
 final class Reloader: Sendable {
@@ -16,6 +17,8 @@ final class Reloader: Sendable {
     let rules: RuleThreads
     let traits = TraitTable()
     private let awaitedTypes: AwaitedTypes
+    /// The file of the application's manifest, from the first change set that it causes.
+    let manifest = Mutex("")
 
     init(
         _ container: Container, _ options: FixedOptions, _ turns: Turns, _ documents: Documents, _ targets: Targets,
@@ -34,28 +37,32 @@ final class Reloader: Sendable {
         awaitedTypes = AwaitedTypes(container)
     }
 
-    /// Runs a change set on this thread and waits until it is done.
-    func commit(_ set: ChangeSet) throws(Failure) {
-        guard !set.documents.entries.isEmpty else { return try commit { $0 = set } }
-        do throws(Failure) {
-            try turns.refuseInCallback()
-            try documents.follow(set.documents)
-            try commit { $0 = set }
-        } catch {
+    /// Runs a change set on this thread and waits until it is done. If it depends on the current state, `fill` completes it in its
+    /// turn. `done` is called in the same turn after success.
+    func commit(
+        _ set: ChangeSet, adding fill: (inout ChangeSet) throws(Failure) -> Void = { _ in }, then done: () -> Void = {}
+    ) throws(Failure) {
+        try turns.refuseInCallback()
+        var set = set
+        announcer.phases.begin(&set)
+        do throws(Failure) { try run(&set, fill, done) } catch {
             documents.giveUp(set.documents)
             throw error
         }
     }
 
-    /// Runs a change set that depends on the current state: `fill` writes it in its turn. `done` is called in the same turn after
-    /// success.
-    func commit(
-        _ fill: (inout ChangeSet) throws(Failure) -> Void, then done: () -> Void = {}
+    private func run(
+        _ set: inout ChangeSet, _ fill: (inout ChangeSet) throws(Failure) -> Void, _ done: () -> Void
     ) throws(Failure) {
-        var set = ChangeSet(cause: "")
-        try turns.take()
-        do throws(Failure) { try fill(&set) } catch {
-            turns.end()
+        do throws(Failure) {
+            if !set.documents.entries.isEmpty { try documents.follow(set.documents) }
+            try turns.take()
+            do throws(Failure) { try fill(&set) } catch {
+                turns.end()
+                throw error
+            }
+        } catch {
+            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, error)
             throw error
         }
         let failure = reload(set, isAnswered: true)
@@ -72,11 +79,14 @@ final class Reloader: Sendable {
 
     /// Hands a change set to the worker. Sets that wait there become one reload.
     func submit(_ set: ChangeSet) throws(Failure) {
-        try documents.follow(set.documents)
+        var set = set
+        announcer.phases.begin(&set)
         do throws(Failure) {
+            try documents.follow(set.documents)
             try turns.submit(set)
         } catch {
             documents.giveUp(set.documents)
+            announcer.phases.tell(.refused, of: set.numbers, set.cause(besides: []).text, error)
             throw error
         }
     }
@@ -125,11 +135,11 @@ final class Reloader: Sendable {
 
     /// A type was registered: definitions that wait for it are planned again, in a reload of their own.
     func typeIsThere(_ name: String) {
-        if awaitedTypes.contains(name) { lookForTypes("type \(name)") }
+        if awaitedTypes.contains(name) { lookForTypes(name) }
     }
 
-    private func lookForTypes(_ cause: String) {
-        var set = ChangeSet(cause: cause)
+    private func lookForTypes(_ name: String) {
+        var set = ChangeSet(Cause(.type, name))
         set.rebuilds = [.blockedOnTypes]
         // A runtime that closes has no need of it.
         submitUnasked(set)
@@ -139,6 +149,6 @@ final class Reloader: Sendable {
     func updateAwaitedTypes() {
         let names = awaitedTypes.update(from: generations.snapshot)
         guard let known = names.sorted().first(where: { container.has($0) }) else { return }
-        lookForTypes("type \(known)")
+        lookForTypes(known)
     }
 }

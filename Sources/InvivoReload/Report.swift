@@ -10,28 +10,85 @@ public final class Report: Sendable {
         public let key: String
         public let what: UInt32
         public let property: String
-        /// Where the new value or definition is written; empty if a call gave it, or if there is none.
+        /// Where the new value or definition is written; empty if there is none, or if a call gave it without a location.
         public let location: Location
+        public let origin: Origin
 
-        init(key: String, what: Int, property: String = "", at location: Location = Location()) {
+        init(
+            key: String, what: Int, property: String = "", at location: Location = Location(),
+            from origin: Origin = .none
+        ) {
             self.key = key
             self.what = UInt32(what)
             self.property = property
             self.location = location
+            self.origin = origin
         }
 
         /// Whether `key` is a key, and not a path of the configuration or the name of a pool.
         var isOfKey: Bool { what != UInt32(INVIVO_CHANGED_CONFIGURED) && what != UInt32(INVIVO_CHANGED_CLEARED) }
     }
+
+    /// The layer that a new value or definition belongs to.
+    public struct Origin: Sendable {
+        /// Mirrors `INVIVO_ORIGIN_...`.
+        public enum Kind: UInt32, Sendable {
+            case none
+            case file
+            case document
+            case call
+            case assembly
+            case manifest
+            case override
+            case rollback
+        }
+        public let kind: Kind
+        /// The name of the document or assembly, or "".
+        public let layer: String
+
+        init(_ kind: Kind, _ layer: String = "") { (self.kind, self.layer) = (kind, layer) }
+        static let none = Origin(.none)
+    }
+
+    public struct Warning: Sendable {
+        /// Mirrors `INVIVO_WARNING_...`.
+        public enum Kind: UInt32, Sendable {
+            case other
+            case kept
+            case adjusted
+            case foreign
+            case unread
+            case renamed
+            case noTarget
+            case refused
+            case unrestored
+            case setup
+            case retyped
+            case diverged
+        }
+        public let kind: Kind
+        public let message: String
+        public let location: Location
+
+        init(_ kind: Kind, _ message: String, at location: Location) {
+            (self.kind, self.message, self.location) = (kind, message, location)
+        }
+
+        /// The message with its location.
+        public var text: String { Failure(.ok, message, at: location).text }
+    }
+
     public let generation: UInt64
+    /// The text of `causes`.
     public let cause: String
+    public let causes: Cause
     public let failure: Failure?
     /// The failure of stopping replaced objects.
     public let stopFailure: Failure?
     public let changes: [Change]
     /// The number of changes that a kept report does not contain.
     public let omitted: Int
-    public let warnings: [String]
+    public let warnings: [Warning]
     /// Nanoseconds by phase (INVIVO_PHASE_...).
     public let phases: [UInt64]
 
@@ -46,17 +103,18 @@ public final class Report: Sendable {
     private let stopGrace: UInt64
 
     init(
-        generation: UInt64, cause: String, failure: Failure?, stopFailure: Failure?, changes: [Change],
-        phases: [UInt64], warnings: [(String, Location)] = [], settings: NameTable<ConfigNode?> = [:],
+        generation: UInt64, causes: Cause, failure: Failure?, stopFailure: Failure?, changes: [Change],
+        phases: [UInt64], warnings: [Warning] = [], settings: NameTable<ConfigNode?> = [:],
         untrackedObjects: UntrackedObjects? = nil, referred: [String] = [], stopGrace: UInt64 = .max
     ) {
         self.referred = referred
         self.stopGrace = stopGrace
         self.untrackedObjects = untrackedObjects
-        self.warnings = warnings.map { Failure(.ok, $0.0, at: $0.1).text }
+        self.warnings = warnings
         self.settings = settings
         self.generation = generation
-        self.cause = cause
+        self.causes = causes
+        cause = causes.text
         self.failure = failure
         self.stopFailure = stopFailure
         self.changes = changes
@@ -68,13 +126,13 @@ public final class Report: Sendable {
     var hasOutage: Bool { phases[Int(INVIVO_PHASE_OUTAGE)] > 0 }
 
     /// A copy without the values, and with some changes and warnings only.
-    private init(_ whole: Report, _ changes: [Change], _ warnings: [String], omitted: Int) {
+    private init(_ whole: Report, _ changes: [Change], _ warnings: [Warning], omitted: Int) {
         referred = whole.referred
         stopGrace = whole.stopGrace
         untrackedObjects = whole.untrackedObjects
         settings = [:]
         generation = whole.generation
-        cause = whole.cause
+        (cause, causes) = (whole.cause, whole.causes)
         failure = whole.failure
         stopFailure = whole.stopFailure
         phases = whole.phases
@@ -100,15 +158,19 @@ public final class Report: Sendable {
     /// The approximate size in memory, with the C strings of a report that was read.
     var bytes: Int {
         func size(_ string: String) -> Int { 2 * string.utf8.count + 48 }
-        return 512 + size(cause) + (failure.map { size($0.text) } ?? 0) + (stopFailure.map { size($0.text) } ?? 0)
-            + changes.reduce(0) { $0 + size($1.key) + size($1.property) + size($1.location.file) + 32 }
-            + warnings.reduce(0) { $0 + size($1) }
+        return 512 + size(cause) + causes.bytes + (failure.map { size($0.text) } ?? 0)
+            + (stopFailure.map { size($0.text) } ?? 0)
+            + changes.reduce(0) {
+                $0 + size($1.key) + size($1.property) + 2 * size($1.location.file) + size($1.origin.layer) + 64
+            }
+            + warnings.reduce(0) { $0 + 2 * size($1.message) + 2 * size($1.location.file) + 64 }
     }
 
     /// Created on first use. Observers in several domains read one report at the same time.
     private struct Derived: Sendable {
         var untracked: [String: UInt64]?
         var strings: ReportStrings?
+        var names: ReportNames?
     }
     private let derived = Mutex(Derived())
 
@@ -129,6 +191,15 @@ public final class Report: Sendable {
         derived.withLock { derived in
             let first = derived.strings ?? ReportStrings(self)
             derived.strings = first
+            return first
+        }
+    }
+
+    /// The C strings of its causes, layers and files: few of those that read a report ask for them.
+    public var names: ReportNames {
+        derived.withLock { derived in
+            let first = derived.names ?? ReportNames(self)
+            derived.names = first
             return first
         }
     }
@@ -194,7 +265,7 @@ public final class ReportStrings: Sendable {
         keys = report.changes.map { storage.text($0.key) }
         properties = report.changes.map { storage.text($0.property) }
         locations = report.changes.map { storage.text($0.location.text) }
-        warnings = report.warnings.map { storage.text($0) }
+        warnings = report.warnings.map { storage.text($0.text) }
         failure = report.failure.map { ErrorBox($0) }
         stopFailure = report.stopFailure.map { ErrorBox($0) }
     }
@@ -204,12 +275,31 @@ public final class ReportStrings: Sendable {
     public var error: OpaquePointer? { failure?.borrowed }
     public var stopError: OpaquePointer? { stopFailure?.borrowed }
 
-    public func key(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: keys) }
-    public func warning(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: warnings) }
-    public func property(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: properties) }
-    public func location(_ index: Int) -> UnsafePointer<CChar>? { Self.item(index, of: locations) }
+    public func key(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: keys) }
+    public func warning(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: warnings) }
+    public func property(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: properties) }
+    public func location(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: locations) }
+}
 
-    private static func item(_ index: Int, of texts: [CText]) -> UnsafePointer<CChar>? {
-        texts.indices.contains(index) ? texts[index].pointer : nil
+/// The C strings of a report's causes, layers and files.
+public final class ReportNames: Sendable {
+    private let storage = CStrings()
+    private let causes, layers, files, warningFiles: [CText]
+
+    init(_ report: Report) {
+        let storage = storage
+        causes = report.causes.parts.map { storage.text($0.name) }
+        layers = report.changes.map { storage.text($0.origin.layer) }
+        files = report.changes.map { storage.text($0.location.file) }
+        warningFiles = report.warnings.map { storage.text($0.location.file) }
     }
+
+    public func cause(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: causes) }
+    public func layer(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: layers) }
+    public func file(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: files) }
+    public func warningFile(_ index: Int) -> UnsafePointer<CChar>? { item(index, of: warningFiles) }
+}
+
+private func item(_ index: Int, of texts: [CText]) -> UnsafePointer<CChar>? {
+    texts.indices.contains(index) ? texts[index].pointer : nil
 }

@@ -14,7 +14,7 @@ final class SetupSteps {
     /// The objects that `finalize` is called for, beside those that are refreshed.
     private var called: [ObjectLease] = []
     /// About objects whose setup has failed again.
-    private var warnings: [(String, Location)] = []
+    private var warnings: [Report.Warning] = []
 
     init(_ container: Container, _ build: Build, _ visits: DomainVisits, timeout: UInt64) {
         self.container = container
@@ -34,7 +34,8 @@ final class SetupSteps {
                 if tornDown.last?.isSetUp == false { tornDown.removeLast() }
                 var told = error
                 told.location = Location()  // the warning has it
-                warnings.append(("\(told.text); each later commit tries again", error.location))
+                warnings.append(
+                    Report.Warning(.setup, "\(told.text); each later commit tries again", at: error.location))
             }
         }
         for object in kept.setUp { try setUp(object) }
@@ -131,7 +132,7 @@ final class SetupSteps {
     }
 
     /// Calls `refresh` and `finalize` of kept objects. Returns the errors as warnings.
-    func callKept(_ refreshed: [UInt64]) -> [(String, Location)] {
+    func callKept(_ refreshed: [UInt64]) -> [Report.Warning] {
         let lifecycle = container.lifecycle
         var warnings = warnings
         func call(_ what: String, _ object: UInt64, _ body: (Record) throws(Failure) -> Void) {
@@ -144,8 +145,9 @@ final class SetupSteps {
                 try body(record)
             } catch {
                 warnings.append(
-                    ("\(container.name(of: record)): \(what) failed after the commit: \(error.message)", error.location)
-                )
+                    Report.Warning(
+                        .setup, "\(container.name(of: record)): \(what) failed after the commit: \(error.message)",
+                        at: error.location))
             }
             withExtendedLifetime(lease) {}
         }

@@ -24,7 +24,7 @@ final class Turns: Sendable {
         var isTaken = false
         /// The number of the turn, and the cause of the reload in it.
         var number: UInt64 = 0
-        var cause = ""
+        var cause = Cause()
         var pending: [ChangeSet] = []
         var handed: Handed?
         var worker: OwnThread?
@@ -32,7 +32,7 @@ final class Turns: Sendable {
         mutating func begin() {
             isTaken = true
             number += 1
-            cause = ""
+            cause = Cause()
         }
     }
 
@@ -89,7 +89,7 @@ final class Turns: Sendable {
     /// Describes the reload that has the turn, for messages.
     private func text() -> String {
         let cause = state.held { $0.cause }
-        let reload = cause.isEmpty ? "the reload that is under way" : "the reload of '\(cause)'"
+        let reload = cause.isEmpty ? "the reload that is under way" : "the reload of '\(cause.text)'"
         return reload + container.registry.reloadCall.text
     }
 
@@ -126,7 +126,7 @@ final class Turns: Sendable {
     }
 
     /// Sets the cause of the reload in the turn, for messages.
-    func name(_ cause: String) { state.locked { $0.cause = cause } }
+    func name(_ cause: Cause) { state.locked { $0.cause = cause } }
 
     func end() {
         state.locked { state in

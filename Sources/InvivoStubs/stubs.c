@@ -1467,10 +1467,81 @@ static invivo_status not_ready_runtime_options_change(invivo_runtime runtime, co
     return INVIVO_E_NOT_READY;
 }
 
+static size_t not_ready_report_cause_count(const invivo_report *report) {
+    (void)report;
+    return 0;
+}
+
+static uint32_t not_ready_report_cause_kind(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
+static const char *not_ready_report_cause_name(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return "";
+}
+
+static uint32_t not_ready_report_warning_kind(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
+static const char *not_ready_report_warning_file(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return "";
+}
+
+static uint32_t not_ready_report_warning_line(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
+static uint32_t not_ready_report_warning_column(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
+static uint32_t not_ready_report_origin(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
+static const char *not_ready_report_layer(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return "";
+}
+
+static const char *not_ready_report_file(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return "";
+}
+
+static uint32_t not_ready_report_line(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
+static uint32_t not_ready_report_column(const invivo_report *report, size_t index) {
+    (void)report;
+    (void)index;
+    return 0;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 211,
+    .function_count = 223,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1682,6 +1753,18 @@ static const struct invivo_table not_ready = {
     .runtime_status = not_ready_runtime_status,
     .runtime_options_read = not_ready_runtime_options_read,
     .runtime_options_change = not_ready_runtime_options_change,
+    .report_cause_count = not_ready_report_cause_count,
+    .report_cause_kind = not_ready_report_cause_kind,
+    .report_cause_name = not_ready_report_cause_name,
+    .report_warning_kind = not_ready_report_warning_kind,
+    .report_warning_file = not_ready_report_warning_file,
+    .report_warning_line = not_ready_report_warning_line,
+    .report_warning_column = not_ready_report_warning_column,
+    .report_origin = not_ready_report_origin,
+    .report_layer = not_ready_report_layer,
+    .report_file = not_ready_report_file,
+    .report_line = not_ready_report_line,
+    .report_column = not_ready_report_column,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2547,6 +2630,54 @@ invivo_status invivo_runtime_options_read(invivo_runtime runtime, invivo_runtime
 
 invivo_status invivo_runtime_options_change(invivo_runtime runtime, const invivo_runtime_options *options, invivo_error **error) {
     return functions()->runtime_options_change(runtime, options, error);
+}
+
+size_t invivo_report_cause_count(const invivo_report *report) {
+    return functions()->report_cause_count(report);
+}
+
+uint32_t invivo_report_cause_kind(const invivo_report *report, size_t index) {
+    return functions()->report_cause_kind(report, index);
+}
+
+const char *invivo_report_cause_name(const invivo_report *report, size_t index) {
+    return functions()->report_cause_name(report, index);
+}
+
+uint32_t invivo_report_warning_kind(const invivo_report *report, size_t index) {
+    return functions()->report_warning_kind(report, index);
+}
+
+const char *invivo_report_warning_file(const invivo_report *report, size_t index) {
+    return functions()->report_warning_file(report, index);
+}
+
+uint32_t invivo_report_warning_line(const invivo_report *report, size_t index) {
+    return functions()->report_warning_line(report, index);
+}
+
+uint32_t invivo_report_warning_column(const invivo_report *report, size_t index) {
+    return functions()->report_warning_column(report, index);
+}
+
+uint32_t invivo_report_origin(const invivo_report *report, size_t index) {
+    return functions()->report_origin(report, index);
+}
+
+const char *invivo_report_layer(const invivo_report *report, size_t index) {
+    return functions()->report_layer(report, index);
+}
+
+const char *invivo_report_file(const invivo_report *report, size_t index) {
+    return functions()->report_file(report, index);
+}
+
+uint32_t invivo_report_line(const invivo_report *report, size_t index) {
+    return functions()->report_line(report, index);
+}
+
+uint32_t invivo_report_column(const invivo_report *report, size_t index) {
+    return functions()->report_column(report, index);
 }
 
 #pragma GCC visibility pop

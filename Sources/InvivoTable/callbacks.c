@@ -220,6 +220,7 @@ TELLING(scope_drop, (void *user_data, uint64_t place, invivo_key key, invivo_obj
 TELLING(begin, (void *user_data), (user_data))
 TELLING(end, (void *user_data), (user_data))
 TELLING(ready, (void *user_data, uint64_t generation, const invivo_error *error), (user_data, generation, error))
+TELLING(progress, (void *user_data, const invivo_progress *progress), (user_data, progress))
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
     if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks || callbacks->struct_size > (size_t)1 << 20)
@@ -290,6 +291,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(begin);
         GUARD(end);
         GUARD(ready);
+        GUARD(progress);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

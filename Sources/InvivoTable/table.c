@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 211,
+    .function_count = 223,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -216,6 +216,18 @@ static const struct invivo_table instance = {
     .runtime_status = invivo_runtime_status,
     .runtime_options_read = invivo_runtime_options_read,
     .runtime_options_change = invivo_runtime_options_change,
+    .report_cause_count = invivo_report_cause_count,
+    .report_cause_kind = invivo_report_cause_kind,
+    .report_cause_name = invivo_report_cause_name,
+    .report_warning_kind = invivo_report_warning_kind,
+    .report_warning_file = invivo_report_warning_file,
+    .report_warning_line = invivo_report_warning_line,
+    .report_warning_column = invivo_report_warning_column,
+    .report_origin = invivo_report_origin,
+    .report_layer = invivo_report_layer,
+    .report_file = invivo_report_file,
+    .report_line = invivo_report_line,
+    .report_column = invivo_report_column,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

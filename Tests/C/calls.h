@@ -61,9 +61,9 @@ static const size_t cuts_of_live_counts[] = {CUT(invivo_live_counts, struct_size
 static const size_t cuts_of_definition[] = {CUT(invivo_definition, struct_size), CUT(invivo_definition, key), CUT(invivo_definition, scope), CUT(invivo_definition, flags), CUT(invivo_definition, type), CUT(invivo_definition, factory), CUT(invivo_definition, user_data), CUT(invivo_definition, destroy), CUT(invivo_definition, initializer), CUT(invivo_definition, initializer_count), CUT(invivo_definition, properties), CUT(invivo_definition, property_count), CUT(invivo_definition, alias), CUT(invivo_definition, file), CUT(invivo_definition, line), CUT(invivo_definition, column), CUT(invivo_definition, parent), CUT(invivo_definition, parameters), CUT(invivo_definition, parameter_count), CUT(invivo_definition, methods), CUT(invivo_definition, method_count), CUT(invivo_definition, before), CUT(invivo_definition, after), CUT(invivo_definition, after_all), CUT(invivo_definition, before_count), CUT(invivo_definition, after_count), CUT(invivo_definition, after_all_count), CUT(invivo_definition, maker_method), CUT(invivo_definition, maker), CUT(invivo_definition, maker_count), CUT(invivo_definition, inject), CUT(invivo_definition, rank), CUT(invivo_definition, reserved), CUT(invivo_definition, block_initial), CUT(invivo_definition, constant), CUT(invivo_definition, type_name), CUT(invivo_definition, chooser), CUT(invivo_definition, options), CUT(invivo_definition, option_count), CUT(invivo_definition, start_timeout_ms), CUT(invivo_definition, stop_timeout_ms), CUT(invivo_definition, each), CUT(invivo_definition, scope_name), CUT(invivo_definition, generic), CUT(invivo_definition, defaults), CUT(invivo_definition, owner), CUT(invivo_definition, on_change), CUT(invivo_definition, reserved2), CUT(invivo_definition, on_change_reason), 0};
 static const size_t cuts_of_block_options[] = {CUT(invivo_block_options, struct_size), CUT(invivo_block_options, type_name), CUT(invivo_block_options, size), CUT(invivo_block_options, properties), CUT(invivo_block_options, property_count), CUT(invivo_block_options, initial), 0};
 static const size_t cuts_of_source_options[] = {CUT(invivo_source_options, struct_size), CUT(invivo_source_options, path), CUT(invivo_source_options, name), CUT(invivo_source_options, flags), CUT(invivo_source_options, reserved), CUT(invivo_source_options, text), CUT(invivo_source_options, length), 0};
-static const size_t cuts_of_observer_options[] = {CUT(invivo_observer_options, struct_size), CUT(invivo_observer_options, reloaded), CUT(invivo_observer_options, user_data), CUT(invivo_observer_options, destroy), CUT(invivo_observer_options, domain), CUT(invivo_observer_options, publishing), CUT(invivo_observer_options, key), CUT(invivo_observer_options, type), CUT(invivo_observer_options, object), CUT(invivo_observer_options, ready), 0};
+static const size_t cuts_of_observer_options[] = {CUT(invivo_observer_options, struct_size), CUT(invivo_observer_options, reloaded), CUT(invivo_observer_options, user_data), CUT(invivo_observer_options, destroy), CUT(invivo_observer_options, domain), CUT(invivo_observer_options, publishing), CUT(invivo_observer_options, key), CUT(invivo_observer_options, type), CUT(invivo_observer_options, object), CUT(invivo_observer_options, ready), CUT(invivo_observer_options, progress), 0};
 static const size_t cuts_of_app_options[] = {CUT(invivo_app_options, struct_size), CUT(invivo_app_options, manifest), CUT(invivo_app_options, runtime), CUT(invivo_app_options, flags), CUT(invivo_app_options, reserved), CUT(invivo_app_options, load_module), CUT(invivo_app_options, user_data), CUT(invivo_app_options, assemblies), 0};
-static const size_t cuts_of_callbacks[] = {CUT(invivo_callbacks, struct_size), CUT(invivo_callbacks, make), CUT(invivo_callbacks, release), CUT(invivo_callbacks, start), CUT(invivo_callbacks, stop), CUT(invivo_callbacks, get), CUT(invivo_callbacks, set), CUT(invivo_callbacks, call), CUT(invivo_callbacks, factory), CUT(invivo_callbacks, invoke), CUT(invivo_callbacks, post), CUT(invivo_callbacks, reloaded), CUT(invivo_callbacks, log), CUT(invivo_callbacks, destroy), CUT(invivo_callbacks, capture), CUT(invivo_callbacks, restore), CUT(invivo_callbacks, forget), CUT(invivo_callbacks, will_inject), CUT(invivo_callbacks, did_inject), CUT(invivo_callbacks, weak_make), CUT(invivo_callbacks, weak_load), CUT(invivo_callbacks, weak_free), CUT(invivo_callbacks, inject), CUT(invivo_callbacks, child), CUT(invivo_callbacks, key_name), CUT(invivo_callbacks, process), CUT(invivo_callbacks, decorate), CUT(invivo_callbacks, resolved), CUT(invivo_callbacks, prepare), CUT(invivo_callbacks, changed), CUT(invivo_callbacks, convert), CUT(invivo_callbacks, pool_make), CUT(invivo_callbacks, scope_find), CUT(invivo_callbacks, scope_keep), CUT(invivo_callbacks, scope_drop), CUT(invivo_callbacks, take_runtime), CUT(invivo_callbacks, publishing), CUT(invivo_callbacks, count_references), CUT(invivo_callbacks, cell), CUT(invivo_callbacks, load_module), CUT(invivo_callbacks, assemblies), CUT(invivo_callbacks, tree_child), CUT(invivo_callbacks, tree_key_name), CUT(invivo_callbacks, tree_is_foreign), CUT(invivo_callbacks, read), CUT(invivo_callbacks, check), CUT(invivo_callbacks, setup), CUT(invivo_callbacks, teardown), CUT(invivo_callbacks, refresh), CUT(invivo_callbacks, finalize), CUT(invivo_callbacks, undo), CUT(invivo_callbacks, begin), CUT(invivo_callbacks, end), CUT(invivo_callbacks, ready), 0};
+static const size_t cuts_of_callbacks[] = {CUT(invivo_callbacks, struct_size), CUT(invivo_callbacks, make), CUT(invivo_callbacks, release), CUT(invivo_callbacks, start), CUT(invivo_callbacks, stop), CUT(invivo_callbacks, get), CUT(invivo_callbacks, set), CUT(invivo_callbacks, call), CUT(invivo_callbacks, factory), CUT(invivo_callbacks, invoke), CUT(invivo_callbacks, post), CUT(invivo_callbacks, reloaded), CUT(invivo_callbacks, log), CUT(invivo_callbacks, destroy), CUT(invivo_callbacks, capture), CUT(invivo_callbacks, restore), CUT(invivo_callbacks, forget), CUT(invivo_callbacks, will_inject), CUT(invivo_callbacks, did_inject), CUT(invivo_callbacks, weak_make), CUT(invivo_callbacks, weak_load), CUT(invivo_callbacks, weak_free), CUT(invivo_callbacks, inject), CUT(invivo_callbacks, child), CUT(invivo_callbacks, key_name), CUT(invivo_callbacks, process), CUT(invivo_callbacks, decorate), CUT(invivo_callbacks, resolved), CUT(invivo_callbacks, prepare), CUT(invivo_callbacks, changed), CUT(invivo_callbacks, convert), CUT(invivo_callbacks, pool_make), CUT(invivo_callbacks, scope_find), CUT(invivo_callbacks, scope_keep), CUT(invivo_callbacks, scope_drop), CUT(invivo_callbacks, take_runtime), CUT(invivo_callbacks, publishing), CUT(invivo_callbacks, count_references), CUT(invivo_callbacks, cell), CUT(invivo_callbacks, load_module), CUT(invivo_callbacks, assemblies), CUT(invivo_callbacks, tree_child), CUT(invivo_callbacks, tree_key_name), CUT(invivo_callbacks, tree_is_foreign), CUT(invivo_callbacks, read), CUT(invivo_callbacks, check), CUT(invivo_callbacks, setup), CUT(invivo_callbacks, teardown), CUT(invivo_callbacks, refresh), CUT(invivo_callbacks, finalize), CUT(invivo_callbacks, undo), CUT(invivo_callbacks, begin), CUT(invivo_callbacks, end), CUT(invivo_callbacks, ready), CUT(invivo_callbacks, progress), 0};
 static const size_t cuts_of_assembly[] = {CUT(invivo_assembly, struct_size), CUT(invivo_assembly, name), CUT(invivo_assembly, definitions), CUT(invivo_assembly, definition_count), CUT(invivo_assembly, collaborators), CUT(invivo_assembly, collaborator_count), CUT(invivo_assembly, base), CUT(invivo_assembly, supertypes), CUT(invivo_assembly, supertype_count), CUT(invivo_assembly, flags), CUT(invivo_assembly, line), CUT(invivo_assembly, column), CUT(invivo_assembly, reserved), CUT(invivo_assembly, file), 0};
 static const size_t cuts_of_activate_options[] = {CUT(invivo_activate_options, struct_size), CUT(invivo_activate_options, flags), CUT(invivo_activate_options, reserved), 0};
 static const size_t cuts_of_processor[] = {CUT(invivo_processor, struct_size), CUT(invivo_processor, name), CUT(invivo_processor, key), CUT(invivo_processor, type), CUT(invivo_processor, priority), CUT(invivo_processor, reserved), CUT(invivo_processor, process), CUT(invivo_processor, decorate), CUT(invivo_processor, component), CUT(invivo_processor, method), CUT(invivo_processor, user_data), CUT(invivo_processor, destroy), 0};
@@ -787,6 +787,55 @@ static invivo_status call_runtime_options_read(const arguments *use) {
 static invivo_status call_runtime_options_change(const arguments *use) {
     return invivo_runtime_options_change((invivo_runtime){use->runtime}, (const invivo_runtime_options *)record_of(use, sizeof(invivo_runtime_options)), use->error);
 }
+static invivo_status call_report_cause_count(const arguments *use) {
+    (void)use;
+    (void)invivo_report_cause_count(NULL);
+    return INVIVO_OK;
+}
+static invivo_status call_report_cause_kind(const arguments *use) {
+    (void)invivo_report_cause_kind(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_cause_name(const arguments *use) {
+    (void)invivo_report_cause_name(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning_kind(const arguments *use) {
+    (void)invivo_report_warning_kind(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning_file(const arguments *use) {
+    (void)invivo_report_warning_file(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning_line(const arguments *use) {
+    (void)invivo_report_warning_line(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_warning_column(const arguments *use) {
+    (void)invivo_report_warning_column(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_origin(const arguments *use) {
+    (void)invivo_report_origin(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_layer(const arguments *use) {
+    (void)invivo_report_layer(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_file(const arguments *use) {
+    (void)invivo_report_file(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_line(const arguments *use) {
+    (void)invivo_report_line(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
+static invivo_status call_report_column(const arguments *use) {
+    (void)invivo_report_column(NULL, (size_t)use->number);
+    return INVIVO_OK;
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -1000,6 +1049,18 @@ static const every_call every_calls[] = {
     {"invivo_runtime_status", call_runtime_status, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
     {"invivo_runtime_options_read", call_runtime_options_read, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", cuts_of_runtime_options, 0},
     {"invivo_runtime_options_change", call_runtime_options_change, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", cuts_of_runtime_options, 0},
+    {"invivo_report_cause_count", call_report_cause_count, 0, "", NULL, 0},
+    {"invivo_report_cause_kind", call_report_cause_kind, 0, "", NULL, 0},
+    {"invivo_report_cause_name", call_report_cause_name, 0, "", NULL, 0},
+    {"invivo_report_warning_kind", call_report_warning_kind, 0, "", NULL, 0},
+    {"invivo_report_warning_file", call_report_warning_file, 0, "", NULL, 0},
+    {"invivo_report_warning_line", call_report_warning_line, 0, "", NULL, 0},
+    {"invivo_report_warning_column", call_report_warning_column, 0, "", NULL, 0},
+    {"invivo_report_origin", call_report_origin, 0, "", NULL, 0},
+    {"invivo_report_layer", call_report_layer, 0, "", NULL, 0},
+    {"invivo_report_file", call_report_file, 0, "", NULL, 0},
+    {"invivo_report_line", call_report_line, 0, "", NULL, 0},
+    {"invivo_report_column", call_report_column, 0, "", NULL, 0},
 };
 
 #endif

@@ -212,6 +212,179 @@ static void a_cache_is_called_before_and_after_a_commit_becomes_visible(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
+/* ---- reports as data: causes, origins, kinds of warnings -------------------------------------------------- */
+
+static char said[4096];
+static void note_causes(void *user_data, const invivo_report *report) {
+    static const char *const kinds[] = {"file", "document", "close", "define", "remove", "set", "configure", "reset", "reset_scope", "override",
+                                        "override_end", "activate", "deactivate", "mount", "attach", "detach", "clear", "process", "unprocess",
+                                        "rule", "rule_remove", "rollback", "type", "manifest", "overtaken", "more"};
+    size_t length = 0, count = invivo_report_cause_count(report);
+    (void)user_data;
+    said[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        length += (size_t)snprintf(said + length, sizeof said - length, "%s%s(%s)", i ? " " : "", kinds[invivo_report_cause_kind(report, i)], invivo_report_cause_name(report, i));
+    CHECK_TEXT(invivo_report_cause_name(report, count), "");
+    CHECK_EQUAL(invivo_report_cause_kind(report, count), 0);
+}
+static void note_origins(void *user_data, const invivo_report *report) {
+    static const char *const origins[] = {"none", "file", "document", "call", "assembly", "manifest", "override", "rollback"};
+    size_t length = 0, count = invivo_report_count(report);
+    (void)user_data;
+    said[0] = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *property = invivo_report_property(report, i);
+        length += (size_t)snprintf(said + length, sizeof said - length, "%s%s%s%s %s(%s) %s:%u:%u", i ? "; " : "", invivo_report_key(report, i), *property ? "." : "",
+                                   property, origins[invivo_report_origin(report, i)], invivo_report_layer(report, i), invivo_report_file(report, i),
+                                   invivo_report_line(report, i), invivo_report_column(report, i));
+    }
+    CHECK_TEXT(invivo_report_layer(report, count), "");
+    CHECK_TEXT(invivo_report_file(report, count), "");
+    CHECK_EQUAL(invivo_report_origin(report, count) + invivo_report_line(report, count) + invivo_report_column(report, count), 0);
+}
+static void note_warnings(void *user_data, const invivo_report *report) {
+    size_t length = 0, count = invivo_report_warning_count(report);
+    (void)user_data;
+    said[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        length += (size_t)snprintf(said + length, sizeof said - length, "%s%u %s:%u:%u", i ? "; " : "", invivo_report_warning_kind(report, i),
+                                   invivo_report_warning_file(report, i), invivo_report_warning_line(report, i), invivo_report_warning_column(report, i));
+    CHECK_TEXT(invivo_report_warning_file(report, count), "");
+    CHECK_EQUAL(invivo_report_warning_kind(report, count) + invivo_report_warning_line(report, count) + invivo_report_warning_column(report, count), 0);
+}
+/* Checks a part of the last report. */
+#define LAST(of, text) (OK(invivo_runtime_reports(runtime, note_##of, NULL, E)), CHECK_TEXT(said, text))
+
+static invivo_type voice_type(void) {
+    invivo_type found;
+    OK(invivo_type_find(runtime, "Voice", &found, E));
+    return found;
+}
+static invivo_definition voice_at(const char *key, const char *file, uint32_t line) {
+    static int32_t rank;
+    return (invivo_definition){.struct_size = sizeof(invivo_definition), .key = key, .type = voice_type(), .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                               .file = file, .line = line, .rank = ++rank};
+}
+
+static void the_cause_of_a_reload_is_data(void) {
+    invivo_changes changes;
+    invivo_override override;
+    invivo_value one = invivo_int64(1), gain = invivo_double(1);
+    begin(0);
+    LAST(causes, "document(a.yaml)");
+    OK(say("config: {n: 1}", E));
+    LAST(causes, "document(a.yaml)");
+    invivo_definition definition = voice_at("a.one", NULL, 0), other = voice_at("a.one", NULL, 0);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_define(changes, &definition, NULL, E));
+    OK(invivo_changes_configure(changes, "m", &one, E));
+    OK(invivo_changes_document(changes, "b.yaml", "{}", 2, E));
+    OK(invivo_changes_commit(changes, E));
+    LAST(causes, "define(a.one) configure(m) document(b.yaml)");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_set(changes, "a.one", "gain", &gain, E));
+    OK(invivo_changes_commit(changes, E));
+    LAST(causes, "set(a.one.gain)");
+    OK(invivo_override_begin(runtime, &other, &override, E));
+    LAST(causes, "override(a.one)");
+    OK(invivo_override_end(override, E));
+    LAST(causes, "override_end(a.one)");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_reset(changes, "a.one", 0, E));
+    OK(invivo_changes_reset_scope(changes, INVIVO_SCOPE_SINGLETON, E));
+    OK(invivo_changes_commit(changes, E));
+    LAST(causes, "reset(a.one) reset_scope(singleton)");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.one", E));
+    OK(invivo_changes_commit(changes, E));
+    LAST(causes, "remove(a.one)");
+    OK(invivo_rollback(runtime, 2, E));
+    LAST(causes, "rollback(2)");
+    write_text("f.yaml", "config: {f: 1}");
+    invivo_source file;
+    OK(invivo_source_open(runtime, &(invivo_source_options){.struct_size = sizeof(invivo_source_options), .path = "f.yaml"}, &file, E));
+    LAST(causes, "file(f.yaml)");
+    OK(invivo_source_close(file, E));
+    LAST(causes, "close(f.yaml)");
+    /* A long cause ends with a part for the rest, as its text does. */
+    OK(invivo_changes_open(runtime, &changes, E));
+    for (int i = 0; i < 100; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "path.number%d", i);
+        OK(invivo_changes_configure(changes, path, &one, E));
+    }
+    OK(invivo_changes_commit(changes, E));
+    LAST(causes, "configure(path.number0) configure(path.number1) configure(path.number2) configure(path.number3) more()");
+    end();
+}
+
+static void a_change_has_the_origin_of_its_value(void) {
+    invivo_override override;
+    invivo_changes changes;
+    invivo_source file;
+    invivo_value value = invivo_int64(7), gain = invivo_double(1);
+    begin(0);
+    OK(say("traits:\n  a.t:\n    - Set: { gain: 1 }\nconfig:\n  n: 1\n", E));
+    LAST(origins, "n document(a.yaml) a.yaml:5:6; a.t.gain document(a.yaml) a.yaml:3:20");
+    OK(say("config: {}", E));
+    LAST(origins, "n none() :0:0; a.t.gain none() :0:0");
+    write_text("f.yaml", "config:\n  f: 2\n");
+    OK(invivo_source_open(runtime, &(invivo_source_options){.struct_size = sizeof(invivo_source_options), .path = "f.yaml"}, &file, E));
+    LAST(origins, "f file(f.yaml) f.yaml:2:6");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_configure(changes, "f", &value, E));
+    OK(invivo_changes_commit(changes, E));
+    LAST(origins, "f call() :0:0");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_configure(changes, "f", NULL, E));
+    OK(invivo_changes_commit(changes, E));
+    LAST(origins, "f file(f.yaml) f.yaml:2:6"); /* of the layer below */
+    invivo_definition one = voice_at("a.one", "wiring.c", 42), two = voice_at("a.one", "test.c", 7), three = voice_at("a.two", NULL, 0);
+    OK(invivo_define(runtime, &one, NULL, E));
+    LAST(origins, "a.one call() wiring.c:42:0");
+    OK(invivo_define(runtime, &three, NULL, E));
+    LAST(origins, "a.two call() :0:0");
+    OK(invivo_override_begin(runtime, &two, &override, E));
+    LAST(origins, "a.one override() test.c:7:0");
+    OK(invivo_override_end(override, E));
+    LAST(origins, "a.one call() wiring.c:42:0");
+    invivo_object live;
+    OK(invivo_resolve_name(runtime, "a.one", &live, E));
+    OK(invivo_object_release(live));
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_set(changes, "a.one", "gain", &gain, E));
+    OK(invivo_changes_commit(changes, E));
+    LAST(origins, "a.one.gain call() :0:0"); /* not the location of the definition */
+    invivo_definition listed[] = {voice_at("part.one", "module.c", 3)};
+    invivo_assembly assembly = {.struct_size = sizeof assembly, .name = "part", .definitions = listed, .definition_count = 1};
+    OK(invivo_activate(runtime, (const invivo_assembly *const[]){&assembly}, 1, NULL, E));
+    LAST(origins, "part.one assembly(part) module.c:3:0");
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_configure(changes, "f", &value, E));
+    OK(invivo_changes_remove(changes, "a.two", E));
+    OK(invivo_changes_commit(changes, E));
+    LAST(origins, "f call() :0:0; a.two none() :0:0");
+    uint64_t now = 0;
+    OK(invivo_runtime_generation(runtime, &now, E));
+    OK(invivo_rollback(runtime, now - 1, E));
+    LAST(origins, "f rollback(f.yaml) f.yaml:2:6; a.two rollback() :0:0");
+    end();
+}
+
+static void a_warning_has_a_kind_and_a_location(void) {
+    begin(INVIVO_RUNTIME_PENDING_TARGETS);
+    OK(say("traits:\n  a.t:\n    - Set: { volume: 1 }\n", E));
+    LAST(warnings, "5 a.yaml:3:14"); /* the former name of gain */
+    OK(say("traits:\n  b.later: [ Set: { gain: 1 } ]\n", E));
+    LAST(warnings, "6 a.yaml:2:3");
+    OK(invivo_config_id(runtime, "audio.volume", INVIVO_KIND_ANY, &(invivo_config){0}, E));
+    OK(say("config:\n  audio:\n    volum: 1\n", E));
+    LAST(warnings, "4 a.yaml:3:12");
+    OK(say("{}", E));
+    LAST(warnings, "");
+    end();
+}
+
 int main(void) {
     check_begin();
     RUN_TEST(errors_in_a_struct_name_the_field);
@@ -222,5 +395,9 @@ int main(void) {
     RUN_TEST(naming_a_key_does_not_make_it_one);
     RUN_TEST(a_report_counts_untracked_live_objects);
     RUN_TEST(a_cache_is_called_before_and_after_a_commit_becomes_visible);
+    check_directory();
+    RUN_TEST(the_cause_of_a_reload_is_data);
+    RUN_TEST(a_change_has_the_origin_of_its_value);
+    RUN_TEST(a_warning_has_a_kind_and_a_location);
     return check_end();
 }

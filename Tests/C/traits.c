@@ -197,6 +197,13 @@ static void layers_of_one_document_are_a_stack(void) {
 
 /* ---- setters and other code ---------------------------------------------------------------------------- */
 
+static uint32_t last_kind;
+static void note_kind(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    last_kind = invivo_report_warning_count(report) == 1 ? invivo_report_warning_kind(report, 0) : 0;
+}
+#define LAST_WARNING(kind) (OK(invivo_runtime_reports(runtime, note_kind, NULL, E)), CHECK_EQUAL(last_kind, INVIVO_WARNING_##kind))
+
 static void a_setter_that_clamps_is_reported_and_reversed(void) {
     begin();
     invivo_object object;
@@ -206,6 +213,7 @@ static void a_setter_that_clamps_is_reported_and_reversed(void) {
     OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { clamped: 25 }\n", E));
     CHECK_EQUAL(self->clamped, 10);
     CHECK_TEXT(log_text, "a.yaml:3:23: synth.lead.clamped: set to 25, but the object returns 10\n");
+    LAST_WARNING(ADJUSTED);
     OK(say("a.yaml", "{}", E));
     CHECK_EQUAL(self->clamped, 3);
     /* So is a base value that the setter no longer accepts. */
@@ -231,6 +239,7 @@ static void values_changed_by_other_code_stay(void) {
     CHECK_EQUAL(self->gain, 6.5);
     CHECK_EQUAL(self->cutoff, 800);
     CHECK_TEXT(log_text, "synth.lead.gain: other code changed it from 5 to 6.5; that value stays\n");
+    LAST_WARNING(FOREIGN);
     OK(say("a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 7 }\n", E)); /* its base is now 6.5 */
     CHECK_EQUAL(self->gain, 7);
     OK(say("a.yaml", "{}", E));

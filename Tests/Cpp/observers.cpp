@@ -1,6 +1,7 @@
 // Observers of keys, types and objects, in C++.
 #include "check.hpp"
 
+#include <stdexcept>
 #include <string>
 
 using invivo::definition;
@@ -62,8 +63,44 @@ static void the_first_reload_is_announced() {
     CHECK(heard == "live 1");
 }
 
+static void phases_are_announced() {
+    invivo::runtime own;
+    invivo::type<disk>("Disk").constructor<>().add(own);
+    std::string heard;
+    auto phases = own.on_progress([&heard](const invivo::progress &progress) {
+        heard += std::to_string(progress.phase()) + (progress.failed() ? " failed; " : "; ");
+        if (progress.phase() == INVIVO_PROGRESS_PLANNED) throw std::runtime_error("on purpose"); /* changes nothing */
+    });
+    define_disk(own, "a.disk", 1);
+    CHECK(heard == "0; 1; 2; 5; ");
+    heard.clear();
+    try {
+        own.define(definition("a.wrong").of<player>().singleton());
+        CHECK(false);
+    } catch (const invivo::error &) {}
+    CHECK(heard == "0; 3 failed; ");
+    { auto ended = std::move(phases); }
+    define_disk(own, "a.disk", 2);
+    CHECK(heard == "0; 3 failed; ");
+}
+
+static void reports_are_data() {
+    invivo::runtime own;
+    std::string heard;
+    auto observer = own.observe([&heard](const invivo::report &report) {
+        heard += std::to_string(report.cause_count()) + ' ' + std::to_string(report.cause_kind(0)) + ' ' + report.cause_name(0) + ' ';
+        const auto location = report.location_of(0);
+        heard += std::to_string(report.origin(0)) + ' ' + report.layer(0) + ' ' + location.file + ':' + std::to_string(location.line) + ':' + std::to_string(location.column);
+        for (size_t index = 0; index < report.warning_count(); index++) heard += " warning " + std::to_string(report.warning_kind(index)) + ' ' + report.warning_location(index).file;
+    });
+    auto document = own.document("a.yaml", "config: {n: 1}");
+    CHECK(heard == "1 1 a.yaml 2 a.yaml a.yaml:1:13");
+}
+
 int main() {
     each_hears_of_its_own_changes();
     the_first_reload_is_announced();
+    phases_are_announced();
+    reports_are_data();
     return ended();
 }

@@ -96,6 +96,24 @@ import Testing
         try application.close()
     }
 
+    @Test func theReportOfAStartNamesTheManifest() throws {
+        let folder = try Folder()
+        let manifest = try folder.write(
+            "app.yaml",
+            "modules: { parts: libparts.so }\ncomponents:\n  app.part: { type: Part, scope: singleton }\nconfig: { n: 1 }\n"
+        )
+        let application = try Application.open(options(manifest))
+        let report = try #require(application.engine.reports.last)
+        let cause = try #require(report.causes.parts.first)
+        #expect(cause.kind == .manifest)
+        #expect(cause.name == report.cause)
+        #expect(report.changes.map(\.key) == ["n", "app.part"])
+        #expect(report.changes.map(\.origin.kind) == [.manifest, .manifest])
+        #expect(report.changes.map(\.location.line) == [4, 3])
+        #expect(report.changes.allSatisfy { $0.origin.layer == cause.name && $0.location.file == cause.name })
+        try application.close()
+    }
+
     @Test func aStartReportsEachErrorAndLeavesNothing() throws {
         let folder = try Folder()
         try folder.write("a.yaml", "traits: { app.part: [Set: { gian: 0.5 }] }\n")

@@ -64,7 +64,7 @@ import Testing
                 },
                 properties: properties[index].enumerated().map { Injection(name: "set\($0)", .reference("n.k\($1)")) })
         }
-        var set = ChangeSet(cause: "define")
+        var set = ChangeSet()
         for index in 0..<count {
             func some() -> [Int] {
                 index == 0 ? [] : Array(Set((0..<dice.next(3)).map { _ in dice.next(index) })).sorted()
@@ -86,7 +86,7 @@ import Testing
             let changed = dice.next(count)
             var expected: Set<Int> = [changed]
             for index in 0..<count where !expected.isDisjoint(with: initializers[index]) { expected.insert(index) }
-            var set = ChangeSet(cause: "replace")
+            var set = ChangeSet()
             set.definitions = [try definition(changed)]
             try engine.commit(set)
             let after = objects()
@@ -103,7 +103,7 @@ import Testing
         let engine = try Engine.open(EngineOptions())
         let container = engine.container
         let type = try nodeType(in: container)
-        var set = ChangeSet(cause: "define")
+        var set = ChangeSet()
         for index in 0..<4 {
             set.definitions.append(
                 Definition(
@@ -112,7 +112,7 @@ import Testing
         }
         try engine.commit(set)
         let graph = container.currentGraph()
-        var broken = ChangeSet(cause: "break")
+        var broken = ChangeSet()
         broken.definitions = [
             Definition(
                 id: try container.intern("f.k0"), key: "f.k0", scope: .singleton, type: type,

@@ -55,7 +55,7 @@ func numbersType(_ name: String, inBlock: Bool, in container: Container) throws 
         let engine = try Engine.open(EngineOptions())
         let container = engine.container
         for (key, inBlock) in [("m.object", false), ("m.block", true)] {
-            var set = ChangeSet(cause: "define")
+            var set = ChangeSet()
             let type = try numbersType(inBlock ? "Block" : "Object", inBlock: inBlock, in: container)
             set.definitions = [Definition(id: try container.intern(key), key: key, scope: .singleton, type: type)]
             try engine.commit(set)

@@ -68,8 +68,8 @@ import Testing
         func plan(_ set: ChangeSet) throws(Failure) -> Plan {
             let planner = Planner(
                 before: snapshot, graph: graph, names: names, observed: Instances(), registrations: registrations,
-                traits: TraitTable(), limits: Planner.Limits(), documents: [])
-            var warnings: [(String, Location)] = []
+                traits: TraitTable(), limits: Planner.Limits(), documents: [], manifest: "")
+            var warnings: [Report.Warning] = []
             return try planner.plan(Staged(set), &warnings)
         }
 
@@ -100,7 +100,7 @@ import Testing
     }
 
     private func set(_ definitions: Definition...) -> ChangeSet {
-        var set = ChangeSet(cause: "test")
+        var set = ChangeSet()
         set.definitions = definitions
         return set
     }
@@ -123,7 +123,7 @@ import Testing
         let former = world.snapshot
         let clock = try world.id("a.clock")
         try world.commit(set(try world.alias("a.alias", of: "a.clock")))
-        var removal = ChangeSet(cause: "test")
+        var removal = ChangeSet()
         removal.removed = [KeyChanges.Removal(try world.id("a.alias"), "a.alias")]
         #expect(world.snapshot.links.aliases[clock].count == 1)
         #expect(former.links.aliases[clock].isEmpty)
@@ -134,7 +134,7 @@ import Testing
 
     @Test func allErrorsAreReportedAtOnce() throws {
         let world = World()
-        var unknown = ChangeSet(cause: "test")
+        var unknown = ChangeSet()
         unknown.removed = [
             KeyChanges.Removal(try world.id("a.x"), "a.x"), KeyChanges.Removal(try world.id("a.y"), "a.y"),
         ]
@@ -152,14 +152,14 @@ import Testing
         let description = AssemblyDescription(
             name: "a", definitions: [try world.blocked("a.clock"), try world.blocked("a.second")], collaborators: [],
             kinds: ["a"], location: Location(), keys: world.names)
-        var activation = ChangeSet(cause: "test")
+        var activation = ChangeSet()
         activation.assemblies = [.activate(AssemblyChange.Activation(name: "a", description: description))]
         try world.commit(activation)
         #expect(world.snapshot.assemblies["a"]?.members.count == 2)
         #expect(world.snapshot.definitions[try world.id("a.second")]?.body.assembly == "a")
         var again = try world.plan(activation)
         #expect(again.wiring.definitions.changed.isEmpty)
-        var removal = ChangeSet(cause: "test")
+        var removal = ChangeSet()
         removal.assemblies = [.deactivate("a")]
         again = try world.plan(removal)
         #expect(again.wiring.definitions.changedAssemblies == ["a"])

@@ -47,7 +47,7 @@ import Testing
     @Test func aTraitReachesAWeakSingletonWhoseLastLeaseIsBeingGivenBack() throws {
         let engine = try Engine.open(EngineOptions())
         let container = engine.container
-        var set = ChangeSet(cause: "define")
+        var set = ChangeSet()
         let type = try referredType(in: container)
         let id = try container.intern("a.weak")
         set.definitions = [Definition(id: id, key: "a.weak", scope: .weakSingleton, type: type)]
@@ -110,7 +110,7 @@ import Testing
         container.retiredObjects.onWaiting = nil
         Counted.references.store(0, ordering: .relaxed)
         Counted.stops.store(0, ordering: .relaxed)
-        var set = ChangeSet(cause: "define")
+        var set = ChangeSet()
         let id = try container.intern("a.pool")
         set.definitions = [
             Definition(id: id, key: "a.pool", scope: .lazySingleton, type: try countedType(in: container))
@@ -119,7 +119,7 @@ import Testing
         #expect(ObjectTable.release(try container.resolve(id)))
 
         Counted.references.store(1, ordering: .relaxed)
-        var removal = ChangeSet(cause: "remove")
+        var removal = ChangeSet()
         removal.removed = [KeyChanges.Removal(id, "a.pool")]
         try engine.commit(removal)
         #expect(Counted.stops.load(ordering: .relaxed) == 0)

@@ -56,5 +56,41 @@ extension SwiftAPI {
                 #expect(heard.withLock(\.self) == [1])
             }
         }
+
+        @Test func reportsAreData() throws {
+            try withRuntime { runtime throws in
+                let document = try runtime.source("a.yaml", "config: {n: 1}")
+                let report = try #require(try runtime.reports.last)
+                #expect(report.causes.map(\.kind) == [.document])
+                #expect(report.causes.map(\.name) == ["a.yaml"])
+                let origin = try #require(report.changes.first?.origin)
+                #expect(origin.kind == .document && origin.layer == "a.yaml" && origin.file == "a.yaml")
+                #expect(origin.line == 1 && origin.column == 13)
+                #expect(report.warningDetails.map(\.text) == report.warnings)
+                try runtime.configure("n", 2)
+                #expect(try runtime.reports.last?.changes.first?.origin.kind == .call)
+                try document.close()
+            }
+        }
+
+        @Test func phasesAreAnnounced() throws {
+            try withRuntime { runtime throws in
+                let heard = Locked<[ReloadProgress]>([])
+                let observer = try runtime.onProgress { progress in
+                    heard.withLock { $0.append(progress) }
+                    // Logged, and changes nothing.
+                    throw InvivoError(.host, "on purpose")
+                }
+                try runtime.configure("a.n", 1)
+                let found = heard.withLock(\.self)
+                #expect(found.map(\.phase) == [.detected, .planned, .committed, .retired])
+                #expect(Set(found.prefix(3).map(\.reload)).count == 1)
+                #expect(found.prefix(3).allSatisfy { $0.cause == "configure a.n" && $0.error == nil })
+                #expect(found.map(\.generation) == [0, 0, 1, 0])
+                try observer.close()
+                try runtime.configure("a.n", 2)
+                #expect(heard.withLock(\.count) == 4)
+            }
+        }
     }
 }

@@ -103,6 +103,7 @@ typedef struct invivo_callbacks {
     void (*end)(void *user_data);
     /* observers */
     void (*ready)(void *user_data, uint64_t generation, const invivo_error *error);
+    void (*progress)(void *user_data, const invivo_progress *progress);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

@@ -33,6 +33,65 @@ enum {
     INVIVO_PHASE_COUNT = 7
 };
 
+/** One part of the cause of a reload. The comment states the name (invivo_report_cause_name). */
+enum {
+    INVIVO_CAUSE_FILE = 0,         /**< a file was opened, edited or read again: the name of its source */
+    INVIVO_CAUSE_DOCUMENT = 1,     /**< a call opened or changed a document in memory: its name */
+    INVIVO_CAUSE_CLOSE = 2,        /**< a source was closed: its name */
+    INVIVO_CAUSE_DEFINE = 3,       /**< the key */
+    INVIVO_CAUSE_REMOVE = 4,       /**< the key */
+    INVIVO_CAUSE_SET = 5,          /**< a base value was set: "key.property" */
+    INVIVO_CAUSE_CONFIGURE = 6,    /**< a runtime setting: the path */
+    INVIVO_CAUSE_RESET = 7,        /**< the key */
+    INVIVO_CAUSE_RESET_SCOPE = 8,  /**< the scope */
+    INVIVO_CAUSE_OVERRIDE = 9,     /**< an override began: the key */
+    INVIVO_CAUSE_OVERRIDE_END = 10, /**< an override ended: the key */
+    INVIVO_CAUSE_ACTIVATE = 11,    /**< the assembly */
+    INVIVO_CAUSE_DEACTIVATE = 12,  /**< the assembly */
+    INVIVO_CAUSE_MOUNT = 13,       /**< an assembly was mounted: the prefix */
+    INVIVO_CAUSE_ATTACH = 14,      /**< a target was attached: the key */
+    INVIVO_CAUSE_DETACH = 15,      /**< a target was detached, or its object has ended: the key */
+    INVIVO_CAUSE_CLEAR = 16,       /**< the pool */
+    INVIVO_CAUSE_PROCESS = 17,     /**< a processor was added: its name */
+    INVIVO_CAUSE_UNPROCESS = 18,   /**< a processor was removed: its name */
+    INVIVO_CAUSE_RULE = 19,        /**< a rule was added: its name */
+    INVIVO_CAUSE_RULE_REMOVE = 20, /**< a rule was removed: its name */
+    INVIVO_CAUSE_ROLLBACK = 21,    /**< the number of the generation whose content came back */
+    INVIVO_CAUSE_TYPE = 22,        /**< a type was registered that definitions were blocked on: its name */
+    INVIVO_CAUSE_MANIFEST = 23,    /**< an application was started: the file of the manifest */
+    INVIVO_CAUSE_OVERTAKEN = 24,   /**< an object was built while a reload replaced its definition: "" */
+    INVIVO_CAUSE_MORE = 25         /**< further parts were omitted: "" */
+};
+
+/** The origin of the new value or definition of a change. The comment states the layer (invivo_report_layer). */
+enum {
+    INVIVO_ORIGIN_NONE = 0,     /**< there is no new value or definition, or the object's own value is back: "" */
+    INVIVO_ORIGIN_FILE = 1,     /**< a file that is followed or was opened: the name of its source */
+    INVIVO_ORIGIN_DOCUMENT = 2, /**< a document in memory: its name */
+    INVIVO_ORIGIN_CALL = 3,     /**< a call: a definition, a runtime setting or a base value; "" */
+    INVIVO_ORIGIN_ASSEMBLY = 4, /**< a definition of an assembly: the name under which it is active */
+    INVIVO_ORIGIN_MANIFEST = 5, /**< the manifest of the application: its file */
+    INVIVO_ORIGIN_OVERRIDE = 6, /**< the definition of an override: "" */
+    /** A rollback brought the value or definition back: the former layer, if it is known. The location is the one in the
+     * former content. */
+    INVIVO_ORIGIN_ROLLBACK = 7
+};
+
+enum {
+    INVIVO_WARNING_OTHER = 0,
+    INVIVO_WARNING_KEPT = 1,        /**< an object keeps a former dependency (INVIVO_ON_CHANGE_KEEP) */
+    INVIVO_WARNING_ADJUSTED = 2,    /**< a setter clamped or ignored the value of a document */
+    INVIVO_WARNING_FOREIGN = 3,     /**< other code changed a property; its value stays */
+    INVIVO_WARNING_UNREAD = 4,      /**< nothing reads a configuration value that resembles one that is read */
+    INVIVO_WARNING_RENAMED = 5,     /**< a document uses the former name of a property */
+    INVIVO_WARNING_NO_TARGET = 6,   /**< traits wait for a target with their key */
+    INVIVO_WARNING_REFUSED = 7,     /**< the bytes of a file are still refused; the rest was committed */
+    INVIVO_WARNING_UNRESTORED = 8,  /**< a former value still cannot be restored */
+    INVIVO_WARNING_SETUP = 9,       /**< `setup`, `refresh` or `finalize` of an object failed */
+    INVIVO_WARNING_RETYPED = 10,    /**< the type of a key changed: the new object has no former object */
+    INVIVO_WARNING_DIVERGED = 11    /**< a file has other bytes than the content that a rollback brought back */
+};
+
 /** A report about one reload. Valid during the call of the observer. */
 typedef struct invivo_report invivo_report;
 
@@ -42,6 +101,12 @@ INVIVO_API uint64_t invivo_report_generation(const invivo_report *report) INVIVO
 INVIVO_API invivo_status invivo_report_status(const invivo_report *report) INVIVO_NOWAIT;
 /** Returns the cause: "tuning.yaml", "define synth.lead", ... */
 INVIVO_API const char *invivo_report_cause(const invivo_report *report) INVIVO_NOWAIT;
+/** Returns the number of parts of the cause. Change sets that became one reload have their parts one after the other. */
+INVIVO_API size_t invivo_report_cause_count(const invivo_report *report) INVIVO_NOWAIT;
+/** Returns the kind of a part of the cause (INVIVO_CAUSE_...). */
+INVIVO_API uint32_t invivo_report_cause_kind(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the name in a part of the cause: see the kinds. */
+INVIVO_API const char *invivo_report_cause_name(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 /** Returns the error of a failed reload, borrowed, or NULL. */
 INVIVO_API const invivo_error *invivo_report_error(const invivo_report *report) INVIVO_NOWAIT;
 /** Returns the errors of stop functions of replaced objects, borrowed, or NULL. The reload is committed nevertheless.
@@ -52,6 +117,14 @@ INVIVO_API const invivo_error *invivo_report_stop_error(const invivo_report *rep
 INVIVO_API size_t invivo_report_warning_count(const invivo_report *report) INVIVO_NOWAIT;
 /** Returns a warning, borrowed: "a.yaml:2:10: 'audio.volum' is not read by anything; did you mean 'audio.volume'?". */
 INVIVO_API const char *invivo_report_warning(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the kind of a warning (INVIVO_WARNING_...). */
+INVIVO_API uint32_t invivo_report_warning_kind(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the file of the location that a warning is about, or "". */
+INVIVO_API const char *invivo_report_warning_file(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the line of that location, from 1; 0 if it is unknown. */
+INVIVO_API uint32_t invivo_report_warning_line(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the column of that location, from 1; 0 if it is unknown. */
+INVIVO_API uint32_t invivo_report_warning_column(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 /** Returns the number of changes. */
 INVIVO_API size_t invivo_report_count(const invivo_report *report) INVIVO_NOWAIT;
 /** Returns the key of a change. */
@@ -60,9 +133,19 @@ INVIVO_API const char *invivo_report_key(const invivo_report *report, size_t ind
 INVIVO_API uint32_t invivo_report_change(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 /** Returns the property of a change, or "". */
 INVIVO_API const char *invivo_report_property(const invivo_report *report, size_t index) INVIVO_NOWAIT;
-/** Returns where the new value or definition of a change is written: "tuning.yaml:3:12"; "" if a call gave it, or if there
- * is none. */
+/** Returns where the new value or definition of a change is written: "tuning.yaml:3:12"; "" if there is none, or if a call
+ * gave it without a location (invivo_definition.file). */
 INVIVO_API const char *invivo_report_location(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the origin of the new value or definition of a change (INVIVO_ORIGIN_...). */
+INVIVO_API uint32_t invivo_report_origin(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the name of the layer that the new value or definition belongs to: see the origins. */
+INVIVO_API const char *invivo_report_layer(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the file of the location of a change, or "". */
+INVIVO_API const char *invivo_report_file(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the line of the location of a change, from 1; 0 if it is unknown. */
+INVIVO_API uint32_t invivo_report_line(const invivo_report *report, size_t index) INVIVO_NOWAIT;
+/** Returns the column of the location of a change, from 1; 0 if it is unknown. */
+INVIVO_API uint32_t invivo_report_column(const invivo_report *report, size_t index) INVIVO_NOWAIT;
 /** Returns the number of live prototype or graph-scope objects that were created for the key of a change before it.
  * Reloads do not follow them (see INVIVO_DEFINITION_TRACKED). The first call for a report counts; the cost is
  * proportional to the live objects. 0 for shared objects. */
@@ -82,6 +165,40 @@ typedef void (*invivo_report_visit)(void *user_data, const invivo_report *report
  * found nothing to change have no report. Called on the calling thread, without locks held. */
 INVIVO_API invivo_status invivo_runtime_reports(invivo_runtime runtime, invivo_report_visit visit, void *user_data,
                                                 invivo_error **error) INVIVO_WAITS;
+
+enum {
+    /** An edit of a followed file was noticed, before its quiet time has passed; or a call or the runtime has begun a
+     * reload, before its turn. Several files of one burst have one number, and one call each. */
+    INVIVO_PROGRESS_DETECTED = 0,
+    /** The plan is complete, and no object was created yet. Comes again if the change set is planned again: for example,
+     * without the files that were refused before. */
+    INVIVO_PROGRESS_PLANNED = 1,
+    /** The new generation is visible. Comes before the objects of the former one are stopped. */
+    INVIVO_PROGRESS_COMMITTED = 2,
+    /** The reload has failed, and the generation stays. Calls that fail before their turn are refused, too. */
+    INVIVO_PROGRESS_REFUSED = 3,
+    /** Nothing was to change: the files have the former content, or are not open any more. */
+    INVIVO_PROGRESS_UNCHANGED = 4,
+    /** A former generation has ended: no view, pin, build or lookup uses it any more. The objects that end with it were
+     * stopped, or their domain has the job to stop them. Objects with leases, and those to which their language still
+     * refers, live on: see invivo_runtime_retired. */
+    INVIVO_PROGRESS_RETIRED = 5
+};
+
+/** One phase of a reload, or the end of a former generation. */
+typedef struct invivo_progress {
+    size_t struct_size;
+    uint32_t phase;    /**< INVIVO_PROGRESS_... */
+    uint32_t reserved; /**< 0 */
+    /** The number of the reload, the same in all its phases, and larger than those of earlier ones. Change sets and edits
+     * that become one reload keep their numbers: each phase comes for each of them. 0 for RETIRED. */
+    uint64_t reload;
+    /** The current generation: for COMMITTED the new one. For RETIRED the one that has ended. */
+    uint64_t generation;
+    /** The cause, as in a report; for DETECTED of a file its name, for RETIRED "". Valid during the call. */
+    const char *cause;
+    const invivo_error *error; /**< of REFUSED, borrowed; otherwise NULL */
+} invivo_progress;
 
 /** Options of invivo_observe. */
 typedef struct invivo_observer_options {
@@ -117,6 +234,15 @@ typedef struct invivo_observer_options {
      * the call follows on the loop thread, or in `domain`; a reload that ends meanwhile is reported there, too, after it. An observer that is closed before is not called. May be NULL; with it,
      * `reloaded` may be NULL. */
     void (*ready)(void *user_data, uint64_t generation, const invivo_error *error);
+    /** Called for the phases of each reload, and for the end of each former generation. May be NULL; with it, `reloaded`
+     * may be NULL. Not with `key`, `type` or `object`.
+     *
+     * A reload begins with DETECTED and ends with exactly one of COMMITTED, REFUSED and UNCHANGED, which comes before
+     * `reloaded`. The close of the runtime refuses the reloads that wait for the worker. An observer is called for the
+     * reloads that begin after it was added. RETIRED comes once for each former generation, in the order in which they
+     * end. Called on the thread that does the work, regardless of `domain`, without locks held. It may only call functions
+     * tagged INVIVO_NOWAIT, and close its own observer. */
+    void (*progress)(void *user_data, const invivo_progress *progress);
 } invivo_observer_options;
 
 /** Adds an observer of reloads. Calls nothing, except `publishing` with 0 while pins keep former generations.

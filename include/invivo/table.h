@@ -244,6 +244,18 @@ struct invivo_table {
     invivo_status (*runtime_status)(invivo_runtime runtime, invivo_value *out, invivo_error **error);
     invivo_status (*runtime_options_read)(invivo_runtime runtime, invivo_runtime_options *out, invivo_error **error);
     invivo_status (*runtime_options_change)(invivo_runtime runtime, const invivo_runtime_options *options, invivo_error **error);
+    size_t (*report_cause_count)(const invivo_report *report);
+    uint32_t (*report_cause_kind)(const invivo_report *report, size_t index);
+    const char *(*report_cause_name)(const invivo_report *report, size_t index);
+    uint32_t (*report_warning_kind)(const invivo_report *report, size_t index);
+    const char *(*report_warning_file)(const invivo_report *report, size_t index);
+    uint32_t (*report_warning_line)(const invivo_report *report, size_t index);
+    uint32_t (*report_warning_column)(const invivo_report *report, size_t index);
+    uint32_t (*report_origin)(const invivo_report *report, size_t index);
+    const char *(*report_layer)(const invivo_report *report, size_t index);
+    const char *(*report_file)(const invivo_report *report, size_t index);
+    uint32_t (*report_line)(const invivo_report *report, size_t index);
+    uint32_t (*report_column)(const invivo_report *report, size_t index);
 };
 
 INVIVO_EXTERN_C_END

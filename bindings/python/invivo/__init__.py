@@ -96,7 +96,7 @@ from ._services.graph import (
     WiringNode,
 )
 from ._services.pools import Pool
-from ._services.reports import Change, Observer, Ready, Reloads, Report
+from ._services.reports import Cause, Change, Notice, Observer, Phases, Progress, Ready, Reloads, Report
 from ._services.settings import LogLevel, RuntimeOptions
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
@@ -162,6 +162,7 @@ __all__ = [
     "Block",
     "BusyError",
     "CaptiveError",
+    "Cause",
     "Change",
     "ChangeRefusedError",
     "ChangedError",
@@ -207,6 +208,7 @@ __all__ = [
     "NotFoundError",
     "NotReadyError",
     "NotWellFormedError",
+    "Notice",
     "NullError",
     "Object",
     "Observer",
@@ -217,8 +219,10 @@ __all__ = [
     "OutOfMemoryError",
     "Override",
     "PendingRestart",
+    "Phases",
     "Pin",
     "Pool",
+    "Progress",
     "PropertyError",
     "PropertyInfo",
     "Provider",

@@ -207,6 +207,58 @@ INVIVO_PHASE_COMMIT = 4
 INVIVO_PHASE_TOTAL = 5
 INVIVO_PHASE_OUTAGE = 6
 INVIVO_PHASE_COUNT = 7
+INVIVO_CAUSE_FILE = 0
+INVIVO_CAUSE_DOCUMENT = 1
+INVIVO_CAUSE_CLOSE = 2
+INVIVO_CAUSE_DEFINE = 3
+INVIVO_CAUSE_REMOVE = 4
+INVIVO_CAUSE_SET = 5
+INVIVO_CAUSE_CONFIGURE = 6
+INVIVO_CAUSE_RESET = 7
+INVIVO_CAUSE_RESET_SCOPE = 8
+INVIVO_CAUSE_OVERRIDE = 9
+INVIVO_CAUSE_OVERRIDE_END = 10
+INVIVO_CAUSE_ACTIVATE = 11
+INVIVO_CAUSE_DEACTIVATE = 12
+INVIVO_CAUSE_MOUNT = 13
+INVIVO_CAUSE_ATTACH = 14
+INVIVO_CAUSE_DETACH = 15
+INVIVO_CAUSE_CLEAR = 16
+INVIVO_CAUSE_PROCESS = 17
+INVIVO_CAUSE_UNPROCESS = 18
+INVIVO_CAUSE_RULE = 19
+INVIVO_CAUSE_RULE_REMOVE = 20
+INVIVO_CAUSE_ROLLBACK = 21
+INVIVO_CAUSE_TYPE = 22
+INVIVO_CAUSE_MANIFEST = 23
+INVIVO_CAUSE_OVERTAKEN = 24
+INVIVO_CAUSE_MORE = 25
+INVIVO_ORIGIN_NONE = 0
+INVIVO_ORIGIN_FILE = 1
+INVIVO_ORIGIN_DOCUMENT = 2
+INVIVO_ORIGIN_CALL = 3
+INVIVO_ORIGIN_ASSEMBLY = 4
+INVIVO_ORIGIN_MANIFEST = 5
+INVIVO_ORIGIN_OVERRIDE = 6
+INVIVO_ORIGIN_ROLLBACK = 7
+INVIVO_WARNING_OTHER = 0
+INVIVO_WARNING_KEPT = 1
+INVIVO_WARNING_ADJUSTED = 2
+INVIVO_WARNING_FOREIGN = 3
+INVIVO_WARNING_UNREAD = 4
+INVIVO_WARNING_RENAMED = 5
+INVIVO_WARNING_NO_TARGET = 6
+INVIVO_WARNING_REFUSED = 7
+INVIVO_WARNING_UNRESTORED = 8
+INVIVO_WARNING_SETUP = 9
+INVIVO_WARNING_RETYPED = 10
+INVIVO_WARNING_DIVERGED = 11
+INVIVO_PROGRESS_DETECTED = 0
+INVIVO_PROGRESS_PLANNED = 1
+INVIVO_PROGRESS_COMMITTED = 2
+INVIVO_PROGRESS_REFUSED = 3
+INVIVO_PROGRESS_UNCHANGED = 4
+INVIVO_PROGRESS_RETIRED = 5
 INVIVO_ENTRY_CONFIG = 1
 INVIVO_ENTRY_CONFIG_LATE = 2
 INVIVO_ABI_VERSION = 1
@@ -517,6 +569,10 @@ class invivo_view(ctypes.Structure):
 
 
 class invivo_source_options(ctypes.Structure):
+    pass
+
+
+class invivo_progress(ctypes.Structure):
     pass
 
 
@@ -1019,6 +1075,15 @@ invivo_source_options._fields_ = [
     ("text", ctypes.c_void_p),
     ("length", ctypes.c_uint64),
 ]
+invivo_progress._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("phase", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("reload", ctypes.c_uint64),
+    ("generation", ctypes.c_uint64),
+    ("cause", ctypes.c_char_p),
+    ("error", ctypes.c_void_p),
+]
 invivo_observer_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
     ("reloaded", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
@@ -1030,6 +1095,7 @@ invivo_observer_options._fields_ = [
     ("type", ctypes.c_char_p),
     ("object", invivo_object),
     ("ready", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)),
+    ("progress", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(invivo_progress))),
 ]
 invivo_config_observer_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1116,6 +1182,7 @@ invivo_callbacks._fields_ = [
     ("begin", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("end", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("ready", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)),
+    ("progress", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(invivo_progress))),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),
@@ -1189,6 +1256,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_graph,
     invivo_view,
     invivo_source_options,
+    invivo_progress,
     invivo_observer_options,
     invivo_config_observer_options,
     invivo_converter_options,
@@ -1414,6 +1482,18 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_runtime_status": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_options_read": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_runtime_options), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_options_change": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_runtime_options), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_report_cause_count": (ctypes.c_size_t, [ctypes.c_void_p], True),
+    "invivo_report_cause_kind": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_cause_name": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_warning_kind": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_warning_file": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_warning_line": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_warning_column": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_origin": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_layer": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_file": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_line": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_report_column": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
 }
 
 # The function table's entries, in its order.
@@ -1629,6 +1709,18 @@ TABLE: list[str] = [
     "invivo_runtime_status",
     "invivo_runtime_options_read",
     "invivo_runtime_options_change",
+    "invivo_report_cause_count",
+    "invivo_report_cause_kind",
+    "invivo_report_cause_name",
+    "invivo_report_warning_kind",
+    "invivo_report_warning_file",
+    "invivo_report_warning_line",
+    "invivo_report_warning_column",
+    "invivo_report_origin",
+    "invivo_report_layer",
+    "invivo_report_file",
+    "invivo_report_line",
+    "invivo_report_column",
 ]
 
 

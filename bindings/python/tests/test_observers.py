@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from typing import Protocol
 
@@ -181,6 +182,63 @@ def test_a_first_reload_that_fails_is_announced():
             runtime.define(Broken, "a.broken", "singleton")
         runtime.define(Tone, "a.tone")
         assert heard == [(0, invivo.HostError)]
+
+
+def test_reports_are_data(runtime, tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("config:\n  n: 1\n")
+    runtime.watch(file)
+    report = runtime.reports[-1]
+    assert [(cause.kind, cause.name) for cause in report.causes] == [("file", str(file))]
+    change = report.changes[0]
+    assert (change.key, change.origin, change.layer) == ("n", "file", str(file))
+    assert (change.file, change.line, change.column) == (str(file), 2, 6)
+    runtime.configure("n", 2)
+    change = runtime.reports[-1].changes[0]
+    assert (change.origin, change.layer, change.file, change.line) == ("call", "", "", 0)
+
+
+def test_a_warning_is_a_string_with_a_kind(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("traits:\n  a.later: [ Set: { number: 1 } ]\n")
+    with Runtime(pending_targets=True) as runtime:
+        runtime.watch(file)
+        (warning,) = runtime.reports[-1].warnings
+    assert isinstance(warning, str)
+    assert warning.endswith("its traits wait for one")
+    assert (warning.kind, warning.file, warning.line, warning.column) == ("no_target", str(file), 2, 3)
+    again = pickle.loads(pickle.dumps(warning))
+    assert (again, again.kind, again.line) == (warning, warning.kind, warning.line)
+
+
+def test_phases_are_announced(runtime):
+    heard: list[invivo.Progress] = []
+    observer = runtime.on_progress(heard.append)
+    assert runtime.on_progress(heard.append) is observer
+    runtime.define(Tone, "a.tone")
+    assert [progress.phase for progress in heard] == ["detected", "planned", "committed", "retired"]
+    assert len({progress.reload for progress in heard[:3]}) == 1
+    assert {progress.cause for progress in heard[:3]} == {"define a.tone"}
+    assert [progress.generation for progress in heard] == [0, 0, 1, 0]
+    heard.clear()
+    with pytest.raises(invivo.HostError, match="on purpose"):
+        runtime.define(Broken, "a.broken", "singleton")
+    assert [progress.phase for progress in heard] == ["detected", "planned", "refused"]
+    assert isinstance(heard[2].error, invivo.HostError)
+    observer.close()
+    heard.clear()
+    runtime.define(Tone, "a.tone", "singleton")
+    assert heard == []
+
+
+def test_an_exception_of_an_observer_of_phases_changes_nothing(runtime):
+    def fail(progress: invivo.Progress) -> None:
+        raise ValueError(progress.phase)
+
+    with runtime.on_progress(fail):
+        runtime.define(Tone, "a.tone")
+    assert runtime.generation == 1
+    assert "ValueError" in str(runtime.last_error)
 
 
 def test_bad_input(runtime):

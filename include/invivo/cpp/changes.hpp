@@ -79,26 +79,68 @@ private:
 /// A report about one reload. Valid during the call of the observer.
 class report {
 public:
+    /// A location. `file` is "" if it is unknown; `line` and `column` count from 1, and are 0 if they are unknown.
+    struct source_location {
+        const char *file;
+        uint32_t line, column;
+    };
     explicit report(const invivo_report *raw) noexcept : raw_(raw) {}
     uint64_t generation() const noexcept { return invivo_report_generation(raw_); }
     bool succeeded() const noexcept { return invivo_report_status(raw_) == INVIVO_OK; }
     const char *cause() const noexcept { return invivo_report_cause(raw_); }
+    /// The parts of the cause: their kinds (INVIVO_CAUSE_...) and the names in them.
+    size_t cause_count() const noexcept { return invivo_report_cause_count(raw_); }
+    uint32_t cause_kind(size_t index) const noexcept { return invivo_report_cause_kind(raw_, index); }
+    const char *cause_name(size_t index) const noexcept { return invivo_report_cause_name(raw_, index); }
     const char *text() const noexcept { return invivo_report_text(raw_); }
     /// The warnings: "a.yaml:2:10: 'audio.volum' is not read by anything; did you mean 'audio.volume'?"
     size_t warning_count() const noexcept { return invivo_report_warning_count(raw_); }
     const char *warning(size_t index) const noexcept { return invivo_report_warning(raw_, index); }
+    /// The kind of a warning (INVIVO_WARNING_...), and its location.
+    uint32_t warning_kind(size_t index) const noexcept { return invivo_report_warning_kind(raw_, index); }
+    source_location warning_location(size_t index) const noexcept {
+        return {invivo_report_warning_file(raw_, index), invivo_report_warning_line(raw_, index), invivo_report_warning_column(raw_, index)};
+    }
     size_t count() const noexcept { return invivo_report_count(raw_); }
     const char *key(size_t index) const noexcept { return invivo_report_key(raw_, index); }
     uint32_t change(size_t index) const noexcept { return invivo_report_change(raw_, index); }
     const char *property(size_t index) const noexcept { return invivo_report_property(raw_, index); }
-    /// Where the new value or definition is written: "tuning.yaml:3:12"; "" if a call gave it, or if there is none.
+    /// Where the new value or definition is written: "tuning.yaml:3:12"; "" if there is none, or if a call gave it without a
+    /// location.
     const char *location(size_t index) const noexcept { return invivo_report_location(raw_, index); }
+    /// The origin of the new value or definition (INVIVO_ORIGIN_...), the name of its layer, and its location.
+    uint32_t origin(size_t index) const noexcept { return invivo_report_origin(raw_, index); }
+    const char *layer(size_t index) const noexcept { return invivo_report_layer(raw_, index); }
+    source_location location_of(size_t index) const noexcept {
+        return {invivo_report_file(raw_, index), invivo_report_line(raw_, index), invivo_report_column(raw_, index)};
+    }
     /// The number of changes that a kept report (`runtime::each_report`) does not contain.
     uint64_t omitted() const noexcept { return invivo_report_omitted(raw_); }
     const invivo_report *raw() const noexcept { return raw_; }
 
 private:
     const invivo_report *raw_;
+};
+
+/// One phase of a reload, or the end of a former generation. Valid during the call of the observer.
+class progress {
+public:
+    explicit progress(const invivo_progress *raw) noexcept : raw_(raw) {}
+    /// INVIVO_PROGRESS_...
+    uint32_t phase() const noexcept { return raw_->phase; }
+    /// The number of the reload, the same in all its phases; 0 for INVIVO_PROGRESS_RETIRED.
+    uint64_t reload() const noexcept { return raw_->reload; }
+    /// The current generation; for INVIVO_PROGRESS_RETIRED the one that has ended.
+    uint64_t generation() const noexcept { return raw_->generation; }
+    const char *cause() const noexcept { return raw_->cause; }
+    /// Returns why the reload was refused; nothing for other phases.
+    std::optional<error> failed() const {
+        return raw_->error ? std::optional<error>(detail::copy_of(raw_->error)) : std::nullopt;
+    }
+    const invivo_progress *raw() const noexcept { return raw_; }
+
+private:
+    const invivo_progress *raw_;
 };
 
 /// An observer of reloads. The destructor removes it.

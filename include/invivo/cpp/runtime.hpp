@@ -348,6 +348,16 @@ public:
         };
         return observe(options, std::move(told));
     }
+    /// Calls `told(progress)` for each phase of the reloads that begin from now on, and for the end of each former generation,
+    /// on the thread that does the work. It must not wait for the runtime. See invivo_observer_options.progress.
+    template <typename F> INVIVO_LOCAL [[nodiscard]] observer on_progress(F told) const {
+        invivo_observer_options options{};
+        options.progress = [](void *data, const invivo_progress *raw) {
+            auto *box = static_cast<std::pair<invivo_runtime, F> *>(data);
+            detail::noting(box->first, "an observer of phases", [&] { box->second(progress(raw)); });
+        };
+        return observe(options, std::move(told));
+    }
     /// Calls `told(report)` after each commit that changed the definition, object or value of a key, with these changes.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_key(c_text key, F told) const {
         invivo_observer_options options{};

@@ -10,7 +10,19 @@ from .._classes.callables import check_callback
 from .._native.strings import name_bytes
 from .._services.config import ConfigObserver, config_observer
 from .._services.graph import Status, status
-from .._services.reports import Observer, Ready, Reloads, Report, kept_reports, observer, observer_of, ready
+from .._services.reports import (
+    Observer,
+    Phases,
+    Progress,
+    Ready,
+    Reloads,
+    Report,
+    kept_reports,
+    observer,
+    observer_of,
+    phases,
+    ready,
+)
 from .._values import conversion
 from .._values.foreign import Type
 from ..errors import ArgumentError, Error, WrongTypeError
@@ -66,6 +78,17 @@ class Observing(Resolving):
         """
         check_callback(callback, ("generation", "error"), "an observer of the first reload")
         return ready(self._open(), callback)
+
+    def on_progress(self, callback: Callable[[Progress], Any]) -> Phases:
+        """Calls ``callback(progress)`` for each phase of the reloads that begin from now on.
+
+        A reload begins with "detected": an edit of a followed file was noticed, or a call began. It is "planned", and
+        ends with one of "committed", "refused" and "unchanged", before the observers of reloads are called. "retired"
+        comes once for each former generation, when nothing reads it any more and the objects that end with it were
+        stopped. The callback runs on the thread that does the work and must not wait for the runtime.
+        """
+        check_callback(callback, ("progress",), "an observer of phases")
+        return phases(self._open(), callback)
 
     def observe_config(self, path: str, callback: Callable[[Any, int], Any]) -> ConfigObserver:
         """Calls ``callback(value, generation)`` after each reload that changed a whole path or anything below it.

@@ -26,8 +26,47 @@ def _named(prefix: str) -> dict[int, str]:
     }
 
 
+_CAUSES = _named("INVIVO_CAUSE_")
+_ORIGINS = _named("INVIVO_ORIGIN_")
+_WARNINGS = _named("INVIVO_WARNING_")
 _CHANGED = _named("INVIVO_CHANGED_")
 _PHASES = _named("INVIVO_PHASE_")
+_PROGRESS = _named("INVIVO_PROGRESS_")
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    """One part of the cause of a reload.
+
+    ``kind``: "file", "document", "define", "configure", "rollback", ...: the names of INVIVO_CAUSE_... in lower case.
+    ``name``: the key, source, assembly or other name; "" if the kind has none.
+    """
+
+    kind: str
+    name: str
+
+
+class Notice(str):
+    """A warning, which is its text: "a.yaml:2:10: 'audio.volum' is not read by anything".
+
+    ``kind``: "kept", "adjusted", "foreign", "unread", "renamed", "no_target", "refused", "unrestored", "setup",
+    "retyped", "diverged" or "other". ``line`` and ``column`` count from 1, and are 0 if they are unknown.
+    """
+
+    __slots__ = ("column", "file", "kind", "line")
+
+    kind: str
+    file: str
+    line: int
+    column: int
+
+    def __new__(cls, text: str, kind: str = "other", file: str = "", line: int = 0, column: int = 0) -> Notice:
+        self = super().__new__(cls, text)
+        self.kind, self.file, self.line, self.column = kind, file, line, column
+        return self
+
+    def __getnewargs__(self) -> tuple[str, str, str, int, int]:  # type: ignore[override]
+        return str(self), self.kind, self.file, self.line, self.column
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +76,9 @@ class Change:
     ``what``: "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured" (then ``key`` is a path of
     the configuration) or "dormant". ``untracked``: how many earlier objects of the key, of prototype or graph scope,
     live on and are not updated by reloads. ``location``: where the new value or definition is written,
-    "tuning.yaml:3:12"; "" if a call gave it, or if there is none.
+    "tuning.yaml:3:12"; "" if there is none, or if a call gave it without a location. The same as data: ``file``,
+    ``line`` and ``column``. ``origin``: the kind of its layer, "none", "file", "document", "call", "assembly",
+    "manifest", "override" or "rollback". ``layer``: the name of the source or assembly, or "".
     """
 
     key: str
@@ -45,16 +86,22 @@ class Change:
     property: str
     untracked: int = dataclasses.field(default=0, compare=False)
     location: str = dataclasses.field(default="", compare=False)
+    origin: str = dataclasses.field(default="none", compare=False)
+    layer: str = dataclasses.field(default="", compare=False)
+    file: str = dataclasses.field(default="", compare=False)
+    line: int = dataclasses.field(default=0, compare=False)
+    column: int = dataclasses.field(default=0, compare=False)
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
     """The outcome of one reload.
 
-    ``generation`` is the current one, also after a failure. ``warnings``: each with its location in a document, as in
-    the log, for example about misspelled paths. ``stop_error``: the error of a replaced object that could not be
-    stopped. ``nanoseconds["outage"]``: how long an exclusive object was stopped without a successor. ``omitted``: how
-    many changes a report of `Runtime.reports` does not contain; it has the first 1000.
+    ``generation`` is the current one, also after a failure. ``causes``: the parts of ``cause``. ``warnings``: each with
+    its location in a document, as in the log, for example about misspelled paths. ``stop_error``: the error of a
+    replaced object that could not be stopped. ``nanoseconds["outage"]``: how long an exclusive object was stopped
+    without a successor. ``omitted``: how many changes a report of `Runtime.reports` does not contain; it has the first
+    1000.
     """
 
     generation: int
@@ -64,8 +111,9 @@ class Report:
     nanoseconds: dict[str, int]
     text: str
     stop_error: Error | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
     omitted: int = 0
+    causes: tuple[Cause, ...] = ()
 
     @property
     def committed(self) -> bool:
@@ -89,6 +137,11 @@ def read_report(core: Core, pointer: int) -> Report:
             text(library.report_property(pointer, index)),
             int(library.report_untracked(pointer, index)),
             text(library.report_location(pointer, index)),
+            _ORIGINS.get(library.report_origin(pointer, index), "unknown"),
+            text(library.report_layer(pointer, index)),
+            text(library.report_file(pointer, index)),
+            library.report_line(pointer, index),
+            library.report_column(pointer, index),
         )
         for index in range(library.report_count(pointer))
     )
@@ -101,10 +154,40 @@ def read_report(core: Core, pointer: int) -> Report:
         text=text(library.report_text(pointer)),
         stop_error=library.failures.read(stopped) if stopped else None,
         warnings=tuple(
-            text(library.report_warning(pointer, index)) for index in range(library.report_warning_count(pointer))
+            Notice(
+                text(library.report_warning(pointer, index)),
+                _WARNINGS.get(library.report_warning_kind(pointer, index), "other"),
+                text(library.report_warning_file(pointer, index)),
+                library.report_warning_line(pointer, index),
+                library.report_warning_column(pointer, index),
+            )
+            for index in range(library.report_warning_count(pointer))
         ),
         omitted=library.report_omitted(pointer),
+        causes=tuple(
+            Cause(
+                _CAUSES.get(library.report_cause_kind(pointer, index), "unknown"),
+                text(library.report_cause_name(pointer, index)),
+            )
+            for index in range(library.report_cause_count(pointer))
+        ),
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class Progress:
+    """One phase of a reload, or the end of a former generation.
+
+    ``phase``: "detected", "planned", "committed", "refused", "unchanged" or "retired". ``reload``: the number of the
+    reload, the same in all its phases; 0 for "retired". ``generation``: the current one; for "retired" the one that has
+    ended. ``error``: why it was refused.
+    """
+
+    phase: str
+    reload: int
+    generation: int
+    cause: str
+    error: Error | None = None
 
 
 class _Reading:
@@ -150,6 +233,14 @@ class Ready(Subscription):
         self._handle = _observe(self, core, ready=_ready)
 
 
+class Phases(Subscription):
+    """A callback that is called for each phase of reloads: ``callback(progress)``."""
+
+    def __init__(self, core: Core, callback: Callable[[Progress], Any], place: Hashable) -> None:
+        super().__init__(core, callback, place)
+        self._handle = _observe(self, core, progress=_progress)
+
+
 class Purger:
     """Drops resolved objects before a commit that replaces them becomes visible. Until then nothing is kept."""
 
@@ -175,6 +266,14 @@ def _ready(item: Ready, _: int, generation: int, error: int | None) -> None:
     item.tell(generation, item.core.library.failures.read(error) if error else None)
 
 
+@callbacks.returns_nothing(c.invivo_observer_options, "progress", user_data=0)
+def _progress(item: Phases, _: int, progress: Any) -> None:
+    found = progress.contents
+    error = item.core.library.failures.read(found.error) if found.error else None
+    phase = _PROGRESS.get(found.phase, "unknown")
+    item.tell(Progress(phase, found.reload, found.generation, text(found.cause), error))
+
+
 @callbacks.returns_nothing(c.invivo_observer_options, "reloaded", user_data=0)
 def _reloaded(item: Observer | _Reading, _: int, report: int) -> None:
     item.heard(report)
@@ -190,6 +289,11 @@ def ready(core: Core, callback: Callable[[int, Error | None], Any]) -> Ready:
     return subscribed(core, "ready", callback, lambda place: Ready(core, callback, place))
 
 
+def phases(core: Core, callback: Callable[[Progress], Any]) -> Phases:
+    """Returns an observer of the phases of reloads."""
+    return subscribed(core, "phases", callback, lambda place: Phases(core, callback, place))
+
+
 def observer_of(core: Core, callback: Callable[[Report], Any], thing: Any) -> Observer:
     """Returns an observer of an object, which it does not keep."""
     if not isinstance(thing, Object) and core.entry_for(thing) is None:
@@ -202,7 +306,7 @@ def observer_of(core: Core, callback: Callable[[Report], Any], thing: Any) -> Ob
         core.drop(cell.number)
 
 
-def _observe(item: Observer | Ready | Purger, core: Core, **given: Any) -> c.invivo_observer:
+def _observe(item: Observer | Ready | Phases | Purger, core: Core, **given: Any) -> c.invivo_observer:
     options = c.invivo_observer_options()
     options.struct_size = ctypes.sizeof(options)
     for name, value in given.items():

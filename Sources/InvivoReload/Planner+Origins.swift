@@ -1,0 +1,51 @@
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoWiring
+
+/// The layers that new values and definitions belong to. By the thread that plans.
+struct Origins {
+    private let staged: [Document]
+    private let open: [Document]
+    private let manifest: String
+    private let isRollback: Bool
+
+    init(_ staged: Staged, _ open: [Document], manifest: String) {
+        self.staged = staged.documents.map(\.document)
+        self.open = open
+        self.manifest = manifest
+        isRollback = staged.restored != nil
+    }
+
+    /// The origin of a value of the documents and settings.
+    func value(at location: Location) -> Report.Origin {
+        if isRollback { return Report.Origin(.rollback, location.file) }
+        guard !location.file.isEmpty else { return Report.Origin(.call) }
+        if location.file == manifest { return Report.Origin(.manifest, manifest) }
+        // A changed value is nearly always one of a document that changes.
+        let document =
+            staged.first { $0.name == location.file } ?? open.first { $0.name == location.file }
+        guard let document else { return Report.Origin(.call) }
+        return Report.Origin(document.path == nil ? .document : .file, document.name)
+    }
+
+    /// The origin of a definition. `isOverridden`: the definition of an override is in force.
+    func definition(_ definition: Definition, isOverridden: Bool) -> Report.Origin {
+        if isOverridden { return Report.Origin(.override) }
+        if isRollback { return Report.Origin(.rollback, definition.body.assembly ?? "") }
+        if let assembly = definition.body.assembly { return Report.Origin(.assembly, assembly) }
+        if !manifest.isEmpty && definition.location.file == manifest { return Report.Origin(.manifest, manifest) }
+        return Report.Origin(.call)
+    }
+}
+
+extension Planner {
+    /// Returns the origin of the definition of a key after the plan; none if it is removed.
+    func origin(of definition: Definition?, _ definitions: DefinitionPlan, _ origins: Origins) -> Report.Origin {
+        guard let definition else { return .none }
+        let hasOverrides = !before.overrides.isEmpty || !definitions.overrides.isEmpty
+        let isOverridden =
+            hasOverrides
+            && (definitions.overrides[definition.id] ?? before.overrides[definition.id])?.isEmpty == false
+        return origins.definition(definition, isOverridden: isOverridden)
+    }
+}
