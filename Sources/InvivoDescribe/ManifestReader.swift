@@ -280,14 +280,18 @@ private struct ComponentReader {
         given.compactMap { injection in
             guard let name = injection.name, let type else {
                 return source(injection).map {
-                    Injection(name: injection.name, $0, listeners: listeners(injection), onChange: onChange(injection), owns: owns(injection))
+                    Injection(
+                        name: injection.name, $0, listeners: listeners(injection), onChange: onChange(injection),
+                        owns: owns(injection))
                 }
             }
             do throws(Failure) {
                 let property = try type.description.property(named: name).property
                 guard let source = source(injection, .property(property)) else { return nil }
                 if let value = source.constant { _ = try property.check(value) }
-                return Injection(name: name, source, listeners: listeners(injection), onChange: onChange(injection), owns: owns(injection))
+                return Injection(
+                    name: name, source, listeners: listeners(injection), onChange: onChange(injection),
+                    owns: owns(injection))
             } catch {
                 note(error, injection)
                 return nil
@@ -301,7 +305,8 @@ private struct ComponentReader {
             note(
                 Failure(
                     .argument,
-                    "\(owns(item) ? "owns" : "on_change") is for an injection as a whole, not for an item of it: write it at the outer one"),
+                    "\(owns(item) ? "owns" : "on_change") is for an injection as a whole, not for an item of it: write it at the outer one"
+                ),
                 item)
         }
     }
@@ -326,7 +331,9 @@ private struct ComponentReader {
 
     mutating func injections(_ given: [ManifestInjection]) -> [Injection] {
         given.compactMap { injection in
-            source(injection).map { Injection(name: injection.name, $0, onChange: onChange(injection), owns: owns(injection)) }
+            source(injection).map {
+                Injection(name: injection.name, $0, onChange: onChange(injection), owns: owns(injection))
+            }
         }
     }
 

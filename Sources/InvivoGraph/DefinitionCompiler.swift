@@ -93,12 +93,15 @@ struct DefinitionCompiler {
         guard injections.contains(where: \.owns) else { return }
         let owned = references.edges.filter(\.edge.owns)
         if owned.isEmpty, errors.isEmpty, lacks.isEmpty {
-            fail(.argument, "owns is declared for an injection that refers to no key: nothing would set the object up again")
+            fail(
+                .argument,
+                "owns is declared for an injection that refers to no key: nothing would set the object up again")
         }
         if !owned.isEmpty, !definition.scope.isShared, !body.flags.contains(.tracked), !definition.isAbstract {
             fail(
                 .argument,
-                "owns is for shared and tracked definitions: the objects of scope \(definition.scope.name) are not known")
+                "owns is for shared and tracked definitions: the objects of scope \(definition.scope.name) are not known"
+            )
         }
         if owned.contains(where: \.edge.isKept) {
             fail(.argument, "owns with on_change: keep: the object would be set up again for what it does not receive")

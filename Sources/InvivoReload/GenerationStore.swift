@@ -71,7 +71,8 @@ final class GenerationStore: Sendable {
         let (former, names) = (container.currentGraph(), container.names)
         let (snapshot, replaced) = state.withLock { state in
             let replaced = state.replacedContent(by: wiring)
-            state = state.applying(wiring, findings, plan.dependencies, plan.restarts, former: former, next: next, names)
+            state = state.applying(
+                wiring, findings, plan.dependencies, plan.restarts, former: former, next: next, names)
             return (state, replaced)
         }
         let dropped = history.note(

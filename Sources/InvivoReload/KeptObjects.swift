@@ -47,7 +47,8 @@ struct KeptObjects {
         var concerned =
             changed.isEmpty && owners.isEmpty && !observed.hasUnfinished
             ? Owners.Concerned()
-            : observed.concerned(by: changed, owners: owners, settable: settable, rebuilt: steps.rebuilt, links.owners(of:))
+            : observed.concerned(
+                by: changed, owners: owners, settable: settable, rebuilt: steps.rebuilt, links.owners(of:))
         var seen = Set(concerned.setUp + concerned.retried)
         concerned.refreshed = (refreshed + concerned.refreshed).filter { seen.insert($0).inserted }
         return concerned

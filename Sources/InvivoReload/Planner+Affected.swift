@@ -126,7 +126,8 @@ extension Planner {
                     path: definition.key, at: definition.location))
             return true
         }
-        let isBack = recipe.definition.isSame(as: former.definition) && recipe.definition.hasSameBase(as: former.definition)
+        let isBack =
+            recipe.definition.isSame(as: former.definition) && recipe.definition.hasSameBase(as: former.definition)
         restarts[id, default: .init()].definition = !isBack
         effects.store.touched.insert(id)
         if !isBack {

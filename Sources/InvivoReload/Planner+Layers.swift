@@ -48,7 +48,7 @@ extension Planner {
             try Loading.check()
             let key = (wiring.definitions.changed[id] ?? nil)?.key ?? names.name(id)
             let count = warnings.count
-            note { () throws(Failure) in 
+            note { () throws(Failure) in
                 try planLayers(wiring, &effects, &restarts, id, key, try documents.said(key), &warnings)
             }
             noteWarnings(key, since: count)

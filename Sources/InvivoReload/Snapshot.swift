@@ -46,7 +46,8 @@ struct Snapshot: Sendable {
         decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], rules: RuleTable = RuleTable(),
         blocked: TreeDictionary<UInt32, [String]> = [:],
         targetTypes: TreeDictionary<UInt32, ObjectType> = [:], warned: NameSet = [],
-        kept: KeptDependencies = KeptDependencies(), restarts: PendingRestarts = PendingRestarts(), lastNumber: UInt64 = 0,
+        kept: KeptDependencies = KeptDependencies(), restarts: PendingRestarts = PendingRestarts(),
+        lastNumber: UInt64 = 0,
         links: Links = Links()
     ) {
         self.config = config
@@ -187,7 +188,8 @@ extension Snapshot {
             config: config, definitions: definitions, originals: originals, assemblies: assemblies,
             overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, rules: rules,
             blocked: blocked,
-            targetTypes: targetTypes, warned: warned, kept: kept, restarts: restarts, lastNumber: lastNumber, links: links)
+            targetTypes: targetTypes, warned: warned, kept: kept, restarts: restarts, lastNumber: lastNumber,
+            links: links)
     }
 
     /// Visits the parents of a key and of its overrides. An override of a removed key has no parent.
