@@ -109,6 +109,9 @@ public final class Target: Sendable {
 extension Runtime {
     /// Attaches a live instance of a described class to a key. The layers of documents are applied now and at every
     /// reload, until the target is detached.
+    ///
+    /// In a setup, the target belongs to the object that is set up: it is attached by a change set that follows the commit, and
+    /// is detached with the teardown, not with the release of the result.
     public func attachTarget(_ instance: AnyObject, _ key: String) throws(InvivoError) -> Target {
         if let object = instance as? Object {
             try object.require(in: core)

@@ -227,7 +227,9 @@ public func invivo_target_attach(
     return answering(error) { () throws(Failure) in
         let held = try HeldObject(object)
         let engine = try Engine.find(held.type.container.handle)
-        let target = try engine.attach(object.bits, key: try text(key, "key"))
+        let key = try text(key, "key")
+        if try engine.attachInSetup(object.bits, key: key) { return }
+        let target = try engine.attach(object.bits, key: key)
         out?.pointee.bits = target.handleBits
     }
 }

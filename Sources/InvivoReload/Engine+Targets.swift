@@ -8,28 +8,36 @@ internal import InvivoWiring
 extension Engine {
     /// Attaches a live object to a spec key. The traits of documents are applied before this returns.
     public func attach(_ object: UInt64, key: String) throws(Failure) -> Target {
-        guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
-        let id = try container.intern(key)
-        let target = Target(id: id, key: key, object: object, type: ObjectType.of(record), container)
+        let target = try target(object, key)
         // One turn for all of it: another thread may attach the same object.
-        var former: Target?
         try reloader.commit(ChangeSet(Cause(.attach, key))) { (set) throws(Failure) in
-            former = targets.target(of: object)
-            if let former { set.targets = [.detach(former)] }
-            set.targets.append(.attach(target))
+            set.targets = [.attach(target)]
         } then: {
-            former?.closeHandle()
             _ = target.open()
-            targets.insert(target)
-            // Attached, it belongs to its domain.
-            record.pointee.thread = ObjectType.of(record).domain?.thread ?? 0
-            let extra = ObjectExtra.of(record)
-            if !extra.reportsDisposal {
-                extra.reportsDisposal = true
-                extra.beforeDisposal.append { [weak targets] in targets?.objectIsGone(object) }
-            }
         }
         return target
+    }
+
+    /// Attaches a live object for the object whose setup runs on this thread: by the next change set, and until the next teardown.
+    /// Returns false outside of a setup.
+    public func attachInSetup(_ object: UInt64, key: String) throws(Failure) -> Bool {
+        guard let setup = RunningSetup(of: container) else { return false }
+        guard let lease = targets.attaching(object) else { throw Failure(.handle, "the object handle is stale") }
+        let target = try target(object, key)
+        var set = ChangeSet(Cause(.attach, key))
+        set.targets = [.attach(target, lease)]
+        try reloader.submit(set)
+        setup.add { [weak self] () throws(Failure) in
+            // Close restores the values of all attached objects.
+            do throws(Failure) { try self?.detachLater(target) } catch  where error.code == .closed {}
+        }
+        return true
+    }
+
+    private func target(_ object: UInt64, _ key: String) throws(Failure) -> Target {
+        guard let record = ObjectTable.record(object) else { throw Failure(.handle, "the object handle is stale") }
+        return Target(
+            id: try container.intern(key), key: key, object: object, type: ObjectType.of(record), container)
     }
 
     public func detach(_ target: Target) throws(Failure) {

@@ -178,7 +178,7 @@ extension Reloader {
         if retrying && !concernsNoOpenDocument && set.restoredGeneration == nil {
             set.documents = documents.withRefused(set.documents)
         }
-        set.targets = targets.withoutFormer(set.targets)
+        set.targets = targets.current(set.targets)
         let prepared = PreparedReload(set, given: given, concernsNoOpenDocument: concernsNoOpenDocument)
         if let failure = set.staleness(in: container.currentGraph().generation) {
             prepared.outcome = .failed(failure)

@@ -33,11 +33,12 @@ public final class Target: Sendable {
 
 /// The attachment or detachment of a target.
 enum TargetChange: Sendable {
-    case attach(Target)
+    /// With a lease on its object, if nobody waits for it.
+    case attach(Target, Targets.Attaching? = nil)
     case detach(Target)
 }
 
 extension [TargetChange] {
-    var attached: [Target] { compactMap { if case .attach(let target) = $0 { target } else { nil } } }
+    var attached: [Target] { compactMap { if case .attach(let target, _) = $0 { target } else { nil } } }
     var detached: [Target] { compactMap { if case .detach(let target) = $0 { target } else { nil } } }
 }

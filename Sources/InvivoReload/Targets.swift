@@ -10,6 +10,8 @@ final class Targets: Sendable {
         var ofObject: [UInt64: Target] = [:]
         /// The committed attachments of each key, in attachment order. Changed by the reload that has the turn.
         var ofKey: [UInt32: [Target]] = [:]
+        /// The numbers of leases on objects whose attachment waits for the worker.
+        var attaching: [UInt64: UInt64] = [:]
         /// Targets whose objects have ended. The next reload removes them from `ofKey`.
         var gone: [Target] = []
     }
@@ -31,9 +33,6 @@ final class Targets: Sendable {
     /// The attached objects of each key, in attachment order.
     var all: [UInt32: [Target]] { state.locked { $0.ofKey } }
 
-    /// After the commit that attached it.
-    func insert(_ target: Target) { state.locked { $0.ofObject[target.object] = target } }
-
     /// After the commit that detached it.
     func remove(_ target: Target) {
         state.locked { if $0.ofObject[target.object] === target { $0.ofObject[target.object] = nil } }
@@ -42,6 +41,7 @@ final class Targets: Sendable {
 
     /// Attaches and detaches the targets of a change set. Called when its generation is stored.
     func change(attached: [Target], detached: [Target]) {
+        guard !attached.isEmpty || !detached.isEmpty else { return }
         state.locked { state in
             for target in attached { state.ofKey[target.id, default: []].append(target) }
             for target in detached {
@@ -50,6 +50,20 @@ final class Targets: Sendable {
             }
         }
         for target in detached { remove(target) }
+        for target in attached { insert(target) }
+    }
+
+    private func insert(_ target: Target) {
+        guard let record = ObjectTable.record(target.object) else { return }
+        state.locked { $0.ofObject[target.object] = target }
+        // Attached, it belongs to its domain.
+        record.pointee.thread = target.type.domain?.thread ?? 0
+        let extra = ObjectExtra.of(record)
+        if !extra.reportsDisposal {
+            extra.reportsDisposal = true
+            let object = target.object
+            extra.beforeDisposal.append { [weak self] in self?.objectIsGone(object) }
+        }
     }
 
     /// Removes the target of an object that is being disposed of. Does not use the object.
@@ -73,14 +87,32 @@ final class Targets: Sendable {
         withExtendedLifetime(gone) {}
     }
 
-    /// Returns the changes without targets that were detached, or attached again, since they were written.
-    func withoutFormer(_ changes: [TargetChange]) -> [TargetChange] {
-        guard !changes.detached.isEmpty else { return changes }
-        let all = all
-        return changes.filter { change in
-            guard case .detach(let target) = change else { return true }
-            return all[target.id]?.contains { $0 === target } == true
+    /// Returns the changes as they are now: without targets that were detached, or attached again, since they were written, or that
+    /// are detached again; an object that is attached leaves its former key.
+    func current(_ changes: [TargetChange]) -> [TargetChange] {
+        guard !changes.isEmpty else { return changes }
+        let (all, ofObject) = state.locked { ($0.ofKey, $0.ofObject) }
+        let (attached, detached) = (changes.attached, changes.detached)
+        var result: [TargetChange] = []
+        for change in changes {
+            switch change {
+            case .detach(let target):
+                if all[target.id]?.contains(where: { $0 === target }) == true {
+                    result.append(change)
+                } else {
+                    release(target)
+                }
+            case .attach(let target, _):
+                guard !detached.contains(where: { $0 === target }),
+                    attached.last(where: { $0.object == target.object }) === target
+                else { continue }
+                if let former = ofObject[target.object], !detached.contains(where: { $0 === former }) {
+                    result.append(.detach(former))
+                }
+                result.append(change)
+            }
         }
+        return result
     }
 
     // MARK: targets that are detached later
@@ -99,10 +131,33 @@ final class Targets: Sendable {
         withExtendedLifetime(kept) {}
     }
 
-    /// For callers that hold the monitor: the leases of `keep`, by object.
+    /// A lease on an object whose attachment waits for the worker; part of the change set. Must not be dropped with the monitor held.
+    final class Attaching: Sendable {
+        private let lease: ObjectLease
+        private let targets: Targets
+
+        fileprivate init(_ lease: ObjectLease, _ targets: Targets) { (self.lease, self.targets) = (lease, targets) }
+
+        deinit {
+            targets.state.locked { state in
+                let count = state.attaching[lease.bits, default: 1] - 1
+                state.attaching[lease.bits] = count == 0 ? nil : count
+            }
+        }
+    }
+
+    /// Keeps an object until its attachment by a submitted change set. Nil if the object has ended.
+    func attaching(_ object: UInt64) -> Attaching? {
+        guard ObjectTable.retain(object) else { return nil }
+        state.locked { $0.attaching[object, default: 0] += 1 }
+        return Attaching(ObjectLease(owning: object), self)
+    }
+
+    /// For callers that hold the monitor: the leases of `keep` and `attaching`, by object.
     func leases() -> [UInt64: UInt64] {
         var found: [UInt64: UInt64] = [:]
         state.held { state in
+            found = state.attaching
             for target in state.ofObject.values where target.kept.held({ $0 != nil }) {
                 found[target.object, default: 0] += 1
             }

@@ -59,7 +59,11 @@ INVIVO_API invivo_status invivo_object_wrap(invivo_runtime runtime, invivo_type 
  * The runtime holds the object weakly and detaches it at its disposal. Several objects may share a key. An object has
  * one key at a time: attaching it again first removes the traits of its former key. Attaching the shared instance of a
  * key to another key returns INVIVO_E_EXISTS. When the runtime closes, attached objects get their own values back.
- * `out` may be NULL. */
+ * `out` may be NULL.
+ *
+ * In a `setup` (setup.h), the target belongs to the object that is set up: it is detached before `setup` runs again, and
+ * when the object ends. It is then attached and detached by submitted change sets, which follow the commit; `out` receives a
+ * zero handle, and an error of the traits is reported to the observers. */
 INVIVO_API invivo_status invivo_target_attach(invivo_object object, const char *key, invivo_target *out,
                                               invivo_error **error) INVIVO_WAITS;
 /** Detaches a target: removes its traits and drops the attachment. */

@@ -8,7 +8,7 @@
 INVIVO_EXTERN_C_BEGIN
 
 /* A type may have a function `setup` (type.h). Everything that it registers through the runtime belongs to the object:
- * effects (invivo_effect), children (invivo_child), and observers (invivo_observe). It is undone in reverse order when the
+ * effects (invivo_effect), children (invivo_child), observers (invivo_observe), and targets (invivo_target_attach). It is undone in reverse order when the
  * object ends, and before `setup` runs again, after `teardown`.
  *
  * The object is then the owner of its children. When the definition of a child changes, or something that the child is

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -374,3 +375,44 @@ def test_an_owner_of_an_injected_object() -> None:
         assert owner.brush is not first
         assert (owner.setups, late.setups) == (2, 2)
         assert runtime["a.owner"] is owner
+
+
+class Dial:
+    level = invivo.tunable(1)
+
+
+class Desk:
+    """Attaches its dial in each setup."""
+
+    ink: Ink = invivo.injected(owns=True)
+
+    def __init__(self) -> None:
+        self.dial = Dial()
+
+    @invivo.on_setup
+    def set_up(self) -> None:
+        invivo.current().attach_target(self.dial, "desk.dial")
+
+
+def test_a_target_of_a_setup() -> None:
+    with Runtime() as runtime:
+
+        def wait_for(level: int) -> None:
+            end = time.monotonic() + 20
+            while dial.level != level and time.monotonic() < end:
+                runtime.poll(0.01)
+            assert dial.level == level
+
+        runtime.declare_target("desk.dial", Dial)
+        with runtime.changes() as changes:
+            changes.document("a.yaml", "traits: { desk.dial: [Set: { level: 5 }] }")
+        runtime.define(Ink, "a.ink", "singleton")
+        runtime.define(Desk, "a.desk", "singleton")
+        dial = runtime["a.desk"].dial
+        for rank in range(3):
+            runtime.define(Ink, "a.ink", "singleton", options=invivo.options(rank=rank))
+            wait_for(5)
+            assert runtime.info.targets == 1
+        runtime.remove("a.desk")
+        wait_for(1)
+        assert runtime.info.targets == 0
