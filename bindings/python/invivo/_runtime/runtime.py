@@ -273,8 +273,8 @@ class Runtime(Filling, Changing, Observing):
     def attach_target(self, thing: Any, key: str) -> Target:
         """Attaches a live object to a spec key: documents tune it through the key, now and at every reload.
 
-        The object is not kept alive by it. In `on_setup` the target belongs to the object that is set up: it is attached
-        by a change set that follows the commit, and detached with the teardown.
+        The object is not kept alive by it. In `on_setup` the target belongs to the object that is set up: it is
+        attached by a change set that follows the commit, and detached with the teardown.
         """
         core = self._open()
         target = c.invivo_target()
