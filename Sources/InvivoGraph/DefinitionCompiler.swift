@@ -92,12 +92,12 @@ struct DefinitionCompiler {
             + (body.maker?.invocation.arguments ?? [])
         guard injections.contains(where: \.owns) else { return }
         let owned = references.edges.filter(\.edge.owns)
-        if owned.isEmpty, errors.isEmpty, lacks.isEmpty {
+        if injections.contains(where: { $0.owns && !$0.source.refers }) {
             fail(
                 .argument,
                 "owns is declared for an injection that refers to no key: nothing would set the object up again")
         }
-        if !owned.isEmpty, !definition.scope.isShared, !body.flags.contains(.tracked), !definition.isAbstract {
+        if !definition.scope.isShared, !body.flags.contains(.tracked), !definition.isAbstract {
             fail(
                 .argument,
                 "owns is for shared and tracked definitions: the objects of scope \(definition.scope.name) are not known"

@@ -66,6 +66,14 @@ extension Injection {
         /// The directly nested sources, in order.
         public let parts: [Source]
 
+        /// Whether it, or a part of it, refers to keys, types or paths.
+        var refers: Bool {
+            switch kind {
+            case .reference, .type, .all, .config: true
+            default: parts.contains(where: \.refers)
+            }
+        }
+
         /// The value of a constant; nil for other sources.
         public var constant: Value? { if case .value(let constant) = kind { constant.value } else { nil } }
 

@@ -64,11 +64,16 @@ extension Engine {
         status.former = reclaimer.former()
         let unfinished = container.life.owners.unfinishedKeys
         let (graph, snapshot) = (container.currentGraph(), generations.snapshot)
-        let (restores, marks) = container.monitor.locked {
+        let (restores, marks, pending) = container.monitor.locked {
             status.waitingJobs = container.domains.waitingJobs.count
-            return (reloader.restores.keys, snapshot.kept.holders.map { ($0, snapshot.kept.of($0, in: graph)) })
+            return (reloader.restores.keys, snapshot.kept.holders.map { ($0, snapshot.kept.of($0, in: graph)) }, snapshot.restarts.all(in: graph))
         }
-        status.restarts = snapshot.restarts.all(in: graph, container.names)
+        status.restarts = pending.map { id, property, since in
+            let properties = graph.recipe(id)?.type?.description.properties ?? []
+            let name = property.map { $0 < properties.count ? properties[$0].name : "" } ?? ""
+            return (container.keyName(id), name, since)
+        }
+        .sorted { ($0.key, $0.property) < ($1.key, $1.property) }
         status.unrestored = restores.union(unfinished).map(container.keyName).sorted()
         for (holder, dependencies) in marks {
             for (dependency, since) in dependencies {

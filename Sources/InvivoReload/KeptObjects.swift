@@ -12,7 +12,7 @@ struct KeptObjects {
     ///
     /// An owner of a changed child, or of an injected object, is set up again. A tracked object whose own definition changes is treated like a child. Objects into which
     /// something new is injected, and attached objects of changed keys, are refreshed.
-    func concerned(by effects: Effects) -> Owners.Concerned {
+    func concerned(by effects: Effects, _ wiring: NextWiring) -> Owners.Concerned {
         guard observed.hasCalledObjects else { return Owners.Concerned() }
         let steps = effects.steps
         let hasOwners = observed.hasOwners
@@ -39,7 +39,7 @@ struct KeptObjects {
         if hasOwners {
             changed += observed.children(of: steps.rebuilt.filter { !followed.contains($0) })
         }
-        let owners = links.owners.isEmpty ? [] : steps.rebuilt.sorted().flatMap { links.owners[$0] }
+        let owners = owners(of: steps.rebuilt, wiring)
         for (id, _) in steps.reinjected where isTold(id) { refreshed += observed.objects(id) }
         for id in steps.rebuilt {
             refreshed += observed.targets(id).filter { $0.type.description.functions.areToldOfCommits }.map(\.object)
@@ -48,10 +48,38 @@ struct KeptObjects {
             changed.isEmpty && owners.isEmpty && !observed.hasUnfinished
             ? Owners.Concerned()
             : observed.concerned(
-                by: changed, owners: owners, settable: settable, rebuilt: steps.rebuilt, links.owners(of:))
+                by: changed, owners: owners, settable: settable, rebuilt: steps.rebuilt, allOwners(of:))
         var seen = Set(concerned.setUp + concerned.retried)
         concerned.refreshed = (refreshed + concerned.refreshed).filter { seen.insert($0).inserted }
         return concerned
+    }
+
+    /// The definitions whose objects own something that the plan replaces, adds or removes.
+    private func owners(of rebuilt: IDSet, _ wiring: NextWiring) -> [UInt32] {
+        var found = links.owners.isEmpty ? [] : rebuilt.sorted().flatMap { links.owners[$0] }
+        for (id, recipe) in wiring.compiled.recipes.sorted(by: { $0.key < $1.key }) where !rebuilt.contains(id) {
+            guard let former = graph.recipe(id), wiring.definitions.changed[id] == nil,
+                recipe.references.owned != former.references.owned
+            else { continue }
+            found.append(id)
+        }
+        return found
+    }
+
+    /// The definitions whose objects own those of a key: also under its other names, and through choices.
+    private func allOwners(of id: UInt32) -> [UInt32] {
+        guard !links.owners.isEmpty else { return [] }
+        var found: [UInt32] = []
+        var seen: Set<UInt32> = [id]
+        var names = [id]
+        while let name = names.popLast() {
+            found += links.owners[name]
+            names += links.aliases[name].filter { seen.insert($0).inserted }
+            names += links.dependents.holders(of: name).filter {
+                graph.recipe($0)?.definition.body.choice != nil && seen.insert($0).inserted
+            }
+        }
+        return found
     }
 
     private func isTold(_ id: UInt32) -> Bool {

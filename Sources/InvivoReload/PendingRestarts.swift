@@ -10,8 +10,9 @@ struct PendingRestarts: Sendable {
     struct Change {
         /// Whether the definition differs from that of the object; nil if the plan does not change the definition.
         var definition: Bool?
-        /// The values of properties before and after the plan; nil = the property's own.
+        /// The values of properties of `object` before and after the plan; nil = the property's own.
         var properties: [Int: (former: Value?, next: Value?)] = [:]
+        var object: UInt64 = 0
     }
 
     typealias Changes = [UInt32: Change]
@@ -21,7 +22,8 @@ struct PendingRestarts: Sendable {
         let slot: UInt64
         /// The generation that changed the definition.
         var definition: UInt64?
-        /// The generation that first changed a property, and the value that the object has.
+        /// The generation that first changed a property, and the value that `object` has.
+        var object: UInt64 = 0
         var properties: [Int: (since: UInt64, value: Value?)] = [:]
 
         var isEmpty: Bool { definition == nil && properties.isEmpty }
@@ -40,6 +42,9 @@ struct PendingRestarts: Sendable {
             if let differs = change.definition {
                 entry.definition = differs ? entry.definition ?? next.generation : nil
             }
+            if !change.properties.isEmpty, entry.object != change.object {
+                (entry.object, entry.properties) = (change.object, [:])
+            }
             for (property, values) in change.properties {
                 let known = entry.properties[property] ?? (next.generation, values.former)
                 let isBack = Self.areSame(known.value, values.next)
@@ -55,19 +60,22 @@ struct PendingRestarts: Sendable {
         return a.isSame(as: b)
     }
 
-    /// All pending changes: key, name of the property or "", and the generation that first changed it.
-    func all(in graph: Graph, _ names: KeyNames) -> [(key: String, property: String, since: UInt64)] {
-        entries.flatMap { id, entry in
-            let key = names.name(id)
-            let definition = entry.definition.map { [(key: key, property: "", since: $0)] } ?? []
-            let properties = graph.recipe(id)?.type?.description.properties ?? []
-            return definition
-                + entry.properties.sorted { $0.key < $1.key }.filter { $0.key < properties.count }.map {
-                    (key: key, property: properties[$0.key].name, since: $0.value.since)
-                }
+    /// One pending change; without a property: of the definition.
+    typealias Pending = (id: UInt32, property: Int?, since: UInt64)
+
+    /// All pending changes. Called with the monitor held.
+    func all(in graph: Graph) -> [Pending] {
+        entries.flatMap { id, entry -> [Pending] in
+            let definition = entry.definition.map { [Pending(id, nil, $0)] } ?? []
+            guard graph.cell(id)?.objects().contains(where: { $0.object == entry.object }) == true else {
+                return definition
+            }
+            return definition + entry.properties.map { Pending(id, $0.key, $0.value.since) }
         }
-        .sorted { ($0.key, $0.property) < ($1.key, $1.property) }
     }
+
+    /// The keys whose definitions wait for their objects to be created again.
+    var waiting: [UInt32] { entries.isEmpty ? [] : entries.filter { $0.value.definition != nil }.map(\.key) }
 
     /// The generation since which the definition of a key waits for its object to be created again; nil if it does not.
     func since(_ id: UInt32) -> UInt64? { entries[id]?.definition }

@@ -18,9 +18,9 @@ extension Planner {
         func isDeclared(_ id: UInt32) -> Bool { wiring.definitions.changed[id] != nil && !rebased.contains(id) }
         let resets = Set(resetKeys(wiring, effects.editor))
         var queue: [UInt32] = []
-        for id in wiring.definitions.changed.keys.sorted() where !rebased.contains(id) {
+        for id in wiring.definitions.changed.keys.sorted() {
             if !resets.contains(id), planRestart(id, wiring, &effects, &restarts, &failures) { continue }
-            queue.append(id)
+            if !rebased.contains(id) { queue.append(id) }
         }
         queue += wiring.config.changedIDs.sorted()
         var followers = Followers(self, wiring.definitions.changed)
@@ -30,6 +30,8 @@ extension Planner {
         }
         for (id, recipe) in rebound.sorted(by: { $0.key < $1.key }) {
             effects.store.touched.insert(id)
+            // The object has the references of its own definition.
+            if waiting(id) != nil, recipe.waits.isEmpty { continue }
             if let former = graph.recipe(id), isHeld(id), followers.stays(id, bound: recipe, after: former) { continue }
             if let former = graph.recipe(id), former.hasSameInitializer(as: recipe), isHeld(id),
                 isChangedInPlace(id) || isNotifiedOfChange(former, recipe)
@@ -63,6 +65,14 @@ extension Planner {
                     continue
                 }
                 let isHeld = isHeld(holder)
+                var edge = edge
+                if let waiting = waiting(holder) {
+                    guard let own = waiting.references.edges.first(where: { $0.id == id }), !own.edge.isDeferred else {
+                        continue
+                    }
+                    // It is rebuilt from the current definition, or stays.
+                    edge = Edge(.initializer, own.edge.onChange, owns: own.edge.owns)
+                }
                 if isHeld && followers.stays(holder, edge.onChange, when: id) { continue }
                 if edge.way == .injection && edge.onChange == .follow && isHeld && isChangedInPlace(holder, [id]) {
                     reinjected.insert(holder)
@@ -105,12 +115,13 @@ extension Planner {
     ) -> Bool {
         guard let cell = graph.cell(id), cell.id == id, cell.definition.body.flags.contains(.restart), isHeld(id),
             before.overrides[id] == nil, wiring.definitions.overrides[id] == nil,
-            let definition = next(id, wiring.definitions), let recipe = wiring.compiled.recipes[id],
-            recipe.waits.isEmpty
+            let definition = next(id, wiring.definitions), let recipe = wiring.compiled.recipes[id]
         else { return false }
         let former = cell.recipe
         let differing: String? =
-            if recipe.type !== former.type || definition.alias != nil || definition.body.choice != nil {
+            if !recipe.waits.isEmpty {
+                "activation"
+            } else if recipe.type !== former.type || definition.alias != nil || definition.body.choice != nil {
                 "type"
             } else if recipe.scope != former.scope {
                 "scope"
@@ -126,8 +137,13 @@ extension Planner {
                     path: definition.key, at: definition.location))
             return true
         }
-        let isBack =
-            recipe.definition.isSame(as: former.definition) && recipe.definition.hasSameBase(as: former.definition)
+        // Rank and visibility take effect at once.
+        let atOnce: Definition.Flags = [.hiddenClass, .hiddenInterface]
+        let comparable = recipe.definition.with { body in
+            body.rank = former.definition.body.rank
+            body.flags = body.flags.subtracting(atOnce).union(former.definition.body.flags.intersection(atOnce))
+        }
+        let isBack = comparable.isSame(as: former.definition) && comparable.hasSameBase(as: former.definition)
         restarts[id, default: .init()].definition = !isBack
         effects.store.touched.insert(id)
         if !isBack {
@@ -137,6 +153,12 @@ extension Planner {
                     from: origin(of: definition, wiring.definitions, wiring.origins)))
         }
         return true
+    }
+
+    /// The compiled definition that the existing object of a key was created from, if a change of its definition waits for a restart.
+    private func waiting(_ id: UInt32) -> Recipe? {
+        guard before.restarts.since(id) != nil, let cell = graph.cell(id), cell.id == id, isHeld(id) else { return nil }
+        return cell.recipe
     }
 
     /// Plans the holders that keep dependencies that the plan replaces.

@@ -73,7 +73,11 @@ extension Planner {
         _ failures: inout [Failure]
     ) throws(Failure) {
         var suspects = Set(compiled.recipes.filter { !$0.value.references.owned.isEmpty }.map(\.key))
-        for id in definitions.changed.keys { suspects.formUnion(before.links.owners(of: id)) }
+        if !before.links.owners.isEmpty {
+            for id in IDSet(definitions.changed.keys).union(compiled.recipes.keys) {
+                for name in [id] + before.links.allAliases(of: id) { suspects.formUnion(before.links.owners[name]) }
+            }
+        }
         var reported: Set<UInt32> = []
         var loading = LoadSteps()
         for id in suspects.sorted() where !reported.contains(id) {
@@ -82,7 +86,9 @@ extension Planner {
             var waiting = [first]
             while let owner = waiting.popLast() {
                 try loading.step()
-                for target in owner.references.owned {
+                // A choice stands for the definition that it selects.
+                let isChoice = owner.definition.body.choice != nil
+                for target in isChoice ? owner.references.dependencies : owner.references.owned {
                     guard let owned = recipe(target), from[owned.id] == nil else { continue }
                     from[owned.id] = owner.id
                     waiting.append(owned)

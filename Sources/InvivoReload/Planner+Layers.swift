@@ -280,8 +280,10 @@ extension Planner {
         let changed = changedValues(of: id, former, layers, isRestarted ? nil : definition)
         for (index, property, old, new) in changed {
             let isPending = property.takesRestart || !(hasLive || property.isInBlock)
-            if property.takesRestart, !shared.isEmpty {
+            let object = property.takesRestart && shared.count == 1 ? shared.first ?? 0 : 0
+            if object != 0 {
                 restarts[id, default: .init()].properties[index] = (old, new)
+                restarts[id]?.object = object
             }
             var location = Location()
             var origin = Report.Origin.none

@@ -60,7 +60,7 @@ struct Planner {
         let findings = try planLayers(wiring, &effects, &restarts, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
-        let kept = KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects)
+        let kept = KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects, wiring)
         try planSettings(config, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
         let checks = ruleChecks(wiring, effects)

@@ -93,12 +93,6 @@ struct Links: Sendable {
     /// Object -> the keys whose constant it is.
     var constantKeys = KeySets<UInt64>()
 
-    /// Returns the definitions whose objects own what they receive of a key, under any of its names.
-    func owners(of id: UInt32) -> [UInt32] {
-        guard !owners.isEmpty else { return [] }
-        return ([id] + allAliases(of: id)).flatMap { owners[$0] }
-    }
-
     /// Returns every other name of a key, aliases of aliases included.
     func allAliases(of id: UInt32) -> Set<UInt32> {
         guard !aliases[id].isEmpty else { return [] }
@@ -156,9 +150,17 @@ extension Snapshot {
                 links.aliases.insert(id, into: target)
             }
         }
-        for (id, recipe) in wiring.compiled.recipes {
+        let restarts = self.restarts.applying(restarts, next)
+        let renewed = IDSet(wiring.compiled.recipes.keys).union(self.restarts.waiting)
+        for id in renewed {
             links.forget(id, former.recipe(id))
+            if self.restarts.since(id) != nil { links.forget(id, former.cell(id)?.recipe) }
+        }
+        for id in renewed {
+            guard let recipe = wiring.compiled.recipes[id] ?? next.recipe(id) else { continue }
             links.note(id, recipe)
+            // The object has other references than its definition.
+            if restarts.since(id) != nil, let own = next.cell(id)?.recipe { links.note(id, own) }
         }
         var originals = originals
         for (id, original) in plan.originals { originals[id] = original }
@@ -177,7 +179,7 @@ extension Snapshot {
             blocked: wiring.compiled.blocked,
             targetTypes: targetTypes, warned: warned,
             kept: self.kept.applying(kept, next.generation) { ObjectTable.record($0) != nil },
-            restarts: self.restarts.applying(restarts, next), lastNumber: plan.lastNumber, links: links)
+            restarts: restarts, lastNumber: plan.lastNumber, links: links)
     }
 
     /// Returns the snapshot with the type of a key's targets.

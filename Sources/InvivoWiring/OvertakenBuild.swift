@@ -19,8 +19,10 @@ extension Graph {
     func overtaking(of id: UInt32, _ dependencies: Set<UInt32>, since former: Graph) -> OvertakenBuild? {
         guard former !== self, let cell = cell(id) else { return nil }
         func isReplaced(_ id: UInt32) -> Bool { self.cell(id) !== former.cell(id) }
-        if ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)
-            || former.recipe(id)?.injectedKeys.contains(where: isReplaced) == true
+        // A definition that waits for a restart keeps the slot of the object.
+        let waits = cell === former.cell(id) && cell.definition.body.flags.contains(.restart)
+        if !waits && ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)
+            || (waits ? cell.recipe : former.recipe(id))?.injectedKeys.contains(where: isReplaced) == true
         {
             return .outdated(cell)
         }

@@ -148,11 +148,12 @@ public final class Owners: Sendable {
                 if let key, isReplaced(object, key) { continue }
                 found.retried.append(object)
             }
-            // The children of an owner end when it is set up again.
+            // The children of an owner end when it is set up again, or replaced.
             func isBelow(_ object: UInt64) -> Bool {
                 var next = state.owners[object]
                 while let owner = next {
                     if chosen.contains(owner) { return true }
+                    if let key = kind(of: owner)?.key, isReplaced(owner, key) { return true }
                     next = state.owners[owner]
                 }
                 return false

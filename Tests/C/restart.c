@@ -176,7 +176,7 @@ static void a_rebuilt_object_has_the_changed_definition(void) {
     replace("a.part", INVIVO_SCOPE_LAZY_SINGLETON);
     replace("a.other", INVIVO_SCOPE_LAZY_SINGLETON);
     for (int round = 1; round <= 2; round++) {
-        invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .reference = "a.part", .flags = round == 1 ? 0 : INVIVO_INJECT_FOLLOW},
+        invivo_injection arguments[] = {{.name = "input", .how = INVIVO_INJECT_REFERENCE, .reference = "a.part", .flags = INVIVO_INJECT_FOLLOW},
                                         {.name = "number", .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = round}}};
         invivo_injection properties[] = {KEY("left", "a.other")};
         describe();
@@ -190,11 +190,143 @@ static void a_rebuilt_object_has_the_changed_definition(void) {
     replace("a.other", INVIVO_SCOPE_LAZY_SINGLETON);
     CHECK(at(once("a.device"))->left.bits == other.bits && strcmp(name_of(other), "other") == 0);
     CHECK(strstr(trace, "stop:other") == NULL);
-    /* The changed definition follows `a.part`: the object is created again, as the changed definition says. */
+    /* The object follows `a.part`: it is created again, as the changed definition says. */
     replace("a.part", INVIVO_SCOPE_LAZY_SINGLETON);
     CHECK_EQUAL(number("a.device"), 2);
     CHECK(at(once("a.device"))->input.bits != part.bits && at(once("a.device"))->left.bits != other.bits);
     CHECK_TEXT(pending(), "");
+    end();
+}
+
+/* A definition of a confined type that follows its dependencies. */
+static void follow(const char *property, const char *key, uint32_t flags, invivo_status expected) {
+    invivo_injection properties[] = {{.name = property, .how = INVIVO_INJECT_REFERENCE, .reference = key, .flags = flags}};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.device", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = confined_type,
+                                    .flags = INVIVO_DEFINITION_RESTART, .on_change = INVIVO_ON_CHANGE_FOLLOW, PROPERTIES(properties)};
+    describe();
+    OK(invivo_changes_define(changes, &definition, NULL, E));
+    if (expected) expects_error(invivo_changes_commit(changes, E), expected, NULL);
+    else commit();
+}
+static void the_object_has_the_references_of_its_own_definition(void) {
+    begin_devices();
+    replace("a.x", INVIVO_SCOPE_LAZY_SINGLETON), replace("a.y", INVIVO_SCOPE_LAZY_SINGLETON);
+    follow("left", "a.x", 0, INVIVO_OK);
+    part *device = at(once("a.device"));
+    invivo_object x = device->left;
+    follow("right", "a.y", 0, INVIVO_OK);
+    trace[0] = 0;
+    replace("a.y", INVIVO_SCOPE_LAZY_SINGLETON);
+    CHECK(strstr(trace, "device") == NULL);
+    CHECK(device->left.bits == x.bits && !device->right.bits);
+    follow("left", "a.x", 0, INVIVO_OK);
+    CHECK_TEXT(pending(), "");
+    CHECK(at(once("a.device")) == device && device->left.bits == x.bits && !device->right.bits);
+    replace("a.x", INVIVO_SCOPE_LAZY_SINGLETON);
+    CHECK(at(once("a.device")) == device && device->left.bits == once("a.x").bits);
+    /* What it follows is replaced while another definition waits: it is created from that one. */
+    follow("left", "a.y", 0, INVIVO_OK);
+    CHECK(device->left.bits == once("a.x").bits);
+    replace("a.x", INVIVO_SCOPE_LAZY_SINGLETON);
+    CHECK(at(once("a.device"))->left.bits == once("a.y").bits);
+    CHECK_TEXT(pending(), "");
+    /* So do refusals and marks follow the object. */
+    follow("left", "a.x", INVIVO_INJECT_REFUSE, INVIVO_OK);
+    describe();
+    OK(invivo_changes_reset(changes, "a.device", 0, E));
+    commit();
+    once("a.device");
+    follow("left", "a.y", 0, INVIVO_OK);
+    describe();
+    ADD("a.x", LAZY_SINGLETON, .type = shared_type, .rank = 4);
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_REFUSED, NULL);
+    end();
+}
+
+static void tunable(int64_t number) {
+    describe();
+    add("a.device", number, device_type, INVIVO_SCOPE_LAZY_SINGLETON, 0);
+    commit();
+}
+static void base_values_wait_too(void) {
+    begin_devices();
+    tunable(1);
+    CHECK_EQUAL(number("a.device"), 1);
+    describe();
+    invivo_value five = invivo_int64(5);
+    OK(invivo_changes_set(changes, "a.device", "number", &five, E));
+    commit();
+    CHECK_EQUAL(number("a.device"), 1);
+    CHECK_TEXT(pending(), "a.device. 2");
+    uint64_t with_five = generation();
+    tunable(1);
+    CHECK_TEXT(pending(), "");
+    CHECK_EQUAL(number("a.device"), 1);
+    OK(invivo_rollback(runtime, with_five, E));
+    CHECK_TEXT(pending(), "a.device. 4");
+    describe();
+    OK(invivo_changes_reset(changes, "a.device", 0, E));
+    commit();
+    CHECK_EQUAL(number("a.device"), 5);
+    tunable(2);
+    OK(invivo_rollback(runtime, with_five, E));
+    CHECK_TEXT(pending(), "");
+    CHECK_EQUAL(number("a.device"), 5);
+    end();
+}
+
+static void rank_and_visibility_do_not_wait(void) {
+    begin_devices();
+    define("a.device", 1);
+    once("a.device");
+    describe();
+    add("a.device", 1, shared_type, INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_DEFINITION_HIDDEN_CLASS);
+    commit();
+    CHECK_TEXT(pending(), "");
+    /* A definition that would be blocked is refused. */
+    invivo_injection properties[] = {KEY("left", "a.nobody")};
+    describe();
+    ADD("a.device", LAZY_SINGLETON, .type = shared_type, .flags = INVIVO_DEFINITION_RESTART | INVIVO_DEFINITION_WAITS, PROPERTIES(properties));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_REFUSED, NULL);
+    end();
+}
+
+/* A commit overtakes the build of the object. */
+static pthread_barrier_t barrier;
+static int is_slow;
+static invivo_status slow(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                          invivo_error **error) {
+    if (__atomic_exchange_n(&is_slow, 0, __ATOMIC_SEQ_CST)) pthread_barrier_wait(&barrier), pthread_barrier_wait(&barrier);
+    return part_init(*instance, build, arguments, count, user_data, error);
+}
+static void define_slow(int64_t number) {
+    invivo_injection properties[] = {{.name = "number", .value = {.kind = INVIVO_KIND_INT64, .as.signed_integer = number}}};
+    describe();
+    ADD("a.device", LAZY_SINGLETON, .type = shared_type, .flags = INVIVO_DEFINITION_RESTART, .factory = slow, PROPERTIES(properties));
+    commit();
+}
+static void *build_slowly(void *object) {
+    *(invivo_object *)object = resolve("a.device");
+    return NULL;
+}
+static void an_object_that_is_being_built_stays(void) {
+    pthread_t thread;
+    invivo_object built = {0};
+    begin_devices();
+    CHECK_EQUAL(pthread_barrier_init(&barrier, NULL, 2), 0);
+    define_slow(1);
+    is_slow = 1;
+    CHECK_EQUAL(pthread_create(&thread, NULL, build_slowly, &built), 0);
+    pthread_barrier_wait(&barrier);
+    define_slow(2);
+    define_slow(3);
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    replace("a.other", INVIVO_SCOPE_LAZY_SINGLETON);
+    CHECK(once("a.device").bits == built.bits);
+    CHECK_EQUAL(number("a.device"), 1);
+    CHECK_TEXT(pending(), "a.device. 2");
+    drop(built);
     end();
 }
 
@@ -251,6 +383,18 @@ static void properties_wait_for_the_next_object(void) {
     tune(NULL);
     CHECK_TEXT(pending(), "a.device.rate 7");
     CHECK_EQUAL(number("a.device"), 7);
+    /* A weak singleton: the next object has the new value. */
+    describe();
+    ADD("a.weak", WEAK_SINGLETON, .type = device_type);
+    commit();
+    invivo_object weak = resolve("a.weak");
+    tune("traits: { a.weak: [Set: { rate: 5 }] }");
+    CHECK_TEXT(pending(), "a.device.rate 7, a.weak.rate 9");
+    drop(weak);
+    weak = resolve("a.weak");
+    CHECK_EQUAL(at(weak)->number, 5);
+    CHECK_TEXT(pending(), "a.device.rate 7");
+    drop(weak);
     end();
 }
 
@@ -261,6 +405,10 @@ int main(void) {
     RUN_TEST(rollback_and_undo);
     RUN_TEST(other_types_and_scopes_are_refused);
     RUN_TEST(a_rebuilt_object_has_the_changed_definition);
+    RUN_TEST(the_object_has_the_references_of_its_own_definition);
+    RUN_TEST(base_values_wait_too);
+    RUN_TEST(rank_and_visibility_do_not_wait);
+    RUN_TEST(an_object_that_is_being_built_stays);
     RUN_TEST(removal_takes_effect_at_once);
     RUN_TEST(blocks_cannot_wait);
     RUN_TEST(properties_wait_for_the_next_object);

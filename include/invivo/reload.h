@@ -175,7 +175,8 @@ enum {
     INVIVO_PROGRESS_PLANNED = 1,
     /** The new generation is visible. Comes before the objects of the former one are stopped. */
     INVIVO_PROGRESS_COMMITTED = 2,
-    /** The reload has failed, and the generation stays. Calls that fail before their turn are refused, too. */
+    /** The reload has failed, and the generation stays, also if it failed before its turn. A call that is itself an error (a
+     * wrong handle, a call that may not wait) begins no reload. */
     INVIVO_PROGRESS_REFUSED = 3,
     /** Nothing was to change: the files have the former content, or are not open any more. */
     INVIVO_PROGRESS_UNCHANGED = 4,
@@ -195,7 +196,8 @@ typedef struct invivo_progress {
     uint64_t reload;
     /** The current generation: for COMMITTED the new one. For RETIRED the one that has ended. */
     uint64_t generation;
-    /** The cause, as in a report; for DETECTED of a file its name, for RETIRED "". Valid during the call. */
+    /** The cause, as in a report; for DETECTED of a file its name; "" for RETIRED, and for edits that are UNCHANGED, or refused by
+     * close. Valid during the call. */
     const char *cause;
     const invivo_error *error; /**< of REFUSED, borrowed; otherwise NULL */
 } invivo_progress;
@@ -241,7 +243,7 @@ typedef struct invivo_observer_options {
      * `reloaded`. The close of the runtime refuses the reloads that wait for the worker. An observer is called for the
      * reloads that begin after it was added. RETIRED comes once for each former generation, in the order in which they
      * end. Called on the thread that does the work, regardless of `domain`, without locks held. It may only call functions
-     * tagged INVIVO_NOWAIT, and close its own observer. */
+     * tagged INVIVO_NOWAIT, change options (invivo_runtime_options_change), and close its own observer. */
     void (*progress)(void *user_data, const invivo_progress *progress);
 } invivo_observer_options;
 

@@ -136,7 +136,7 @@ INVIVO_API void invivo_runtime_options_init(invivo_runtime_options *options) INV
 /** Opens a runtime. `options` may be NULL. Threads start when the first source needs them. */
 INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_runtime_options *options,
                                              invivo_error **error) INVIVO_WAITS;
-/** Fills the first `out->struct_size` bytes with the options in force.
+/** Fills the first `out->struct_size` bytes with the options in force (0: all of this version).
  *
  * An option that was left to its default has the number in use. `INVIVO_..._UNLIMITED` and INVIVO_HISTORY_NONE stay as they
  * are. `default_domain`, `flags` and the log functions are as given. `name` is borrowed until the runtime closes.

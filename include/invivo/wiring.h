@@ -181,9 +181,10 @@ enum {
      *
      * For singletons and lazy singletons without runtime arguments whose type has no block. While the object exists, a
      * change set that changes the definition is checked as a whole and committed; the object stays, the report has a
-     * change of kind INVIVO_CHANGED_PENDING, and invivo_runtime_status lists the key ("restart"). Rank and visibility take
-     * effect at once. Another type, scope or `exclusive` is refused (INVIVO_E_REFUSED) while the object exists. Removal and
-     * overrides take effect at once. Injections of it that declare nothing else keep what they have
+     * change of kind INVIVO_CHANGED_PENDING, and invivo_runtime_status lists the key ("restart"). Base values
+     * (invivo_changes_set) wait too. Rank, visibility, removal and overrides take effect at once. Another type, scope or
+     * `exclusive`, and a definition that would be blocked (WAITS), are refused (INVIVO_E_REFUSED) while the object exists. A
+     * decorator rebuilds it. Injections of it that declare nothing else keep what they have
      * (INVIVO_ON_CHANGE_KEEP), unless `on_change` is given. Traits still change its properties; see INVIVO_PROPERTY_RESTART for
      * those that must not change meanwhile. */
     INVIVO_DEFINITION_RESTART = 128

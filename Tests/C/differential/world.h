@@ -71,7 +71,7 @@ typedef struct world {
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
        WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, WITH_ROLLBACKS = 524288,
-       WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, FEATURES = 22 };
+       WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, WITH_OWNERS = 1 << 22, FEATURES = 23 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
@@ -259,7 +259,8 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     if (with(WITH_LIFE) && is_once && kinds[type].has_life && chance(30)) made->flags |= INVIVO_DEFINITION_EXCLUSIVE;
     if (with(WITH_TRACKED) && (scope == INVIVO_SCOPE_PROTOTYPE || scope == INVIVO_SCOPE_GRAPH) && !kinds[type].is_shared && chance(40))
         made->flags |= INVIVO_DEFINITION_TRACKED;
-    if (with(WITH_PARENTS) && !is_override && chance(10)) made->flags |= INVIVO_DEFINITION_ABSTRACT;
+    /* An owner that keeps its children would have one that a new runtime could not create. */
+    if (with(WITH_PARENTS) && !is_override && !is_child(key) && chance(10)) made->flags |= INVIVO_DEFINITION_ABSTRACT;
     if (with(WITH_WAITS) && !with(WITH_TYPES) && !is_override && chance(15)) made->flags |= INVIVO_DEFINITION_WAITS;
     int limit = is_tool(key) && with(WITH_CIRCLES) ? TOOLS : key;
     if (made->kind == MAKES && (made->parent < 0 || chance(40))) {
@@ -276,6 +277,12 @@ static spec *random_spec(const world *world, int key, bool is_override) {
     if (chance(30)) made->any = made->takes_argument && chance(50) ? argument_source() : any_source(world, key, limit);
     if (chance(30)) made->level = number_source();
     if (chance(15)) made->accepts = any_source(world, key, key);
+    bool is_known = scope != INVIVO_SCOPE_PROTOTYPE && scope != INVIVO_SCOPE_GRAPH;
+    if (with(WITH_OWNERS) && (is_known || made->flags & INVIVO_DEFINITION_TRACKED || chance(2))) {
+        source *const owned[] = {made->input, made->given, made->left, made->right, made->any, made->level, made->accepts};
+        for (int i = 0; i < 7; i++)
+            if (owned[i] && owned[i]->how >= REFERENCE && owned[i]->how < ARGUMENT && chance(40)) owned[i]->flags |= INVIVO_INJECT_OWNS;
+    }
     return made;
 }
 
@@ -347,6 +354,7 @@ static void print_source(const char *name, const source *source) {
     if (source->how == REFERENCE) fprintf(stderr, "(%s)", key_names[source->key]);
     if (source->how == REFERENCE && source->number) fprintf(stderr, " of %d", source->number);
     if (source->flags & INVIVO_INJECT_OPTIONAL) fprintf(stderr, "?");
+    if (source->flags & INVIVO_INJECT_OWNS) fprintf(stderr, " owned");
     for (int i = 0; i < source->count; i++) print_source("(", source->items[i]), fprintf(stderr, ")");
 }
 static void print_spec(const char *what, const spec *spec) {
