@@ -66,7 +66,10 @@ extension Engine {
         let (graph, snapshot) = (container.currentGraph(), generations.snapshot)
         let (restores, marks, pending) = container.monitor.locked {
             status.waitingJobs = container.domains.waitingJobs.count
-            return (reloader.restores.keys, snapshot.kept.holders.map { ($0, snapshot.kept.of($0, in: graph)) }, snapshot.restarts.all(in: graph))
+            return (
+                reloader.restores.keys, snapshot.kept.holders.map { ($0, snapshot.kept.of($0, in: graph)) },
+                snapshot.restarts.all(in: graph)
+            )
         }
         status.restarts = pending.map { id, property, since in
             let properties = graph.recipe(id)?.type?.description.properties ?? []
