@@ -25,11 +25,10 @@ static void document(const char *text) {
     commit();
 }
 /* All submitted change sets have had their turn. */
+static listener heard;
 static void settle(void) {
     static int number;
-    listener heard;
     char key[32];
-    listener_open(&heard, runtime);
     snprintf(key, sizeof key, "fence.f%d", number++);
     describe();
     ADD(key, LAZY_SINGLETON, .type = panel_type);
@@ -40,8 +39,6 @@ static void settle(void) {
         for (size_t seen = 0; seen < listener_count(&heard); seen++) found = found || strstr(heard.reports[seen].changes, key);
     }
     CHECK(found);
-    OK(invivo_observer_close(heard.observer, E));
-    listener_end(&heard);
 }
 static void begin(void) {
     begin_with(0);
@@ -52,12 +49,14 @@ static void begin(void) {
     options.name = "Owner", options.setup = owner_setup;
     owner_type = register_type(options);
     panel = make(panel_type);
+    listener_open(&heard, runtime);
     OK(invivo_target_declare(runtime, "ui.panel", panel_type, E));
     document("traits: { ui.panel: [Set: { number: 5 }] }");
 }
 static void finish(void) {
     drop(panel);
     end();
+    listener_end(&heard);
 }
 
 static void the_target_belongs_to_the_object(void) {
