@@ -21,8 +21,8 @@ extension Definition {
     public func tracked() -> Definition { flagged(INVIVO_DEFINITION_TRACKED) }
 
     /// A change of the definition takes effect when its object is next created: at the next start of the program, or when a
-    /// change set resets it. `Runtime.status` lists such changes. For singletons and lazy singletons. What it receives by
-    /// injection stays, too, unless `onChange` declares something else.
+    /// change set resets it. `Runtime.status` lists such changes. For singletons and lazy singletons. Objects and values that it has
+    /// by injection stay, too, unless `onChange` declares something else.
     public func restart() -> Definition { flagged(INVIVO_DEFINITION_RESTART) }
 
     /// Declares how its objects follow changes of what they receive by injections that do not declare it themselves. Objects

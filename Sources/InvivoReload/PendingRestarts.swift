@@ -6,7 +6,7 @@ internal import InvivoWiring
 /// The changes that take effect when a shared object is next created: of definitions, and of properties, that are declared
 /// `restart`.
 struct PendingRestarts: Sendable {
-    /// What a plan changes for the objects of a key.
+    /// The changes of a plan for the objects of a key.
     struct Change {
         /// Whether the definition differs from that of the object; nil if the plan does not change the definition.
         var definition: Bool?

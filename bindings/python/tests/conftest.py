@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,21 +22,34 @@ from invivo._objects.entries import entries
 HERE = Path(__file__).resolve().parent
 
 
+def wait_for_ended_threads(known: set[str]) -> None:
+    """Waits until the system has ended the threads that Python has joined.
+
+    `Thread.join` returns before the native thread has run the functions of its end: they end its thread-scoped objects,
+    and refer to a generation until then.
+    """
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        alive = known | {str(each.native_id) for each in threading.enumerate()}
+        if set(os.listdir("/proc/self/task")) <= alive:
+            return
+        os.sched_yield()
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     gc.collect()
     # Modules, tests and earlier reports are no matter of this test: without them a collection takes 1 ms and not 70.
     gc.freeze()
     items = len(callbacks._items)
+    tasks = set(os.listdir("/proc/self/task"))
     before = vars(invivo.live())
     yield
     for core in list(sessions.values()):
         core.close()
     gc.collect()
-    # A thread that was joined may still be ending: the system ends it after Python has.
-    end = time.monotonic() + 5
-    while vars(invivo.live()) != before and time.monotonic() < end:
-        time.sleep(0.001)
+    if vars(invivo.live()) != before:
+        wait_for_ended_threads(tasks)
     after = vars(invivo.live())
     assert after == before, "something is left in the library"
     assert not sessions
