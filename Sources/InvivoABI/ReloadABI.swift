@@ -97,8 +97,7 @@ public func invivo_report_key(_ report: OpaquePointer!, _ index: Int) -> UnsafeP
 
 @c @implementation
 public func invivo_report_change(_ report: OpaquePointer!, _ index: Int) -> UInt32 {
-    guard let report = InvivoABI.report(report), report.changes.indices.contains(index) else { return 0 }
-    return report.changes[index].what
+    change(report, index)?.what ?? 0
 }
 
 @c @implementation

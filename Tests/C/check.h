@@ -230,8 +230,21 @@ typedef struct listener {
     invivo_observer observer;
 } listener;
 
+/* Each warning has a kind, and these texts have theirs. */
+static inline void check_warning_kind(const invivo_report *report, size_t index) {
+    static const struct { const char *part; uint32_t kind; } known[] = {
+        {"' keeps the former ", INVIVO_WARNING_KEPT}, {"the new object has no former object", INVIVO_WARNING_RETYPED},
+        {"; each later commit tries again", INVIVO_WARNING_SETUP}, {" failed after the commit: ", INVIVO_WARNING_SETUP},
+        {"still refused: ", INVIVO_WARNING_REFUSED}, {"and the file has other bytes: ", INVIVO_WARNING_DIVERGED}};
+    const char *text = invivo_report_warning(report, index);
+    uint32_t kind = invivo_report_warning_kind(report, index);
+    if (kind == INVIVO_WARNING_OTHER) check_failed(__FILE__, __LINE__, "no kind: %s", text);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(text, known[i].part) && kind != known[i].kind) check_failed(__FILE__, __LINE__, "kind %u: %s", kind, text);
+}
 static inline char *listener_warnings(const invivo_report *report) {
     size_t count = invivo_report_warning_count(report), length = 1;
+    for (size_t i = 0; i < count; i++) check_warning_kind(report, i);
     for (size_t i = 0; i < count; i++) length += strlen(invivo_report_warning(report, i)) + 1;
     char *all = (char *)calloc(1, length);
     for (size_t i = 0; i < count; i++) strcat(strcat(all, invivo_report_warning(report, i)), "\n");

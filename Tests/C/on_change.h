@@ -68,7 +68,7 @@ static void read_report(void *user_data, const invivo_report *report) {
     (void)user_data;
     last[0] = 0;
     for (size_t index = 0; index < invivo_report_warning_count(report); index++)
-        snprintf(last + strlen(last), sizeof last - strlen(last), "%s|", invivo_report_warning(report, index));
+        check_warning_kind(report, index), snprintf(last + strlen(last), sizeof last - strlen(last), "%s|", invivo_report_warning(report, index));
     for (size_t index = 0; index < invivo_report_count(report); index++)
         if (invivo_report_change(report, index) == INVIVO_CHANGED_KEPT)
             snprintf(last + strlen(last), sizeof last - strlen(last), "%s", invivo_report_key(report, index));

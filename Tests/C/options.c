@@ -381,7 +381,7 @@ static void log_level(void) {
     end();
 }
 /* Before the change, the file could be read after an hour. */
-static void quiet_time(void) {
+static listener *begin_with_an_edit(void) {
     invivo_runtime_options given = defaults();
     given.quiet_ms = given.settle_max_ms = 3600000;
     begin_with(&given);
@@ -390,26 +390,23 @@ static void quiet_time(void) {
     listener *heard = malloc(sizeof *heard);
     listener_open(heard, runtime);
     write_text("a.yaml", "config: { a: { n: 2 } }");
-    CHANGE(quiet_ms, 0);
+    return heard;
+}
+static void end_with_the_edit(listener *heard) {
     listener_wait(heard, 1);
     CHECK_EQUAL(configured("a.n"), 2);
     end();
     listener_end(heard), free(heard);
 }
+static void quiet_time(void) {
+    listener *heard = begin_with_an_edit();
+    CHANGE(quiet_ms, 0);
+    end_with_the_edit(heard);
+}
 static void settle_maximum(void) {
-    invivo_runtime_options given = defaults();
-    given.quiet_ms = given.settle_max_ms = 3600000;
-    begin_with(&given);
-    write_text("a.yaml", "config: { a: { n: 1 } }");
-    OK(invivo_watch(runtime, "a.yaml", E));
-    listener *heard = malloc(sizeof *heard);
-    listener_open(heard, runtime);
-    write_text("a.yaml", "config: { a: { n: 2 } }");
+    listener *heard = begin_with_an_edit();
     CHANGE(settle_max_ms, 1);
-    listener_wait(heard, 1);
-    CHECK_EQUAL(configured("a.n"), 2);
-    end();
-    listener_end(heard), free(heard);
+    end_with_the_edit(heard);
 }
 /* A confined object belongs to the opening thread, which takes no jobs. */
 static invivo_status commit_status;
