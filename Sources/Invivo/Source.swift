@@ -111,7 +111,8 @@ extension Runtime {
     /// reload, until the target is detached.
     ///
     /// In a setup, the target belongs to the object that is set up: it is attached by a change set that follows the commit, and
-    /// is detached with the teardown, not with the release of the result.
+    /// is detached with the teardown, not with the release of the result. The instance must be an `Object` then: others end with the
+    /// result.
     public func attachTarget(_ instance: AnyObject, _ key: String) throws(InvivoError) -> Target {
         if let object = instance as? Object {
             try object.require(in: core)

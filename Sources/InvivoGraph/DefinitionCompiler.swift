@@ -86,13 +86,16 @@ struct DefinitionCompiler {
     /// Checks that there are owners whose objects are known, and objects that they own.
     private mutating func checkOwned() {
         let body = definition.body
-        let invocations = body.methods + body.before + body.after + body.afterAll
-        let injections =
-            body.initializer + body.properties + invocations.flatMap(\.arguments)
-            + (body.maker?.invocation.arguments ?? [])
-        guard injections.contains(where: \.owns) else { return }
-        let owned = references.edges.filter(\.edge.owns)
-        if injections.contains(where: { $0.owns && !$0.source.refers }) {
+        func has(_ condition: (Injection) -> Bool) -> Bool {
+            func have(_ invocations: [Invocation]) -> Bool {
+                invocations.contains { $0.arguments.contains(where: condition) }
+            }
+            return body.initializer.contains(where: condition) || body.properties.contains(where: condition)
+                || have(body.methods) || have(body.before) || have(body.after) || have(body.afterAll)
+                || body.maker?.invocation.arguments.contains(where: condition) == true
+        }
+        guard has(\.owns) else { return }
+        if has({ $0.owns && !$0.source.refers }) {
             fail(
                 .argument,
                 "owns is declared for an injection that refers to no key: nothing would set the object up again")
@@ -103,7 +106,7 @@ struct DefinitionCompiler {
                 "owns is for shared and tracked definitions: the objects of scope \(definition.scope.name) are not known"
             )
         }
-        if owned.contains(where: \.edge.isKept) {
+        if references.edges.contains(where: { $0.edge.owns && $0.edge.isKept }) {
             fail(.argument, "owns with on_change: keep: the object would be set up again for what it does not receive")
         }
     }

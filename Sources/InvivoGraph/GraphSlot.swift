@@ -37,6 +37,10 @@ open class GraphSlot: @unchecked Sendable {
     public final var scope: Scope { unpacked?.scope ?? packed.declaredScope ?? .graph }
     /// Whether at most one object of the definition is started at a time.
     public final var isExclusive: Bool { unpacked?.isExclusive ?? packed.flags.contains(.exclusive) }
+    /// Whether a change of the definition waits until the object is created again.
+    public final var waitsForRestart: Bool {
+        unpacked?.definition.body.flags.contains(.restart) ?? packed.flags.contains(.restart)
+    }
     public final var type: ObjectType? { packed.type ?? recipe.type }
 
     // MARK: the instance

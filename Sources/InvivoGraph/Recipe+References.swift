@@ -79,6 +79,9 @@ extension Recipe {
             Dictionary(edges.filter { !$0.edge.isDeferred }.map { ($0.id, $0.edge.onChange) }, uniquingKeysWith: max)
         }
 
+        /// Whether there are keys whose change sets its objects up again.
+        public var owns: Bool { edges.contains { $0.edge.owns } }
+
         /// The keys whose change sets its objects up again.
         public var owned: [UInt32] { edges.filter { $0.edge.owns }.map(\.id) }
 

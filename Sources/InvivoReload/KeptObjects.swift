@@ -57,12 +57,13 @@ struct KeptObjects {
     /// The definitions whose objects own something that the plan replaces, adds or removes.
     private func owners(of rebuilt: IDSet, _ wiring: NextWiring) -> [UInt32] {
         var found = links.owners.isEmpty ? [] : rebuilt.sorted().flatMap { links.owners[$0] }
-        for (id, recipe) in wiring.compiled.recipes.sorted(by: { $0.key < $1.key }) where !rebuilt.contains(id) {
-            guard let former = graph.recipe(id), wiring.definitions.changed[id] == nil,
-                recipe.references.owned != former.references.owned
-            else { continue }
-            found.append(id)
+        let bound = wiring.compiled.recipes.filter { id, recipe in
+            guard recipe.references.owns || !links.owners.isEmpty, !rebuilt.contains(id),
+                wiring.definitions.changed[id] == nil, let former = graph.recipe(id)
+            else { return false }
+            return recipe.references.owned != former.references.owned
         }
+        found += bound.map(\.key).sorted()
         return found
     }
 

@@ -78,5 +78,5 @@ struct PendingRestarts: Sendable {
     var waiting: [UInt32] { entries.isEmpty ? [] : entries.filter { $0.value.definition != nil }.map(\.key) }
 
     /// The generation since which the definition of a key waits for its object to be created again; nil if it does not.
-    func since(_ id: UInt32) -> UInt64? { entries[id]?.definition }
+    func since(_ id: UInt32) -> UInt64? { entries.isEmpty ? nil : entries[id]?.definition }
 }

@@ -113,7 +113,7 @@ extension Planner {
         _ id: UInt32, _ wiring: NextWiring, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes,
         _ failures: inout [Failure]
     ) -> Bool {
-        guard let cell = graph.cell(id), cell.id == id, cell.definition.body.flags.contains(.restart), isHeld(id),
+        guard let cell = graph.cell(id), cell.waitsForRestart, cell.id == id, isHeld(id),
             before.overrides[id] == nil, wiring.definitions.overrides[id] == nil,
             let definition = next(id, wiring.definitions), let recipe = wiring.compiled.recipes[id]
         else { return false }

@@ -72,7 +72,7 @@ extension Planner {
         _ definitions: DefinitionPlan, _ compiled: Compiled, _ recipe: (UInt32) -> Recipe?,
         _ failures: inout [Failure]
     ) throws(Failure) {
-        var suspects = Set(compiled.recipes.filter { !$0.value.references.owned.isEmpty }.map(\.key))
+        var suspects = Set(compiled.recipes.filter { $0.value.references.owns }.map(\.key))
         if !before.links.owners.isEmpty {
             for id in IDSet(definitions.changed.keys).union(compiled.recipes.keys) {
                 for name in [id] + before.links.allAliases(of: id) { suspects.formUnion(before.links.owners[name]) }

@@ -151,17 +151,17 @@ extension Snapshot {
             }
         }
         let restarts = self.restarts.applying(restarts, next)
-        let renewed = IDSet(wiring.compiled.recipes.keys).union(self.restarts.waiting)
-        for id in renewed {
+        // An object whose definition waits has other references than the definition.
+        for id in self.restarts.waiting {
             links.forget(id, former.recipe(id))
-            if self.restarts.since(id) != nil { links.forget(id, former.cell(id)?.recipe) }
+            links.forget(id, former.cell(id)?.recipe)
+            if wiring.compiled.recipes[id] == nil, let recipe = next.recipe(id) { links.note(id, recipe) }
         }
-        for id in renewed {
-            guard let recipe = wiring.compiled.recipes[id] ?? next.recipe(id) else { continue }
+        for (id, recipe) in wiring.compiled.recipes {
+            links.forget(id, former.recipe(id))
             links.note(id, recipe)
-            // The object has other references than its definition.
-            if restarts.since(id) != nil, let own = next.cell(id)?.recipe { links.note(id, own) }
         }
+        for id in restarts.waiting { if let own = next.cell(id)?.recipe { links.note(id, own) } }
         var originals = originals
         for (id, original) in plan.originals { originals[id] = original }
         // A key that once had a target may be named by documents while it has none.
@@ -212,7 +212,7 @@ extension Links {
     fileprivate mutating func note(_ id: UInt32, _ recipe: Recipe) {
         for (target, edge) in recipe.references.edges { dependents.set(edge, of: id, to: target) }
         if recipe.references.keep { keepers.insert(id) }
-        for target in recipe.references.owned { owners.insert(id, into: target) }
+        if recipe.references.owns { for target in recipe.references.owned { owners.insert(id, into: target) } }
         for name in recipe.references.typeQueries { typeQueries.insert(id, into: name) }
         for name in recipe.references.awaitedKeys { blockedOn.insert(id, into: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.insert(id, into: name) }
@@ -224,7 +224,7 @@ extension Links {
         guard let recipe, recipe.id == id else { return }
         for (target, _) in recipe.references.edges { dependents.remove(id, from: target) }
         if recipe.references.keep { keepers.remove(id) }
-        for target in recipe.references.owned { owners.remove(id, from: target) }
+        if recipe.references.owns { for target in recipe.references.owned { owners.remove(id, from: target) } }
         for name in recipe.references.typeQueries { typeQueries.remove(id, from: name) }
         for name in recipe.references.awaitedKeys { blockedOn.remove(id, from: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.remove(id, from: name) }

@@ -20,7 +20,7 @@ extension Graph {
         guard former !== self, let cell = cell(id) else { return nil }
         func isReplaced(_ id: UInt32) -> Bool { self.cell(id) !== former.cell(id) }
         // A definition that waits for a restart keeps the slot of the object.
-        let waits = cell === former.cell(id) && cell.definition.body.flags.contains(.restart)
+        let waits = cell.waitsForRestart && cell === former.cell(id)
         if !waits && ownRecipe(id) !== former.ownRecipe(id) || dependencies.contains(where: isReplaced)
             || (waits ? cell.recipe : former.recipe(id))?.injectedKeys.contains(where: isReplaced) == true
         {
