@@ -21,6 +21,8 @@ final class Commit {
         var leases: [ObjectLease] = []
         /// Keys of objects that still refuse the restore of an earlier commit.
         var refused: Set<UInt32> = []
+        /// The objects of an earlier commit that are injected again, and those that have ended.
+        var reinjected: Set<UInt64> = []
         /// Whether the commit is over, and its new objects with it.
         var isOver = false
         /// Whether something could not be undone.
@@ -34,6 +36,8 @@ final class Commit {
         let warned: NameSet
         /// Keys of objects that still refuse the restore of an earlier commit.
         let refused: Set<UInt32>
+        /// The objects of an earlier commit that are injected again, and those that have ended.
+        let reinjected: Set<UInt64>
     }
 
     private let container: Container
@@ -82,8 +86,7 @@ final class Commit {
         try visits.enter(domain, progress.abandonment)
     }
 
-    /// Runs the steps of a plan. A failure undoes all of them; `restores` receives the keys of objects that could not
-    /// be restored.
+    /// Runs the steps of a plan. A failure undoes all of them; `restores` receives the objects that could not be restored.
     func run(_ plan: Plan, _ restores: PendingRestores) throws(Failure) -> Findings {
         let (former, next) = (former, build.graph)
         do throws(Failure) {
@@ -100,7 +103,7 @@ final class Commit {
             }
             try createInstances(plan)
             try build.startCommit()
-            try visitDomains(plan)
+            try visitDomains(plan, restores)
             // Objects that were built for kept objects alone.
             try build.startCommit()
             try setups?.run(plan.kept)
@@ -126,7 +129,7 @@ final class Commit {
         }
         // The leases are released, and the steps, which refer to this commit, without the monitor.
         withExtendedLifetime(done) {}
-        return Findings(warnings: done.notes + warnings, warned: done.warned, refused: done.refused)
+        return Findings(warnings: done.notes + warnings, warned: done.warned, refused: done.refused, reinjected: done.reinjected)
     }
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
@@ -257,12 +260,67 @@ final class Commit {
         }
     }
 
+    // MARK: injections
+
+    /// Injects again into a kept object. If the undo fails, `restores` receives the object.
+    private func inject(
+        _ one: PendingRestores.Injected, _ recipe: Recipe, _ former: Recipe, _ changed: IDSet?, keeping kept: Set<UInt32>,
+        _ undo: inout Undo, _ restores: PendingRestores, isUnrestored: Bool
+    ) throws(Failure) {
+        let again = Reinjection(
+            of: one.object, one.arguments, by: recipe, after: former, changed: changed, keeping: kept,
+            repeatsAll: isUnrestored, in: container)
+        try again?.run(in: build, of: one.scopeInstances) { step in
+            undo.add { () throws(Failure) in
+                do throws(Failure) { try step() } catch {
+                    restores.add(one)
+                    throw error.named(recipe.key, recipe.definition.location)
+                }
+            }
+        }
+        if isUnrestored { state.locked { _ = $0.reinjected.insert(one.object) } }
+    }
+
+    /// Adds the step for an object that an earlier commit could not restore, unless it is replaced now.
+    private func addUnrestored(
+        _ one: PendingRestores.Injected, _ restores: PendingRestores, _ add: (Domain?, @escaping Step) -> Void
+    ) {
+        // A change set that does not need a domain does not wait for it.
+        guard !restores.needsRestore(one.object) else { return }
+        guard let recipe = build.graph.recipe(one.id), let formerRecipe = former.recipe(one.id),
+            former.cell(one.id) === build.graph.cell(one.id),
+            let lease = container.retiredObjects.leaseForChange(one.object),
+            let record = ObjectTable.record(one.object), let type = recipe.type,
+            ObjectType.of(record).description.isKind(of: type.name)
+        else { return state.locked { _ = $0.reinjected.insert(one.object) } }
+        keep(lease)
+        add(domain(of: record)) { [self] undo throws(Failure) in
+            guard !state.locked({ $0.reinjected.contains(one.object) }) else { return }
+            do throws(Failure) {
+                try inject(
+                    one, recipe, formerRecipe, nil,
+                    keeping: recipe.references.kept.union(formerRecipe.references.kept), &undo, restores,
+                    isUnrestored: true)
+            } catch {
+                let key = container.keyName(one.id)
+                state.locked { state in
+                    state.notes.append(
+                        Report.Warning(
+                            .unrestored,
+                            "\(key): its former injections still cannot be put back: \(error.message)",
+                            at: recipe.definition.location))
+                    state.warned.insert(key)
+                }
+            }
+        }
+    }
+
     // MARK: domains
 
     private typealias Step = (inout Undo) throws(Failure) -> Void
 
     /// Groups all steps by domain, one job each, in the order in which domains first come up.
-    private func visitDomains(_ plan: Plan) throws(Failure) {
+    private func visitDomains(_ plan: Plan, _ restores: PendingRestores) throws(Failure) {
         var groups: [(domain: Domain?, steps: [Step])] = []
         func add(_ domain: Domain?, _ step: @escaping Step) {
             if let index = groups.firstIndex(where: { $0.domain === domain }) {
@@ -272,6 +330,8 @@ final class Commit {
             }
         }
         let container = container
+        let unrestored = restores.injected
+        let unrestoredObjects = Set(unrestored.map(\.object))
         for (id, cell) in plan.steps.reinjected {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
             let changed = plan.steps.changed(for: id)
@@ -280,10 +340,12 @@ final class Commit {
                 keep(lease)
                 guard let record = ObjectTable.record(object) else { continue }
                 add(domain(of: record)) { [self] undo throws(Failure) in
-                    let again = Reinjection(
-                        of: object, arguments, by: recipe, after: former, changed: changed,
-                        keeping: recipe.references.kept.union(former.references.kept), in: container)
-                    try again?.run(in: build, of: instance.map { [$0] } ?? []) { undo.add($0) }
+                    let pending = PendingRestores.Injected(
+                        id: id, object: object, arguments: arguments, scopeInstances: instance.map { [$0] } ?? [])
+                    try inject(
+                        pending, recipe, former, changed,
+                        keeping: recipe.references.kept.union(former.references.kept), &undo, restores,
+                        isUnrestored: unrestoredObjects.contains(object))
                 }
             }
         }
@@ -303,12 +365,16 @@ final class Commit {
                     ObjectType.of(record).description.isKind(of: type.name)
                 else { continue }
                 add(domain(of: record)) { [self] undo throws(Failure) in
-                    let again = Reinjection(
-                        of: object, injection.arguments, by: recipe, after: former, changed: changed,
-                        keeping: isWhole ? [] : recipe.references.kept, in: container)
-                    try again?.run(in: build, of: injection.scopeInstances) { undo.add($0) }
+                    let pending = PendingRestores.Injected(
+                        id: id, object: object, arguments: injection.arguments, scopeInstances: injection.scopeInstances)
+                    try inject(
+                        pending, recipe, former, changed, keeping: isWhole ? [] : recipe.references.kept, &undo, restores,
+                        isUnrestored: unrestoredObjects.contains(object))
                 }
             }
+        }
+        for pending in unrestored {
+            addUnrestored(pending, restores, add)
         }
         var bases: [UInt64: [Tuning.Base]] = [:]
         for (object, index, value) in plan.steps.based { bases[object, default: []].append((index, value)) }
@@ -330,6 +396,10 @@ final class Commit {
                 }
             }
         }
+        try visit(groups)
+    }
+
+    private func visit(_ groups: [(domain: Domain?, steps: [Step])]) throws(Failure) {
         for (domain, steps) in groups {
             let visit: (Deadline?) throws(Failure) -> Void = { [self] deadline throws(Failure) in
                 var undo = Undo()

@@ -4,10 +4,21 @@ internal import InvivoObjects
 internal import InvivoTraits
 internal import InvivoWiring
 
-/// The keys of objects that a failed commit could not restore. Each later commit tries again.
+/// The objects that a failed commit could not restore. Each later commit tries again.
 final class PendingRestores: Sendable {
+    /// An object whose former injections could not be put back.
+    struct Injected: Sendable {
+        let id: UInt32
+        let object: UInt64
+        let arguments: [Value]
+        let scopeInstances: [ScopeInstance]
+    }
+
     private struct State {
+        /// The keys of objects whose values could not be put back.
         var keys: Set<UInt32> = []
+        /// By object.
+        var injected: [UInt64: Injected] = [:]
         /// The keys that the current plan leaves alone, because a domain has yet to undo something for them.
         var deferred: Set<UInt32> = []
     }
@@ -22,10 +33,20 @@ final class PendingRestores: Sendable {
         state = Guarded(State(), by: container.monitor)
     }
 
-    var isEmpty: Bool { state.locked { $0.keys.isEmpty } }
+    var isEmpty: Bool { state.locked { $0.keys.isEmpty && $0.injected.isEmpty } }
 
     /// For callers that hold the monitor.
-    var keys: Set<UInt32> { state.held(\.keys) }
+    var keys: Set<UInt32> { state.held { $0.keys.union($0.injected.values.map(\.id)) } }
+
+    /// In order of their objects.
+    var injected: [Injected] {
+        state.locked { state in
+            state.injected.isEmpty ? [] : state.injected.values.sorted { $0.object < $1.object }
+        }
+    }
+
+    /// After an injection of a failed commit that could not be undone. On the thread of the object's domain.
+    func add(_ injected: Injected) { state.locked { $0.injected[injected.object] = injected } }
 
     /// After a commit that failed and could not be undone for these keys.
     func add(_ keys: some Sequence<UInt32>) {
@@ -33,9 +54,13 @@ final class PendingRestores: Sendable {
         state.locked { $0.keys.formUnion(keys) }
     }
 
-    /// Called after a commit that succeeded. The objects of `refused` still refuse their former values.
-    func keep(_ refused: Set<UInt32>) {
-        state.locked { state in state.keys = refused.union(state.deferred) }
+    /// Called after a commit that succeeded. The objects of `refused` still refuse their former values; the injections of
+    /// the objects of `reinjected` are current, or these objects have ended.
+    func keep(refused: Set<UInt32>, reinjected: Set<UInt64>) {
+        state.locked { state in
+            state.keys = refused.union(state.deferred)
+            for object in reinjected { state.injected[object] = nil }
+        }
     }
 
     /// Returns the objects that the current plan tries to restore again, except those that it changes anyway.
@@ -67,7 +92,7 @@ final class PendingRestores: Sendable {
     }
 
     /// Returns whether the domain of an object has yet to undo what a failed commit did there.
-    private func needsRestore(_ object: UInt64) -> Bool {
+    func needsRestore(_ object: UInt64) -> Bool {
         guard ObjectTable.retain(object) else { return false }
         let lease = ObjectLease(owning: object)
         defer { withExtendedLifetime(lease) {} }

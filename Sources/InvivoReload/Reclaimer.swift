@@ -155,9 +155,9 @@ final class Reclaimer: Sendable {
         }
         guard !Container.isInCallback, !loop.isCurrent else { return }
         container.monitor.locked {
-            let deadline = since + Self.handOverPatience
-            while state.held({ $0.handedOver != 0 || $0.isReclaiming }), monotonicNow() < deadline {
-                _ = container.monitor.wait(until: deadline)
+            // An object may be stopped in the domain of this thread.
+            container.domains.wait(until: since + Self.handOverPatience) {
+                state.held { $0.handedOver == 0 && !$0.isReclaiming }
             }
         }
     }

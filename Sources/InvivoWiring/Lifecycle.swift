@@ -362,7 +362,7 @@ public struct Lifecycle: Sendable {
 
 extension Failure {
     /// Adds a key and its source location to a failure without them.
-    func named(_ key: String, _ location: Location) -> Failure {
+    public func named(_ key: String, _ location: Location) -> Failure {
         var named = self
         if named.path.isEmpty { named.path = key }
         if named.location.file.isEmpty { named.location = location }

@@ -11,14 +11,17 @@ public struct Reinjection {
     private let changed: IDSet?
     /// The keys of which the object keeps what it has.
     private let kept: Set<UInt32>
+    /// Whether steps are repeated that name no key, too.
+    private let repeatsAll: Bool
     private let container: Container
 
     /// Nil if the object has ended.
     public init?(
         of object: UInt64, _ arguments: [Value], by recipe: Recipe, after former: Recipe, changed: IDSet?,
-        keeping kept: Set<UInt32>, in container: Container
+        keeping kept: Set<UInt32>, repeatsAll: Bool, in container: Container
     ) {
         self.kept = kept
+        self.repeatsAll = repeatsAll
         guard let record = ObjectTable.record(object) else { return nil }
         self.recipe = recipe
         self.former = former
@@ -61,7 +64,7 @@ public struct Reinjection {
             }
             let isOther =
                 changed == nil && (before.map { namesOthers($0) || $0.hasOtherConstants(than: next.step) } ?? true)
-            guard names || isOther else { return nil }
+            guard names || isOther || repeatsAll else { return nil }
             return Step(next: next, former: before)
         }
     }

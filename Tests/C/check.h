@@ -235,7 +235,7 @@ static inline void check_warning_kind(const invivo_report *report, size_t index)
     static const struct { const char *part; uint32_t kind; } known[] = {
         {"' keeps the former ", INVIVO_WARNING_KEPT}, {"the new object has no former object", INVIVO_WARNING_RETYPED},
         {"; each later commit tries again", INVIVO_WARNING_SETUP}, {" failed after the commit: ", INVIVO_WARNING_SETUP},
-        {"still refused: ", INVIVO_WARNING_REFUSED}, {"and the file has other bytes: ", INVIVO_WARNING_DIVERGED}};
+        {"still refused: ", INVIVO_WARNING_REFUSED}, {" still cannot be ", INVIVO_WARNING_UNRESTORED}, {"and the file has other bytes: ", INVIVO_WARNING_DIVERGED}};
     const char *text = invivo_report_warning(report, index);
     uint32_t kind = invivo_report_warning_kind(report, index);
     if (kind == INVIVO_WARNING_OTHER) check_failed(__FILE__, __LINE__, "no kind: %s", text);

@@ -153,8 +153,9 @@ static invivo_status node_stop(void *instance, void *user_data, invivo_error **e
 }
 static invivo_status set_theme(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
     (void)user_data;
-    ((node *)instance)->theme = value->kind == INVIVO_KIND_OBJECT ? value->as.object : (invivo_object){0};
-    return say("theme", ((node *)instance)->name, error);
+    invivo_status status = say("theme", ((node *)instance)->name, error);
+    if (!status) ((node *)instance)->theme = value->kind == INVIVO_KIND_OBJECT ? value->as.object : (invivo_object){0};
+    return status;
 }
 static invivo_status get_theme(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     invivo_value value = invivo_object_value(((node *)instance)->theme);
@@ -417,6 +418,58 @@ static void a_setup_that_cannot_be_restored_is_tried_again(void) {
     listener_end(&heard);
 }
 
+static int calls, fails_from, fails_until;
+/* Whether the object has the current theme. */
+static bool has_theme(const node *object) {
+    invivo_object theme;
+    resolved("ui.theme", &theme);
+    bool is_same = theme.bits == object->theme.bits;
+    OK(invivo_object_release(theme));
+    return is_same;
+}
+static void an_injection_that_cannot_be_put_back_is_tried_again(void) {
+    invivo_object objects[2];
+    listener heard;
+    begin();
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON},
+              {.key = "ui.a", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .theme = "ui.theme"},
+              {.key = "ui.b", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .theme = "ui.theme"}));
+    node *a = resolved("ui.a", &objects[0]), *b = resolved("ui.b", &objects[1]);
+    CHECK(has_theme(a) && has_theme(b));
+    /* The new theme, its injection into a, the one into b, which fails, and the undo of both, which fails too. */
+    calls = 0, fails_from = 3, fails_until = 6;
+    expects_error(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}), INVIVO_E_HOST,
+                  "ui.b: theme:b\nui.b: could not be undone: theme:b\nui.a: could not be undone: theme:a");
+    CHECK(!has_theme(a) && has_theme(b));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "ui.a, ui.b");
+    listener_open(&heard, runtime);
+    /* Any change tries again. A failure is a warning. */
+    calls = 0, fails_from = 1, fails_until = 2;
+    OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    listener_wait(&heard, 1);
+    CHECK_TEXT(listener_last(&heard)->warnings, "ui.a: its former injections still cannot be put back: theme:a\n");
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "ui.a");
+    fails_from = fails_until = 0;
+    OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}));
+    CHECK(has_theme(a) && has_theme(b));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    clear_trace();
+    OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
+    expect_trace("");
+    /* An object that is replaced meanwhile is restored by that. */
+    calls = 0, fails_from = 3, fails_until = 6;
+    expects_error(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}), INVIVO_E_HOST, NULL);
+    fails_from = fails_until = 0;
+    OK(invivo_object_release(objects[0]));
+    OK(define({.key = "ui.a", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .theme = "ui.theme", .number = 1}));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    a = resolved("ui.a", &objects[0]);
+    CHECK(has_theme(a) && has_theme(b));
+    for (int i = 0; i < 2; i++) OK(invivo_object_release(objects[i]));
+    end();
+    listener_end(&heard);
+}
+
 static void a_warning_of_a_setup_has_one_source_location(void) {
     invivo_object object;
     begin();
@@ -645,7 +698,6 @@ static void values_of_documents_are_finalized(void) {
 
 /* Every hook and function fails at its first, second, ... call, once and then for the rest of the change: the former generation
  * stays, or the new one is complete. */
-static int calls, fails_from, fails_until;
 static void forget_error(invivo_status status) {
     if (status) invivo_error_release(check_error), check_error = NULL;
 }
@@ -1237,6 +1289,7 @@ int main(void) {
     RUN_TEST(a_reload_that_cannot_set_up_restores_the_former_setup);
     RUN_TEST(an_undo_that_fails_fails_the_setup_and_the_others_run);
     RUN_TEST(a_setup_that_cannot_be_restored_is_tried_again);
+    RUN_TEST(an_injection_that_cannot_be_put_back_is_tried_again);
     RUN_TEST(a_warning_of_a_setup_has_one_source_location);
     RUN_TEST(an_effect_outside_of_a_setup_is_undone_at_once);
     RUN_TEST(a_child_belongs_to_one_owner);

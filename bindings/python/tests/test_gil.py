@@ -153,6 +153,7 @@ with invivo.Runtime(app) as runtime:
     for each in churners: each.join()
     gc.collect()
     stop(threads)
+    gc.collect()   # the one above does nothing if a native thread was collecting
     assert runtime.info.leases == leases, runtime.info
 print("done")
 """
