@@ -1,5 +1,6 @@
 internal import HashTreeCollections
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoGraph
 internal import InvivoWiring
 
@@ -12,6 +13,8 @@ struct KeptDependencies: Sendable {
     struct Change {
         /// The dependencies that a plan replaces, and of which the objects keep the former one.
         var begun: Set<UInt32> = []
+        /// The values that these configuration paths had until now.
+        var values: [UInt32: Value] = [:]
         var objects: [UInt64] = []
         /// The dependencies of which they receive the current objects and values.
         var caughtUp: Set<UInt32> = []
@@ -21,8 +24,14 @@ struct KeptDependencies: Sendable {
 
     typealias Changes = [UInt32: Change]
 
+    private struct Mark {
+        let since: UInt64
+        /// The value that the object has, of a configuration path.
+        let value: Value?
+    }
+
     /// By holder and object. Former objects stay: they return if they were set aside by an override that ends.
-    private var marks: TreeDictionary<UInt32, [UInt64: Since]> = [:]
+    private var marks: TreeDictionary<UInt32, [UInt64: [UInt32: Mark]]> = [:]
 
     /// Returns the kept dependencies after a plan, which `generation` carries out. Marks of objects that have ended go.
     func applying(_ changes: Changes, _ generation: UInt64, isAlive: (UInt64) -> Bool) -> KeptDependencies {
@@ -38,13 +47,20 @@ struct KeptDependencies: Sendable {
             }
             for object in change.objects {
                 for dependency in change.begun where objects[object]?[dependency] == nil {
-                    objects[object, default: [:]][dependency] = generation
+                    objects[object, default: [:]][dependency] = Mark(
+                        since: generation, value: change.values[dependency])
                 }
             }
             objects = objects.filter { !$0.value.isEmpty }
             next.marks[id] = objects.isEmpty ? nil : objects
         }
         return next
+    }
+
+    /// Whether each of these objects has the value that a configuration path has again.
+    func have(_ value: Value, of dependency: UInt32, _ id: UInt32, _ objects: [UInt64]) -> Bool {
+        guard let marks = marks[id] else { return false }
+        return objects.allSatisfy { marks[$0]?[dependency]?.value?.isSame(as: value) == true }
     }
 
     /// The keys of which there are or were objects that keep something.
@@ -57,7 +73,9 @@ struct KeptDependencies: Sendable {
         let objects =
             recipe.isTracked
             ? cell.trackedObjects().filter(\.mayExist).map(\.object) : cell.objects().map(\.object)
-        return objects.reduce(into: [:]) { found, object in found.merge(mark[object] ?? [:], uniquingKeysWith: min) }
+        return objects.reduce(into: [:]) { found, object in
+            found.merge((mark[object] ?? [:]).mapValues(\.since), uniquingKeysWith: min)
+        }
     }
 }
 
@@ -112,14 +130,23 @@ struct Followers {
         return former.hasSameFollowedKeys(as: recipe)
     }
 
-    var failures: [Failure] {
+    /// `config` is the configuration after the plan.
+    func failures(_ config: ConfigTree) -> [Failure] {
         refused.compactMap { (holder, id) in
             guard let definition = graph.recipe(holder)?.definition else { return nil }
             let reason = definition.body.onChangeReason.map { ": \($0)" } ?? ""
+            if let path = names.configPath(id), let node = config.find(path), !node.location.file.isEmpty {
+                let place = definition.location.text
+                return Failure(
+                    .refused,
+                    "'\(definition.key)'\(place.isEmpty ? "" : " (\(place))") refuses a change of this value\(reason); "
+                        + "restore the former value, or remove the declaration (on_change)",
+                    path: "config.\(path)", at: node.location)
+            }
             return Failure(
                 .refused,
-                "'\(definition.key)' refuses a change of '\(names.shown(id))'\(reason); define it again in the same change "
-                    + "set, or remove the declaration (on_change)",
+                "'\(definition.key)' refuses a change of '\(names.shown(id))'\(reason); define '\(definition.key)' again in the "
+                    + "same change set, or remove the declaration (on_change)",
                 path: definition.key, at: definition.location)
         }
     }

@@ -86,7 +86,7 @@ extension Planner {
                 queue.append(holder)
             }
         }
-        failures += followers.failures
+        failures += followers.failures((wiring.config.layers ?? before.config).tree)
         effects.steps.rebuilt = seen
         effects.store.touched = effects.store.touched.isEmpty ? seen : effects.store.touched.union(seen)
         for id in remade {
@@ -190,15 +190,24 @@ extension Planner {
             var ids = dependencies.subtracting(changes[id]?.caughtUp ?? [])
             if let remaining = changes[id]?.remaining { ids.formIntersection(remaining) }
             let objects = recipe.isTracked ? observed.trackedObjects(id).map(\.object) : observed.objects(id)
-            guard !ids.isEmpty, !objects.isEmpty else { continue }
+            guard !objects.isEmpty else { continue }
+            let values = settings(ids, wiring)
+            for (dependency, value) in values.next where before.kept.have(value, of: dependency, id, objects) {
+                changes[id, default: .init()].caughtUp.insert(dependency)
+                ids.remove(dependency)
+            }
+            guard !ids.isEmpty else { continue }
             changes[id, default: .init()].begun = ids
+            changes[id]?.values = values.former
             changes[id]?.objects = objects
             let definition = recipe.definition
             effects.changes.append(
                 Report.Change(
                     key: names.name(id), what: INVIVO_CHANGED_KEPT, at: definition.location,
                     from: origin(of: definition, wiring.definitions, wiring.origins)))
-            let list = Recipe.list(ids.map { names.shown($0) }.sorted())
+            let list = ids.map { dependency in
+                names.configPath(dependency).map { "value of '\($0)'" } ?? "'\(names.name(dependency))'"
+            }.sorted().joined(separator: ", ")
             let isUsual = definition.body.onChange == nil && definition.body.flags.contains(.restart)
             warnings.append(
                 Report.Warning(
@@ -207,6 +216,17 @@ extension Planner {
                     at: definition.location))
         }
         return changes
+    }
+
+    /// The values before and after the plan of those ids that are configuration paths with a value that is no list or map.
+    private func settings(_ ids: Set<UInt32>, _ wiring: NextWiring) -> (former: [UInt32: Value], next: [UInt32: Value]) {
+        var (former, next): ([UInt32: Value], [UInt32: Value]) = ([:], [:])
+        for id in ids {
+            guard let path = names.configPath(id) else { continue }
+            if case .value(let value)? = before.config.tree.find(path)?.content { former[id] = value }
+            if case .value(let value)? = (wiring.config.layers ?? before.config).tree.find(path)?.content { next[id] = value }
+        }
+        return (former, next)
     }
 
     /// Plans a key that is added, removed, or rebuilt.

@@ -8,7 +8,7 @@ internal import InvivoWiring
 extension Planner {
     /// Plans the layers of each affected key from all documents. Returns the keys that it has planned, and those with warnings.
     func planLayers(
-        _ wiring: NextWiring, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes,
+        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes,
         _ warnings: inout [Report.Warning], _ failures: inout [Failure]
     ) throws(Failure) -> LayerFindings {
         let set = wiring.set
@@ -49,7 +49,7 @@ extension Planner {
             let key = (wiring.definitions.changed[id] ?? nil)?.key ?? names.name(id)
             let count = warnings.count
             note { () throws(Failure) in
-                try planLayers(wiring, &effects, &restarts, id, key, try documents.said(key), &warnings)
+                try planLayers(wiring, rebased, &effects, &restarts, id, key, try documents.said(key), &warnings)
             }
             noteWarnings(key, since: count)
         }
@@ -200,7 +200,7 @@ extension Planner {
     }
 
     private func planLayers(
-        _ wiring: NextWiring, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes, _ id: UInt32,
+        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes, _ id: UInt32,
         _ key: String, _ said: Said?, _ warnings: inout [Report.Warning]
     ) throws(Failure) {
         let specs = said?.specs ?? []
@@ -243,7 +243,8 @@ extension Planner {
                 }
             }
         }
-        let isRemade = effects.steps.builds.contains { $0.id == id } || effects.editor.cell(id) !== graph.cell(id)
+        let isRebuilt = effects.steps.builds.contains { $0.id == id }
+        let isRemade = isRebuilt || effects.editor.cell(id) !== graph.cell(id)
         var shared: Set<UInt64> = []
         // The object has its former definition until it is created again.
         let isRestarted = restarts[id]?.definition != nil
@@ -276,7 +277,8 @@ extension Planner {
         where target.id == id && !shared.contains(target.object) && !moving.contains(target.object) {
             effects.steps.tuned.append((id, target.object, nil))
         }
-        guard !isRemade else { return }
+        // The slot of an object that does not exist yet is replaced when a base value changes.
+        guard !isRemade || !isRebuilt && rebased.contains(id) else { return }
         let changed = changedValues(of: id, former, layers, isRestarted ? nil : definition)
         for (index, property, old, new) in changed {
             let isPending = property.takesRestart || !(hasLive || property.isInBlock)

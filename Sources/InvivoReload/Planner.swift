@@ -57,7 +57,7 @@ struct Planner {
         noteChanges(of: wiring, &effects.changes)
         var restarts: PendingRestarts.Changes = [:]
         let dependencies = try planCells(wiring, rebased, &effects, &restarts, &failures, &warnings)
-        let findings = try planLayers(wiring, &effects, &restarts, &warnings, &failures)
+        let findings = try planLayers(wiring, rebased, &effects, &restarts, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
         let kept = KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects, wiring)

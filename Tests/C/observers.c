@@ -93,6 +93,21 @@ static void an_observer_of_a_key_hears_of_its_changes_alone(void) {
     finish();
 }
 
+typedef struct levels { double gain; } levels;
+static const invivo_property level_properties[] = {INVIVO_FIELD(levels, gain)};
+static void an_observer_of_a_key_hears_of_base_values(void) {
+    invivo_value value = invivo_double(2);
+    begin();
+    OBSERVE("levels", .key = "a.levels");
+    OK(invivo_define_block(runtime, "a.levels", INVIVO_BLOCK(levels, level_properties), NULL, E));
+    HEARD("levels(a.levels defined) ");
+    describe();
+    OK(invivo_changes_set(changes, "a.levels", "gain", &value, E));
+    commit();
+    HEARD("levels(a.levels.gain tuned) ");
+    finish();
+}
+
 static void an_observer_of_a_type_hears_of_all_its_keys(void) {
     begin();
     OBSERVE("things", .type = "Thing");
@@ -474,6 +489,7 @@ static void bad_input_is_refused(void) {
 int main(void) {
     check_begin();
     an_observer_of_a_key_hears_of_its_changes_alone();
+    an_observer_of_a_key_hears_of_base_values();
     an_observer_of_a_type_hears_of_all_its_keys();
     an_observer_of_an_object_hears_of_this_object();
     observers_are_called_in_order();

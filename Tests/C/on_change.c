@@ -114,11 +114,11 @@ static void a_change_is_refused_with_a_reason(void) {
     uint64_t before = generation();
     invivo_definition definition = {.struct_size = sizeof definition, .key = "a.part", .scope = INVIVO_SCOPE_SINGLETON, .type = shared_type, .rank = 3};
     expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_REFUSED,
-                  "studio.c:7: a.recorder: 'a.recorder' refuses a change of 'a.part': a recording is under way; define it again in the same "
+                  "studio.c:7: a.recorder: 'a.recorder' refuses a change of 'a.part': a recording is under way; define 'a.recorder' again in the same "
                   "change set, or remove the declaration (on_change)");
     definition.key = "a.other";
     expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_REFUSED,
-                  "a.all: 'a.all' refuses a change of 'a.other'; define it again in the same change set, or remove the declaration (on_change)");
+                  "a.all: 'a.all' refuses a change of 'a.other'; define 'a.all' again in the same change set, or remove the declaration (on_change)");
     describe();
     OK(invivo_changes_define(changes, &definition, NULL, E));
     expects_error(invivo_changes_check(changes, E), INVIVO_E_REFUSED, NULL);
@@ -217,11 +217,38 @@ static void configuration_values_are_kept(void) {
     CHECK_EQUAL(once("a.holder").bits, holder.bits);
     CHECK_EQUAL(at(holder)->number, 1);
     CHECK(kept_since("a.holder", "a.left") > 0);
-    CHECK_TEXT(last, "'a.holder' keeps the former 'a.left' until it is rebuilt (on_change: keep)|a.holder");
+    CHECK_TEXT(last, "'a.holder' keeps the former value of 'a.left' until it is rebuilt (on_change: keep)|a.holder");
+    /* The value that it has is the current one again. */
+    describe();
+    OK(invivo_changes_document(changes, "a.yaml", "config: {a: {left: 1}}", 22, E));
+    commit();
+    CHECK_TEXT(last, "");
+    CHECK_EQUAL(kept_since("a.holder", "a.left"), 0);
+    describe();
+    OK(invivo_changes_document(changes, "a.yaml", "config: {a: {left: 5}}", 22, E));
+    commit();
+    CHECK(kept_since("a.holder", "a.left") > 0);
     describe();
     OK(invivo_changes_reset(changes, "a.holder", 0, E));
     commit();
     CHECK_EQUAL(at(once("a.holder"))->number, 5);
+    end();
+}
+
+static void a_refused_value_is_named_with_its_location(void) {
+    begin();
+    describe();
+    OK(invivo_changes_document(changes, "a.yaml", "config: {a: {left: 1}}", 22, E));
+    const invivo_injection properties[] = {
+        {.name = "number", .how = INVIVO_INJECT_CONFIG, .flags = INVIVO_INJECT_REFUSE, .reference = "left"}};
+    ADD("a.holder", SINGLETON, .type = confined_type, PROPERTIES(properties), .on_change_reason = "a show is running", .file = "show.c",
+        .line = 12);
+    commit();
+    describe();
+    OK(invivo_changes_document(changes, "a.yaml", "config: {a: {left: 5}}", 22, E));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_REFUSED,
+                  "a.yaml:1:20: config.a.left: 'a.holder' (show.c:12) refuses a change of this value: a show is running; restore the "
+                  "former value, or remove the declaration (on_change)");
     end();
 }
 
@@ -589,6 +616,7 @@ int main(void) {
     marks_are_those_of_each_object();
     a_tracked_child_keeps_its_initializer();
     configuration_values_are_kept();
+    a_refused_value_is_named_with_its_location();
     bindings_are_kept();
     kept_and_followed_injections_mix();
     a_prototype_does_not_pass_a_change_on();

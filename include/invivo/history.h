@@ -13,9 +13,9 @@ INVIVO_EXTERN_C_BEGIN
  * satisfy the rules of now.
  *
  * The runtime keeps the last generations, as many as the option `history` says, and fewer if they need more than 2 MiB; of these the
- * newest is always kept, unless the option keeps none. It keeps of each what differs from the next one. A commit that changes no content, as of a target that is
- * attached, makes a generation with the same content, which takes no place. Consecutive commits of settings within 1 s are one
- * entry. A kept generation keeps its definitions: the `destroy` of a replaced one is called when the last kept generation with it is
+ * newest is always kept, unless the option is INVIVO_HISTORY_NONE. It keeps of each what differs from the next one. A commit that
+ * changes no content, as of a target that is attached, makes a generation with the same content, which does not count. Consecutive
+ * commits of settings within 1 s are one entry, and cannot be undone one by one. A kept generation keeps its definitions: the `destroy` of a replaced one is called when the last kept generation with it is
  * dropped.
  *
  * Files are not written. If a followed file has other bytes than the content that a rollback has brought back, these bytes are

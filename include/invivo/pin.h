@@ -45,7 +45,7 @@ INVIVO_API invivo_pin invivo_pin_hold(invivo_runtime runtime, const invivo_place
 INVIVO_API invivo_status invivo_pin_enter(invivo_pin pin, invivo_pin *out, invivo_error **error) INVIVO_NOWAIT;
 /** Ends a pin. Pins of a thread may end in any order. Zero, or a pin that has ended already, by close too, is no error.
  * INVIVO_E_DOMAIN if another thread is in it: nothing happens. When that thread has ended, any thread may end the pin. Views that
- * are still open stay valid. */
+ * are still open stay valid. In a forked child it ends the pin for the child alone. */
 INVIVO_API invivo_status invivo_pin_end(invivo_pin pin) INVIVO_NOWAIT;
 /** Returns the innermost pin that the calling thread is in, borrowed; zero if it is in none. */
 INVIVO_API invivo_pin invivo_pin_current(invivo_runtime runtime) INVIVO_NOWAIT;

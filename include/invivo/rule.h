@@ -19,7 +19,7 @@ INVIVO_EXTERN_C_BEGIN
  * - of a property in a block: its value in the block;
  * - of another property: the value that the traits of documents set.
  * An input without a value is absent, and its value has INVIVO_KIND_NULL: a configuration path that is not set, a property
- * without a trait, a key or path that does not exist.
+ * outside of a block that no document sets, even if it has an initial or base value, a key or path that does not exist.
  *
  * Rules run on a thread of the runtime, without locks held, one after the other. The caller of a synchronous function waits
  * for them. A rule must be a pure function of its inputs. It must not wait, and must not call this runtime: such calls fail

@@ -13,10 +13,15 @@ INVIVO_EXTERN_C_BEGIN
  *
  * The object is then the owner of its children. When the definition of a child changes, or something that the child is
  * created from, the nearest owner is set up again: `teardown`, the undo functions, and `setup` run once, in the owner's
- * domain. Objects below this owner are not notified. An owner whose type has `keeps_children` is passed over, keeps its
- * children and is refreshed, and so is one without `setup`. If there is no other owner, a child with `setup` is set up again
+ * domain. Objects below this owner are not notified. An owner whose type has `keeps_children` keeps its children and is
+ * refreshed; the owner above it is set up again. The same holds for an owner by injection (INVIVO_INJECT_OWNS) whose type has
+ * no `setup`. If there is no other owner, a child with `setup` is set up again
  * itself. A tracked object (INVIVO_DEFINITION_TRACKED) whose definition changed is set up again after its injection. An
  * object that is only injected again is refreshed instead.
+ *
+ * If the object itself is replaced, the new object is set up before the former one is torn down, after the commit: for a moment both
+ * exist. Declare the definition exclusive (INVIVO_DEFINITION_EXCLUSIVE) if only one object can have what `setup` takes, such as
+ * a port or a file. The children of the new object have no `former`.
  *
  * Setting up again is the last step of a commit that can fail. `setup` resolves from the new generation. If it fails, or
  * another step fails after it, then what it registered is undone, the former injections are restored, and `setup` runs again in
