@@ -21,8 +21,6 @@ final class Commit {
         var leases: [ObjectLease] = []
         /// Keys of objects that still refuse the restore of an earlier commit.
         var refused: Set<UInt32> = []
-        /// The objects of an earlier commit that are injected again, and those that have ended.
-        var reinjected: Set<UInt64> = []
         /// Whether the commit is over, and its new objects with it.
         var isOver = false
         /// Whether something could not be undone.
@@ -36,8 +34,6 @@ final class Commit {
         let warned: NameSet
         /// Keys of objects that still refuse the restore of an earlier commit.
         let refused: Set<UInt32>
-        /// The objects of an earlier commit that are injected again, and those that have ended.
-        let reinjected: Set<UInt64>
     }
 
     private let container: Container
@@ -129,7 +125,8 @@ final class Commit {
         }
         // The leases are released, and the steps, which refer to this commit, without the monitor.
         withExtendedLifetime(done) {}
-        return Findings(warnings: done.notes + warnings, warned: done.warned, refused: done.refused, reinjected: done.reinjected)
+        return Findings(
+            warnings: done.notes + warnings, warned: done.warned, refused: done.refused)
     }
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
@@ -264,7 +261,8 @@ final class Commit {
 
     /// Injects again into a kept object. If the undo fails, `restores` receives the object.
     private func inject(
-        _ one: PendingRestores.Injected, _ recipe: Recipe, _ former: Recipe, _ changed: IDSet?, keeping kept: Set<UInt32>,
+        _ one: PendingRestores.Injected, _ recipe: Recipe, _ former: Recipe, _ changed: IDSet?,
+        keeping kept: Set<UInt32>,
         _ undo: inout Undo, _ restores: PendingRestores, isUnrestored: Bool
     ) throws(Failure) {
         let again = Reinjection(
@@ -278,7 +276,7 @@ final class Commit {
                 }
             }
         }
-        if isUnrestored { state.locked { _ = $0.reinjected.insert(one.object) } }
+        if isUnrestored { restores.noteRestored(one.object) }
     }
 
     /// Adds the step for an object that an earlier commit could not restore, unless it is replaced now.
@@ -292,10 +290,10 @@ final class Commit {
             let lease = container.retiredObjects.leaseForChange(one.object),
             let record = ObjectTable.record(one.object), let type = recipe.type,
             ObjectType.of(record).description.isKind(of: type.name)
-        else { return state.locked { _ = $0.reinjected.insert(one.object) } }
+        else { return restores.noteRestored(one.object) }
         keep(lease)
         add(domain(of: record)) { [self] undo throws(Failure) in
-            guard !state.locked({ $0.reinjected.contains(one.object) }) else { return }
+            guard !restores.hasRestored(one.object) else { return }
             do throws(Failure) {
                 try inject(
                     one, recipe, formerRecipe, nil,
@@ -366,9 +364,11 @@ final class Commit {
                 else { continue }
                 add(domain(of: record)) { [self] undo throws(Failure) in
                     let pending = PendingRestores.Injected(
-                        id: id, object: object, arguments: injection.arguments, scopeInstances: injection.scopeInstances)
+                        id: id, object: object, arguments: injection.arguments, scopeInstances: injection.scopeInstances
+                    )
                     try inject(
-                        pending, recipe, former, changed, keeping: isWhole ? [] : recipe.references.kept, &undo, restores,
+                        pending, recipe, former, changed, keeping: isWhole ? [] : recipe.references.kept, &undo,
+                        restores,
                         isUnrestored: unrestoredObjects.contains(object))
                 }
             }

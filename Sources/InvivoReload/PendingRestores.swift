@@ -19,6 +19,8 @@ final class PendingRestores: Sendable {
         var keys: Set<UInt32> = []
         /// By object.
         var injected: [UInt64: Injected] = [:]
+        /// Those of them that the current plan has injected again, and those that have ended.
+        var over: Set<UInt64> = []
         /// The keys that the current plan leaves alone, because a domain has yet to undo something for them.
         var deferred: Set<UInt32> = []
     }
@@ -54,19 +56,23 @@ final class PendingRestores: Sendable {
         state.locked { $0.keys.formUnion(keys) }
     }
 
-    /// Called after a commit that succeeded. The objects of `refused` still refuse their former values; the injections of
-    /// the objects of `reinjected` are current, or these objects have ended.
-    func keep(refused: Set<UInt32>, reinjected: Set<UInt64>) {
+    /// The current plan has injected again into an object, or the object has ended: if the commit succeeds, nothing is to be restored.
+    func noteRestored(_ object: UInt64) { state.locked { _ = $0.over.insert(object) } }
+
+    func hasRestored(_ object: UInt64) -> Bool { state.locked { $0.over.contains(object) } }
+
+    /// Called after a commit that succeeded. The objects of `refused` still refuse their former values.
+    func keep(_ refused: Set<UInt32>) {
         state.locked { state in
             state.keys = refused.union(state.deferred)
-            for object in reinjected { state.injected[object] = nil }
+            for object in state.over { state.injected[object] = nil }
         }
     }
 
     /// Returns the objects that the current plan tries to restore again, except those that it changes anyway.
     func objects(besides tuned: [Tuned], of graph: Graph, _ snapshot: Snapshot) -> [Tuned] {
         let keys = state.locked { state in
-            state.deferred = []
+            (state.deferred, state.over) = ([], [])
             return state.keys
         }
         guard !keys.isEmpty else { return [] }

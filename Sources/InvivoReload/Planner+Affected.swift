@@ -219,12 +219,15 @@ extension Planner {
     }
 
     /// The values before and after the plan of those ids that are configuration paths with a value that is no list or map.
-    private func settings(_ ids: Set<UInt32>, _ wiring: NextWiring) -> (former: [UInt32: Value], next: [UInt32: Value]) {
+    private func settings(_ ids: Set<UInt32>, _ wiring: NextWiring) -> (former: [UInt32: Value], next: [UInt32: Value])
+    {
         var (former, next): ([UInt32: Value], [UInt32: Value]) = ([:], [:])
         for id in ids {
             guard let path = names.configPath(id) else { continue }
             if case .value(let value)? = before.config.tree.find(path)?.content { former[id] = value }
-            if case .value(let value)? = (wiring.config.layers ?? before.config).tree.find(path)?.content { next[id] = value }
+            if case .value(let value)? = (wiring.config.layers ?? before.config).tree.find(path)?.content {
+                next[id] = value
+            }
         }
         return (former, next)
     }

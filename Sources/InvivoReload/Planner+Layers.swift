@@ -8,7 +8,8 @@ internal import InvivoWiring
 extension Planner {
     /// Plans the layers of each affected key from all documents. Returns the keys that it has planned, and those with warnings.
     func planLayers(
-        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes,
+        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects,
+        _ restarts: inout PendingRestarts.Changes,
         _ warnings: inout [Report.Warning], _ failures: inout [Failure]
     ) throws(Failure) -> LayerFindings {
         let set = wiring.set
@@ -200,7 +201,8 @@ extension Planner {
     }
 
     private func planLayers(
-        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects, _ restarts: inout PendingRestarts.Changes, _ id: UInt32,
+        _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects,
+        _ restarts: inout PendingRestarts.Changes, _ id: UInt32,
         _ key: String, _ said: Said?, _ warnings: inout [Report.Warning]
     ) throws(Failure) {
         let specs = said?.specs ?? []

@@ -300,7 +300,7 @@ extension Reloader {
             throw error
         }
         prepared.warnings += findings.warnings
-        restores.keep(refused: findings.refused, reinjected: findings.reinjected)
+        restores.keep(findings.refused)
         var layers = plan.findings
         layers.warned.formUnion(findings.warned)
         let subjects = announcer.observers.subjects(ofCommit: next.generation)

@@ -6,9 +6,10 @@ import Invivo
 struct RunCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "run", abstract: "Run the application of a manifest, and apply every edit of its documents.",
+            commandName: "run", abstract: "Run the application of a manifest, and apply every edit of its spec files.",
             discussion: """
-                Prints one line for each reload. A broken edit changes nothing; where and why is printed to standard error.
+                Prints one line for each reload. Edits of the manifest and of its modules take effect at the next start. A \
+                broken edit changes nothing; where and why is printed to standard error.
                 Ends with SIGINT, SIGTERM or SIGHUP, and stops what it has started (status 0); a second one ends it at once \
                 (status 128 + its number, so 130 for Ctrl-C). A SIGHUP that is ignored from the start, as below nohup, stays \
                 ignored. A manifest or document that is wrong at the start prints every error and ends with status 2.

@@ -5,6 +5,7 @@
  * Allocations are not among the system calls: the Swift runtime ends the process if there is no memory. Neither is
  * eventfd: without it libuv 1.44 keeps its epoll descriptor.
  * Usage: every_fault [--all]   without --all, each call fails with one error */
+/* sanitize: no, it replaces functions of the system */
 #include "check.h"
 
 #include <dlfcn.h>

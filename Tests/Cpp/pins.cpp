@@ -27,6 +27,10 @@ static void a_block_reads_one_generation() {
         moved.end();
         CHECK(own.resolve<part>("synth.part")->number == 2 && moved.generation() == 0);
     }
+    invivo_view view = invivo_view_begin(own.raw());
+    say(own, 3);
+    CHECK(throws(INVIVO_E_BUSY, "an open view of another generation", [&] { (void)own.pinned(); }));
+    invivo_view_end(view);
     CHECK(throws(INVIVO_E_HANDLE, "", [&] { invivo::pin nowhere{invivo_runtime{}}; }));
 }
 

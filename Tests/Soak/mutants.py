@@ -70,7 +70,8 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "failure.others += notUndone(undo.run())", "traits domains"),
     ],
     "InvivoReload/PendingRestores.swift": [
-        Mutant("skip", "state.locked { state in state.keys = refused.union(state.deferred) }", "exactness traits"),
+        Mutant("skip", "state.keys = refused.union(state.deferred)", "exactness traits"),
+        Mutant("skip", "for object in state.over { state.injected[object] = nil }", "setup"),
     ],
     "InvivoTraits/Undo.swift": [
         Mutant("never", "change.isKept || change.isUndone(instance) != true", "traits domains"),

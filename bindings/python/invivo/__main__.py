@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m invivo", description="Runs programs that change while they live.")
     parser.add_argument("--version", action="version", version=VERSION)
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="run an application manifest until SIGINT, SIGTERM or SIGHUP")
+    run = commands.add_parser(
+        "run", help="run an application manifest and apply edits of its spec files until SIGINT, SIGTERM or SIGHUP"
+    )
     run.add_argument("manifest", metavar="APP.yaml")
     run.add_argument("--wait", action="store_true", help="spec files need not be good yet: they hold once they are")
     levels = [level.name.lower() for level in LogLevel]

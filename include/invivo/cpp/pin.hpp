@@ -50,7 +50,8 @@ private:
         if (made.bits) return made;
         uint64_t generation = 0;
         detail::checked([&](invivo_error **e) { return invivo_runtime_generation(runtime, &generation, e); });
-        throw error(INVIVO_E_MEMORY, "there is no memory for a further pin, or a million pins are open");
+        throw error(INVIVO_E_BUSY, "a pin cannot begin: the thread has an open view of another generation, which must end first, "
+                                   "or a million pins are open, or there is no memory");
     }
     invivo_pin raw_;
 };
