@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -31,8 +32,11 @@ from ..errors import ArgumentError, ExistsError, NotFoundError, StaleError, with
 class Changes:
     """The changes of one reload. In ``with`` they are committed at the end of the block, and discarded if it raises."""
 
-    def __init__(self, core: Core) -> None:
+    _place: tuple[str, int] | None = None  # where the program opened it, until the set is used
+
+    def __init__(self, core: Core, place: tuple[str, int] | None = None) -> None:
         self._core = core
+        self._place = place
         self._contents = Contents()
         self._sources: list[Source] = []
         self._done = False
@@ -335,6 +339,7 @@ class Changes:
 
         Creates nothing and runs no class or factory; the set stays open.
         """
+        self._place = None
         self._open()
         handle, _ = writing.fill(self._core, self._contents)
         try:
@@ -351,6 +356,7 @@ class Changes:
         self._finish("changes_submit")
 
     def discard(self) -> None:
+        """Drops the set: nothing in it takes effect."""
         self._end()
         self._unmount()
         self._drop_sources()
@@ -361,6 +367,7 @@ class Changes:
 
     def _end(self) -> None:
         """Ends the description of the set. From here on the library is responsible for the sources."""
+        self._place = None
         self._done = True
         for source in self._sources:
             source._pending = False
@@ -400,6 +407,7 @@ class Changes:
             raise StaleError("the change set is committed or discarded: open another one")
 
     def _finish(self, function: str) -> None:
+        self._place = None
         self._open()
         self._end()
         try:
@@ -421,11 +429,13 @@ class Changes:
 
     def write(self, handle: c.invivo_changes) -> None:
         """Writes the changes into another set of the library, whose owner commits it."""
+        self._place = None
         self._open()
         self._end()
         bind(self._core, self._contents, writing.write(self._core, self._contents, handle))
 
     def __enter__(self) -> Changes:
+        self._place = None
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -435,6 +445,15 @@ class Changes:
             self.commit()
         else:
             self.discard()
+
+    def __del__(self) -> None:
+        if self._place is not None:
+            warnings.warn_explicit(
+                "the change set was neither committed nor discarded: use it as 'with runtime.changes() as changes:', "
+                "or call commit(), submit() or discard()",
+                ResourceWarning,
+                *self._place,
+            )
 
 
 def _leave(core: Core, assemblies: list[AssemblyDescription]) -> None:
