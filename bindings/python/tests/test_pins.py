@@ -275,6 +275,27 @@ def test_a_status_lists_a_pin_once_also_during_a_commit_in_it(runtime):
     assert runtime.status.pins == ()
 
 
+def test_a_status_lists_a_pin_once_also_during_a_read_in_it(runtime):
+    counts: list[int] = []
+
+    def count() -> None:
+        counts.append(len(runtime.status.pins))
+
+    def make() -> Made:
+        count()
+        thread = threading.Thread(target=count)
+        thread.start()
+        thread.join()
+        return Made(7)
+
+    runtime.define(make, "late.made", "prototype")
+    with runtime.pinned():
+        runtime["late.made"]
+        with runtime.pinned():
+            runtime["late.made"]
+    assert counts == [1, 1, 2, 2]
+
+
 def test_a_commit_in_a_pin_creates_objects_of_the_new_generation(runtime):
     seen: list[int] = []
 

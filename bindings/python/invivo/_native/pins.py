@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextvars
 import ctypes
 import warnings
+from collections import Counter
 from types import CodeType, FrameType
 from typing import Any, NoReturn, Protocol
 
@@ -28,8 +29,8 @@ class Library(Protocol):
 
 _pin: contextvars.ContextVar[Pin | None] = contextvars.ContextVar("invivo.pin", default=None)
 _get, _set = _pin.get, _pin.set
-open_pins: set[int] = set()  # the handles of those of Python, in any runtime
-_add, _discard = open_pins.add, open_pins.discard
+open_pins: dict[int, Pin] = {}  # those of Python, in any runtime, by their handles
+_add, _discard = open_pins.__setitem__, open_pins.pop
 
 # The source locations where pins begin, by code (its address, because its hash is slow) and instruction. The library
 # keeps pointers to their file names. The code stays, so that no other one gets its address.
@@ -115,7 +116,7 @@ class Pin:
                 around = around._outer
             _set(around)
         if not self._around:
-            _discard(self._bits)
+            _discard(self._bits, None)
             self._keeper.end(self._bits)
 
     @property
@@ -148,7 +149,7 @@ def _begin(pin: Pin) -> Pin:
         keeper.refuse()
     pin._around = [around]
     pin._bits = bits
-    _add(bits)
+    _add(bits, pin)
     _set(pin)
     return pin
 
@@ -197,6 +198,30 @@ class Entered:
         if self._pin is not None:
             _pin.set(self._pin)
             self._library.bare("pin_end")(self._inside)
+
+
+def without_entered(keeper: Keeper, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leaves out the pins by which reads that run now have entered pins of Python.
+
+    ``found``: the open pins of the runtime, the oldest first. Such a pin has the generation and place of the one that
+    it was entered from, and is younger.
+    """
+    own: Counter[tuple[int, str]] = Counter()
+    for pin in list(open_pins.values()):
+        if pin._keeper is keeper:
+            place = pin._place._obj
+            own[pin.generation, f"{text(place.file)}:{place.line}"] += 1
+    begun = Counter[tuple[int, str]]()
+    for each in found:
+        begun[each["generation"], each["place"]] += 1
+    left = []
+    for each in reversed(found):
+        of = each["generation"], each["place"]
+        if of in own and begun[of] > own[of]:
+            begun[of] -= 1
+        else:
+            left.append(each)
+    return left[::-1]
 
 
 def is_pinned(library: Library) -> bool:
