@@ -30,7 +30,7 @@ class Library(Protocol):
 _pin: contextvars.ContextVar[Pin | None] = contextvars.ContextVar("invivo.pin", default=None)
 _get, _set = _pin.get, _pin.set
 open_pins: dict[int, Pin] = {}  # those of Python, in any runtime, by their handles
-_add, _discard = open_pins.__setitem__, open_pins.pop
+_discard = open_pins.pop
 
 # The source locations where pins begin, by code (its address, because its hash is slow) and instruction. The library
 # keeps pointers to their file names. The code stays, so that no other one gets its address.
@@ -149,7 +149,7 @@ def _begin(pin: Pin) -> Pin:
         keeper.refuse()
     pin._around = [around]
     pin._bits = bits
-    _add(bits, pin)
+    open_pins[bits] = pin
     _set(pin)
     return pin
 
