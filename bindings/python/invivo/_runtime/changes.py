@@ -32,11 +32,8 @@ from ..errors import ArgumentError, ExistsError, NotFoundError, StaleError, with
 class Changes:
     """The changes of one reload. In ``with`` they are committed at the end of the block, and discarded if it raises."""
 
-    _place: tuple[str, int] | None = None  # where the program opened it, until the set is used
-
-    def __init__(self, core: Core, place: tuple[str, int] | None = None) -> None:
+    def __init__(self, core: Core) -> None:
         self._core = core
-        self._place = place
         self._contents = Contents()
         self._sources: list[Source] = []
         self._done = False
@@ -339,7 +336,7 @@ class Changes:
 
         Creates nothing and runs no class or factory; the set stays open.
         """
-        self._place = None
+        self.__class__ = Changes
         self._open()
         handle, _ = writing.fill(self._core, self._contents)
         try:
@@ -367,7 +364,7 @@ class Changes:
 
     def _end(self) -> None:
         """Ends the description of the set. From here on the library is responsible for the sources."""
-        self._place = None
+        self.__class__ = Changes
         self._done = True
         for source in self._sources:
             source._pending = False
@@ -407,7 +404,7 @@ class Changes:
             raise StaleError("the change set is committed or discarded: open another one")
 
     def _finish(self, function: str) -> None:
-        self._place = None
+        self.__class__ = Changes
         self._open()
         self._end()
         try:
@@ -429,13 +426,13 @@ class Changes:
 
     def write(self, handle: c.invivo_changes) -> None:
         """Writes the changes into another set of the library, whose owner commits it."""
-        self._place = None
+        self.__class__ = Changes
         self._open()
         self._end()
         bind(self._core, self._contents, writing.write(self._core, self._contents, handle))
 
     def __enter__(self) -> Changes:
-        self._place = None
+        self.__class__ = Changes
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -446,14 +443,24 @@ class Changes:
         else:
             self.discard()
 
+
+class UnusedChanges(Changes):
+    """A change set that the program has opened and not used. Its first use makes it a `Changes`.
+
+    The end of that runs no code, in which an exception of a signal handler would be lost.
+    """
+
+    def __init__(self, core: Core, place: tuple[str, int]) -> None:
+        self._place = place  # first, because the handler of a signal may raise at any time
+        super().__init__(core)
+
     def __del__(self) -> None:
-        if self._place is not None:
-            warnings.warn_explicit(
-                "the change set was neither committed nor discarded: use it as 'with runtime.changes() as changes:', "
-                "or call commit(), submit() or discard()",
-                ResourceWarning,
-                *self._place,
-            )
+        warnings.warn_explicit(
+            "the change set was neither committed nor discarded: use it as 'with runtime.changes() as changes:', "
+            "or call commit(), submit() or discard()",
+            ResourceWarning,
+            *self._place,
+        )
 
 
 def _leave(core: Core, assemblies: list[AssemblyDescription]) -> None:

@@ -26,7 +26,7 @@ from .._services.setup import in_setup
 from .._state.binding import roll_back
 from .._values import conversion
 from ..errors import ArgumentError
-from .changes import Changes, generation_number
+from .changes import Changes, UnusedChanges, generation_number
 from .overrides import Override
 from .resolving import Resolving
 
@@ -44,7 +44,7 @@ class Changing(Resolving):
         """Returns a change set: everything in it takes effect as one reload when its ``with`` block ends, or nothing
         does.
         """
-        return Changes(self._open(), here())
+        return UnusedChanges(self._open(), here())
 
     def activate(self, *assemblies: AssemblyDescription) -> None:
         """Adds assemblies and their dependencies, in any order, as one reload.
