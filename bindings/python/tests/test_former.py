@@ -111,3 +111,23 @@ def test_a_factory_function_and_an_inject_function():
         runtime.configure("app.step", 2)
         assert seen[2:] == [first, first]
         assert runtime[Counter].replaced is first
+
+
+def test_a_class_selects_the_former_objects_that_are_its_instances():
+    seen = []
+
+    class Other: ...
+
+    def make(step: int) -> Counter:
+        seen.append((invivo.former(Counter), invivo.former(object), invivo.former(Other), invivo.former(list[int])))
+        return Counter(step)
+
+    app = invivo.Assembly("app")
+    app.singleton(make, "counter", step=invivo.config("step", default=1))
+    with invivo.Runtime(app) as runtime:
+        first = runtime[Counter]
+        runtime.configure("app.step", 2)
+    assert seen == [(None,) * 4, (first, first, None, None)]
+    assert invivo.former(Counter) is None
+    with pytest.raises(invivo.WrongTypeError, match="takes the class of the former object, not 3"):
+        invivo.former(3)

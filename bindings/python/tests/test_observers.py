@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 import threading
+import typing
 from typing import Protocol
 
 import pytest
 
 import invivo
 from invivo import Runtime
+from invivo._services import kinds
 
 
 class Tone:
@@ -251,3 +253,33 @@ def test_bad_input(runtime):
         runtime.observe(ear.hear, object=Tone())
     runtime.define(Tone, "a.tone")
     assert ear.take() == []
+
+
+@pytest.mark.parametrize(
+    ("declared", "found"),
+    [
+        (kinds.CauseKind, kinds.CAUSES),
+        (kinds.ChangeKind, kinds.CHANGES),
+        (kinds.NoticeKind, kinds.NOTICES),
+        (kinds.Origin, kinds.ORIGINS),
+        (kinds.ProgressPhase, kinds.PROGRESS),
+    ],
+)
+def test_the_types_of_kinds_have_the_names_of_the_constants(declared, found):
+    assert set(typing.get_args(declared)) == {*found.values(), "other" if declared is kinds.NoticeKind else "unknown"}
+
+
+@pytest.mark.parametrize(
+    ("cls", "field", "declared"),
+    [
+        (invivo.Cause, "kind", kinds.CauseKind),
+        (invivo.Change, "what", kinds.ChangeKind),
+        (invivo.Change, "origin", kinds.Origin),
+        (invivo.Notice, "kind", kinds.NoticeKind),
+        (invivo.Progress, "phase", kinds.ProgressPhase),
+    ],
+)
+def test_kinds_in_reports_have_their_types_and_are_documented(cls, field, declared):
+    assert typing.get_type_hints(cls)[field] == declared
+    if cls is not invivo.Cause:
+        assert all(f'"{each}"' in cls.__doc__ for each in typing.get_args(declared))

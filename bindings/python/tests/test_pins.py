@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import gc
 import threading
 
 import pytest
@@ -259,4 +260,76 @@ def test_close_ends_pins_and_names_the_line(caplog):
         runtime.close()
         assert pin.generation == 0
     assert "test_pins.py:" in caplog.text
-    assert "was open when the runtime was closed" in caplog.text
+    assert caplog.text.count("was open when the runtime was closed") == 1
+
+
+def test_a_status_lists_a_pin_once_also_during_a_commit_in_it(runtime):
+    counts: list[int] = []
+    with runtime.observe(lambda report: counts.append(len(runtime.status.pins))), runtime.pinned():
+        counts.append(len(runtime.status.pins))
+        say(runtime, 2)
+        runtime.rollback(runtime.generation - 1)
+        with runtime.pinned():
+            counts.append(len(runtime.status.pins))
+    assert counts == [1, 1, 1, 2]
+    assert runtime.status.pins == ()
+
+
+def test_a_status_lists_a_pin_once_also_during_a_read_in_it(runtime):
+    counts: list[int] = []
+
+    def count() -> None:
+        counts.append(len(runtime.status.pins))
+
+    def make() -> Made:
+        count()
+        thread = threading.Thread(target=count)
+        thread.start()
+        thread.join()
+        return Made(7)
+
+    runtime.define(make, "late.made", "prototype")
+    with runtime.pinned():
+        runtime["late.made"]
+        with runtime.pinned():
+            runtime["late.made"]
+    assert counts == [1, 1, 2, 2]
+
+
+def test_a_commit_in_a_pin_creates_objects_of_the_new_generation(runtime):
+    seen: list[int] = []
+
+    def make() -> Made:
+        seen.append(runtime.config("app.number"))
+        return Made(7)
+
+    with runtime.pinned():
+        say(runtime, 2)
+        runtime.define(make, "late.made", "singleton")
+        assert runtime.config("app.number") == 1
+    assert seen == [2]
+
+
+def test_a_pin_that_is_never_entered_is_reported_with_its_line(runtime):
+    with pytest.warns(ResourceWarning, match=r"its result was not entered") as caught:
+        runtime.pinned()
+    (one,) = caught
+    assert one.filename == __file__
+    with open(__file__) as file:
+        assert file.readlines()[one.lineno - 1].strip() == "runtime.pinned()"
+
+
+def test_a_pin_that_was_entered_or_refused_is_not_reported(runtime, recwarn):
+    with runtime.pinned() as pin, pin:
+        say(runtime, 2)
+    with runtime.view():
+        say(runtime, 3)
+        pin = runtime.pinned()
+        with pytest.raises(invivo.BusyError), pin:
+            pass
+    with pin:  # at last
+        assert runtime.config("app.number") == 3
+    assert type(pin) is invivo.Pin
+    del pin
+    gc.collect()
+    assert not recwarn.list

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import ctypes
 import dataclasses
+import functools
 from typing import Any, NamedTuple, Protocol
 
 import pytest
@@ -363,3 +364,116 @@ def test_a_class_in_the_place_of_a_key_is_told_so() -> None:
         for what in ("app.clock", Clock, clock):
             with pytest.raises(invivo.ArgumentError, match=says):
                 runtime.define(what, Clock)  # type: ignore[arg-type]
+
+
+# ---- hooks, options and names ----------------------------------------------------------------------------
+
+
+HOOKS = [
+    invivo.on_prepare,
+    invivo.on_start,
+    invivo.on_stop,
+    invivo.on_setup,
+    invivo.on_teardown,
+    invivo.on_refresh,
+    invivo.on_finalize,
+    invivo.will_inject,
+    invivo.did_inject,
+    invivo.takes_runtime,
+    invivo.children,
+    invivo.injection_key,
+]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda each: each.__name__)
+def test_two_methods_of_a_class_with_the_same_mark_are_refused(hook: Any) -> None:
+    class Twice:
+        @hook
+        def first(self) -> None: ...
+
+        @hook
+        def second(self) -> None: ...  # the second hook
+
+    class Derived(Twice): ...
+
+    with invivo.Runtime() as runtime:
+        for cls in (Twice, Derived):
+            with pytest.raises(invivo.ArgumentError) as caught:
+                runtime.define(cls, "a.twice")
+            message = f"Twice.second() is marked by invivo.{hook.__name__}, as Twice.first() is"
+            assert caught.value.message.startswith(message)
+            assert caught.value.file == __file__
+            assert caught.value.line in (line_of("# the second hook"), line_of("# the second hook") - 1)
+
+
+def test_a_hook_may_be_replaced_in_a_subclass_renamed_and_wrapped() -> None:
+    seen: list[str] = []
+
+    class Base:
+        @invivo.on_start
+        def begin(self) -> None:
+            seen.append("base")
+
+        also = begin
+
+        @functools.wraps(begin)
+        def wrapped(self) -> None:
+            self.begin()
+
+    class Derived(Base):
+        @invivo.on_start
+        def go(self) -> None:
+            seen.append("derived")
+
+    with invivo.Runtime() as runtime:
+        runtime.define(Base, "a.base")
+        runtime.define(Derived, "a.derived")
+        assert runtime["a.base"]
+        assert seen == ["base"]
+        assert runtime["a.derived"]
+        assert seen == ["base", "derived"]
+
+
+def test_options_that_are_no_options_are_refused() -> None:
+    app = invivo.Assembly("app")
+    given: Any = {"restart": True}
+    with invivo.Runtime() as runtime, runtime.changes() as changes:
+        for define in (app.singleton, runtime.define, changes.define):
+            with pytest.raises(invivo.WrongTypeError, match=r"options=invivo\.options\(restart=True\)"):
+                define(Clock, "clock", options=given)
+    limited = invivo.options(start_timeout="soon")  # type: ignore[arg-type]
+    with (
+        invivo.Runtime() as runtime,
+        pytest.raises(invivo.WrongTypeError, match="is a number of seconds, not 'soon'"),
+    ):
+        runtime.define(Clock, "a.clock", options=limited)
+
+
+@pytest.mark.parametrize(
+    "option", ["quiet", "settle_max", "commit_timeout", "stop_grace", "pin_max_age", "rule_timeout"]
+)
+def test_a_time_that_is_no_number_is_refused_with_the_name_of_the_option(option: str) -> None:
+    given: Any = {option: "fast"}
+    with pytest.raises(invivo.WrongTypeError, match=f"{option}: a time is a number of seconds, not 'fast'"):
+        invivo.Runtime(**given)
+    with invivo.Runtime() as runtime:
+        with pytest.raises(invivo.WrongTypeError, match=f"{option}: a time is a number of seconds, not 'fast'"):
+            runtime.change_options(**given)
+        with pytest.raises(invivo.WrongTypeError, match="a time is a number of seconds, not 'now'"):
+            runtime.poll("now")  # type: ignore[arg-type]
+
+
+def test_a_name_that_is_no_string_is_refused() -> None:
+    wrong: Any = 3
+    with invivo.Runtime() as runtime:
+        for call in (
+            lambda: runtime.mark(wrong),
+            lambda: runtime.unmark(wrong),
+            lambda: runtime.marked(wrong),
+            lambda: runtime.source(wrong, ""),
+            lambda: runtime.find_type(wrong),
+        ):
+            with pytest.raises(invivo.WrongTypeError, match="name is a str, not 3"):
+                call()
+        with pytest.raises(invivo.WrongTypeError, match="text is a str, not 3"):
+            runtime.source("a.yaml", wrong)

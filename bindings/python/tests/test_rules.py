@@ -164,3 +164,13 @@ def test_a_rule_that_does_not_return_is_given_up_and_leaks_nothing() -> None:
                 assert time.monotonic() < limit
     gc.collect()
     assert kept() is None
+
+
+def test_an_asynchronous_rule_is_refused():
+    async def check(rate: object) -> bool:
+        return True
+
+    with invivo.Runtime() as runtime:
+        with pytest.raises(invivo.ArgumentError, match="a rule must return its answer at once") as caught:
+            runtime.add_rule("rate", ["audio.rate"], check)
+        assert "call_soon_threadsafe" not in str(caught.value)

@@ -837,3 +837,43 @@ def test_what_goes_wrong_in_an_observer_is_logged_and_the_last_error() -> None:
         assert (invivo.LogLevel.ERROR, "ZeroDivisionError: division by zero") in heard
         assert isinstance(runtime.last_error, invivo.HostError)
         assert runtime.last_error.message == "ZeroDivisionError: division by zero"
+
+
+def test_a_change_set_that_is_not_used_is_reported_with_its_line():
+    def leave(runtime):
+        runtime.changes().configure("a.b", 1)  # not committed
+        gc.collect()
+
+    with invivo.Runtime() as runtime:
+        with pytest.warns(ResourceWarning, match="the change set was neither committed nor discarded") as caught:
+            leave(runtime)
+        assert runtime.config("a.b", None) is None
+        (one,) = caught
+        with open(__file__) as file:
+            line = file.readlines()[one.lineno - 1]
+        assert (one.filename, line.strip()) == (__file__, 'runtime.changes().configure("a.b", 1)  # not committed')
+
+
+def test_a_change_set_that_is_used_is_not_reported(recwarn):
+    with invivo.Runtime() as runtime:
+        for use in (
+            lambda changes: changes.commit(),
+            lambda changes: changes.submit(),
+            lambda changes: changes.check(),
+            lambda changes: changes.discard(),
+            lambda changes: changes.__enter__(),
+        ):
+            changes = runtime.changes()
+            changes.configure("a.b", 1)
+            use(changes)
+        with pytest.raises(ZeroDivisionError), runtime.changes() as changes:
+            changes.configure("a.b", 1 // 0)
+        with pytest.raises(invivo.NotFoundError):
+            runtime.forget(invivo.Assembly("unknown"))
+        changes = runtime.changes()
+        runtime.close()
+        with pytest.raises(invivo.ClosedError):
+            changes.commit()
+    del changes
+    gc.collect()
+    assert not recwarn.list

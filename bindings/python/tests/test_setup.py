@@ -416,3 +416,20 @@ def test_a_target_of_a_setup() -> None:
         runtime.remove("a.desk")
         wait_for(1)
         assert runtime.info.targets == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda runtime: runtime.effect(lambda: None), "effect"),
+        (lambda runtime: runtime.make_child(Leaf), "make_child"),
+        (lambda runtime: runtime.child("a.leaf"), "child"),
+    ],
+)
+def test_a_call_outside_of_a_setup_is_refused_by_its_name_in_python(call, name):
+    with invivo.Runtime() as runtime:
+        runtime.define(Leaf, "a.leaf", "prototype", name="x")
+        with pytest.raises(invivo.ArgumentError) as caught:
+            call(runtime)
+        assert caught.value.message.startswith(f"runtime.{name}() was called outside of a setup: call it in a method")
+        assert "invivo_" not in str(caught.value)

@@ -136,6 +136,21 @@ with invivo.Runtime(camelot := Camelot()) as runtime:
         nothing: str = override.end()  # E: func-returns-value,assignment
     invivo.set_default("x")  # E: arg-type
 
+def reports(change: invivo.Change, progress: invivo.Progress, cause: invivo.Cause, notice: invivo.Notice) -> None:
+    if change.what == "kept" or progress.phase == "retired" or cause.kind == "rollback" or notice.kind == "unread":
+        pass
+    if change.what == "kep":  # E: comparison-overlap
+        pass
+    if progress.phase == "retire":  # E: comparison-overlap
+        pass
+    if cause.kind == "rolback":  # E: comparison-overlap
+        pass
+    if notice.kind == "unreed":  # E: comparison-overlap
+        pass
+    former: Fort | None = invivo.former(Fort)
+    no_fort: Fort = invivo.former(Fort)  # E: assignment
+    any_former: Fort = invivo.former()
+
 async def later(runtime: invivo.Runtime) -> None:
     made: Knight = await runtime.aresolve(Knight)
     wrong: Fort = await runtime.aresolve(Knight)  # E: arg-type

@@ -110,6 +110,7 @@ def definition(
     """
     check_scope(scope)
     check_key(key)
+    check_options(options)
     caller = sys._getframe(depth)
     file, line = caller.f_code.co_filename, caller.f_lineno
     more: dict[str, Any] = {}
@@ -144,8 +145,16 @@ def check_key(key: object) -> None:
         )
 
 
+def check_options(options: object) -> None:
+    if options is not None and not isinstance(options, Options):
+        raise WrongTypeError(
+            f"expected invivo.options(...) as the options, got {options!r}: write them as in "
+            "options=invivo.options(restart=True)"
+        )
+
+
 def check_scope(scope: str | None) -> None:
-    if scope is not None and scope not in SCOPES and not scope.startswith(PLACED):
+    if scope is not None and not (isinstance(scope, str) and (scope in SCOPES or scope.startswith(PLACED))):
         there = ", ".join(each for each in SCOPES if each != "context")
         raise ArgumentError(
             f"{scope!r} is no scope; there are {there}. A scope that the runtime was given is said by "

@@ -117,8 +117,16 @@ def check_hook(function: Any) -> None:
         )
 
 
-def check_callback(function: Any, gets: tuple[str, ...], what: str) -> None:
-    """Checks a callback when it is registered: it must not be asynchronous, and must take these arguments."""
+def check_callback(
+    function: Any,
+    gets: tuple[str, ...],
+    what: str,
+    advice: str = "give a function, as one that calls loop.call_soon_threadsafe()",
+) -> None:
+    """Checks a callback when it is registered: it must not be asynchronous, and must take these arguments.
+
+    ``advice``: what to do instead of an asynchronous one.
+    """
     name = getattr(function, "__qualname__", None) or repr(function)
     code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
     place = {} if code is None else {"file": code.co_filename, "line": code.co_firstlineno}
@@ -130,8 +138,7 @@ def check_callback(function: Any, gets: tuple[str, ...], what: str) -> None:
         for check in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
     ):
         raise ArgumentError(
-            f"{what} is called, and not awaited: {name} is asynchronous; give a function, as one that calls "
-            "loop.call_soon_threadsafe()",
+            f"{what} is called, and not awaited: {name} is asynchronous; {advice}",
             **place,
         )
     signature = signature_of(function)

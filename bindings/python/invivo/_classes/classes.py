@@ -124,6 +124,22 @@ def _open(parameter: Parameter) -> Parameter:
 
 _OUTSIDE = {object, typing.Generic, typing.Protocol}
 
+# The marks of which a class has one method each, and the decorators that give them.
+_HOOKS = {
+    "prepare": "on_prepare",
+    "start": "on_start",
+    "stop": "on_stop",
+    "will_inject": "will_inject",
+    "take_runtime": "takes_runtime",
+    "did_inject": "did_inject",
+    "children": "children",
+    "key_name": "injection_key",
+    "setup": "on_setup",
+    "teardown": "on_teardown",
+    "refresh": "on_refresh",
+    "finalize": "on_finalize",
+}
+
 
 def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None = None) -> Description:
     """Returns the description of a class."""
@@ -132,6 +148,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
     for owner in reversed(cls.__mro__):
         if owner.__module__ in ("builtins", "typing", "abc"):
             continue
+        _check_hooks(owner)
         tunables.update(owner.__dict__.get(TUNABLES, {}))
         members.update(owner.__dict__)
     marked: dict[str, str] = {}
@@ -183,20 +200,7 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
                 properties[attribute] = _property(attribute, annotation, tunable, final=final, offered=offered)
         elif isinstance(member, types.FunctionType):
             mark = getattr(member, MARK, None)
-            if mark in (
-                "prepare",
-                "start",
-                "stop",
-                "will_inject",
-                "take_runtime",
-                "did_inject",
-                "children",
-                "key_name",
-                "setup",
-                "teardown",
-                "refresh",
-                "finalize",
-            ):
+            if mark in _HOOKS:
                 check_hook(member)
                 marked[mark] = attribute
             elif mark == "method" or (not attribute.startswith("_") and member.__annotations__):
@@ -214,6 +218,24 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         keeps_children=getattr(cls, KEEPS_CHILDREN, False) is True,
         **marked,
     )
+
+
+def _check_hooks(owner: type) -> None:
+    """Refuses a second method with the same mark in the body of a class: only one of them would run."""
+    found: dict[str, tuple[str, types.FunctionType]] = {}
+    for attribute, member in owner.__dict__.items():
+        mark = getattr(member, MARK, None) if isinstance(member, types.FunctionType) else None
+        if mark not in _HOOKS:
+            continue
+        other, function = found.setdefault(mark, (attribute, member))
+        if inspect.unwrap(function) is not inspect.unwrap(member):  # not another name of it, or a wrapper around it
+            code = inspect.unwrap(member).__code__
+            raise ArgumentError(
+                f"{owner.__name__}.{attribute}() is marked by invivo.{_HOOKS[mark]}, as {owner.__name__}.{other}() is: "
+                "a class has one such method; let it call the other one",
+                file=code.co_filename,
+                line=code.co_firstlineno,
+            )
 
 
 def _check_tunable(cls: type, attribute: str, member: property, tunable: Tunable) -> None:

@@ -92,7 +92,7 @@ class Library:
         the context, the call answers from its generation.
         """
         if open_pins and is_pinned(self):
-            with Entered(self):
+            with Entered(self, name):
                 return self.call(name, *arguments)
         function = self.bare(name)
         error = ErrorCell()

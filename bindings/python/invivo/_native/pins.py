@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import contextvars
 import ctypes
+import warnings
+from collections import Counter
 from types import CodeType, FrameType
 from typing import Any, NoReturn, Protocol
 
 from .. import _generated as c
 from ..errors import BusyError, StaleError
+from .strings import text
 
 
 class Library(Protocol):
@@ -26,12 +29,28 @@ class Library(Protocol):
 
 _pin: contextvars.ContextVar[Pin | None] = contextvars.ContextVar("invivo.pin", default=None)
 _get, _set = _pin.get, _pin.set
-open_pins: set[int] = set()  # the handles of those of Python, in any runtime
-_add, _discard = open_pins.add, open_pins.discard
+open_pins: dict[int, Pin] = {}  # those of Python, in any runtime, by their handles
+_discard = open_pins.pop
 
 # The source locations where pins begin, by code (its address, because its hash is slow) and instruction. The library
 # keeps pointers to their file names. The code stays, so that no other one gets its address.
 _places: dict[tuple[int, int], tuple[Any, bytes, CodeType]] = {}
+
+# The functions that concern the whole runtime, whatever generation their caller reads. A pin is not entered for them:
+# it would be a second open pin, which a status lists and a close logs.
+_OF_NO_GENERATION = frozenset(
+    {
+        "changes_commit",
+        "rollback",
+        "runtime_close",
+        "runtime_close_deferred",
+        "runtime_inspect",
+        "runtime_poll",
+        "runtime_reports",
+        "runtime_retired",
+        "runtime_status",
+    }
+)
 
 
 def _place(frame: FrameType) -> Any:
@@ -82,23 +101,11 @@ class Pin:
         self._bits = 0  # 0: it has not begun
 
     def __enter__(self) -> Pin:
-        around = _get()
-        if self._bits:
-            if not self._around:
-                raise StaleError("the pin has ended: runtime.pinned() begins another one")
-            self._around.append(around)
-        else:
-            keeper = self._keeper
-            if around is None:
-                bits = keeper.hold(keeper.runtime, self._place)
-            else:  # the same generation
-                with Entered(keeper.library):
-                    bits = keeper.hold(keeper.runtime, self._place)
-            if not bits:
-                keeper.refuse()
-            self._around = [around]
-            self._bits = bits
-            _add(bits)
+        if not self._bits:
+            return _begin(self)
+        if not self._around:
+            raise StaleError("the pin has ended: runtime.pinned() begins another one")
+        self._around.append(_get())
         _set(self)
         return self
 
@@ -109,7 +116,7 @@ class Pin:
                 around = around._outer
             _set(around)
         if not self._around:
-            _discard(self._bits)
+            _discard(self._bits, None)
             self._keeper.end(self._bits)
 
     @property
@@ -128,20 +135,62 @@ class Pin:
         return self._keeper.library is library
 
 
+def _begin(pin: Pin) -> Pin:
+    """Begins a pin at its first block."""
+    around = _get()
+    keeper = pin._keeper
+    if around is None:
+        bits = keeper.hold(keeper.runtime, pin._place)
+    else:  # the same generation
+        with Entered(keeper.library):
+            bits = keeper.hold(keeper.runtime, pin._place)
+    pin.__class__ = Pin
+    if not bits:
+        keeper.refuse()
+    pin._around = [around]
+    pin._bits = bits
+    open_pins[bits] = pin
+    _set(pin)
+    return pin
+
+
+class UnusedPin(Pin):
+    """A pin that no block has entered. The first block makes it a `Pin`, whose end costs no call of Python."""
+
+    __slots__ = ()
+
+    __enter__ = _begin
+
+    def __del__(self) -> None:
+        place = self._place._obj
+        warnings.warn_explicit(
+            "runtime.pinned() began no pin, because its result was not entered: use it as 'with runtime.pinned():'",
+            ResourceWarning,
+            text(place.file),
+            place.line,
+        )
+
+
 class Entered:
-    """A block in which the calling thread is in the pin of its context, if there is one."""
+    """A block in which the calling thread is in the pin of its context, if there is one.
 
-    __slots__ = ("_inside", "_library", "_pin")
+    ``function``: the function of the library that is called in the block. If it concerns no generation, the thread is
+    in no pin.
+    """
 
-    def __init__(self, library: Library) -> None:
+    __slots__ = ("_inside", "_is_read", "_library", "_pin")
+
+    def __init__(self, library: Library, function: str = "") -> None:
         self._library = library
+        self._is_read = function not in _OF_NO_GENERATION
         self._inside = c.invivo_pin()
         self._pin: Pin | None = None
 
     def __enter__(self) -> None:
         pin = _pin.get()
         if pin is not None and pin.is_of(self._library):
-            pin.enter(self._inside)  # not if it has ended: the block then reads the current generation
+            if self._is_read:
+                pin.enter(self._inside)  # not if it has ended: the block then reads the current generation
             self._pin = pin
             _pin.set(None)
 
@@ -149,6 +198,30 @@ class Entered:
         if self._pin is not None:
             _pin.set(self._pin)
             self._library.bare("pin_end")(self._inside)
+
+
+def without_entered(keeper: Keeper, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Leaves out the pins by which reads that run now have entered pins of Python.
+
+    ``found``: the open pins of the runtime, the oldest first. Such a pin has the generation and place of the one that
+    it was entered from, and is younger.
+    """
+    own: Counter[tuple[int, str]] = Counter()
+    for pin in list(open_pins.values()):
+        if pin._keeper is keeper:
+            place = pin._place._obj
+            own[pin.generation, f"{text(place.file)}:{place.line}"] += 1
+    begun = Counter[tuple[int, str]]()
+    for each in found:
+        begun[each["generation"], each["place"]] += 1
+    left = []
+    for each in reversed(found):
+        of = each["generation"], each["place"]
+        if of in own and begun[of] > own[of]:
+            begun[of] -= 1
+        else:
+            left.append(each)
+    return left[::-1]
 
 
 def is_pinned(library: Library) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 
-from ..errors import EncodingError
+from ..errors import EncodingError, WrongTypeError
 
 
 def text_bytes(text: str, what: str = "text") -> bytes:
     """Returns a string as UTF-8. A lone surrogate is an error, not a replacement."""
+    if not isinstance(text, str):
+        raise WrongTypeError(f"{what} is a str, not {text!r}")
     try:
         return text.encode()
     except UnicodeEncodeError as problem:
@@ -17,7 +19,7 @@ def text_bytes(text: str, what: str = "text") -> bytes:
 
 def name_bytes(text: str, what: str = "name") -> bytes:
     """Returns a string for a NUL-terminated parameter. A NUL inside would cut it, so that is an error."""
-    if "\0" in text:
+    if isinstance(text, str) and "\0" in text:
         raise EncodingError(f"{what} {text!r} has a NUL in it")
     return text_bytes(text, what)
 

@@ -196,7 +196,11 @@ def _milliseconds(seconds: float | None) -> int:
         return 0
     if seconds == math.inf:
         return 0xFFFFFFFF  # INVIVO_TIMEOUT_UNLIMITED
-    if not 0 < seconds < (1 << 32) / 1000 - 1:
+    try:
+        is_valid = 0 < seconds < (1 << 32) / 1000 - 1
+    except TypeError:
+        raise WrongTypeError(f"a limit of a start or stop is a number of seconds, not {seconds!r}") from None
+    if not is_valid:
         raise ArgumentError(f"{seconds} s is no time that a start or stop may take")
     return max(1, round(seconds * 1000))
 

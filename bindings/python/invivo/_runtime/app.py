@@ -24,6 +24,7 @@ from .._state.core import Core
 from .._values import conversion
 from ..errors import Error, FileError, ModuleError
 from .assembly import Assembly
+from .changes import Changes
 from .runtime import Runtime, joined
 
 
@@ -222,7 +223,7 @@ def _load_module(app: App, _: int, handle: c.invivo_runtime, name: bytes, path: 
 @callbacks.returns_status(c.invivo_app_options, "assemblies", user_data=0)
 def _give_assemblies(app: App, _: int, handle: c.invivo_runtime, changes: c.invivo_changes, error: Any) -> None:
     runtime = joined(app.core.library.table, handle, in_default=app._joins_default)
-    started = runtime.changes()
+    started = Changes(runtime._open())
     started.activate(*app._assemblies)
     started.write(changes)
 

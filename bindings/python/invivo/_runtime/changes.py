@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -335,6 +336,7 @@ class Changes:
 
         Creates nothing and runs no class or factory; the set stays open.
         """
+        self.__class__ = Changes
         self._open()
         handle, _ = writing.fill(self._core, self._contents)
         try:
@@ -351,6 +353,7 @@ class Changes:
         self._finish("changes_submit")
 
     def discard(self) -> None:
+        """Drops the set: nothing in it takes effect."""
         self._end()
         self._unmount()
         self._drop_sources()
@@ -361,6 +364,7 @@ class Changes:
 
     def _end(self) -> None:
         """Ends the description of the set. From here on the library is responsible for the sources."""
+        self.__class__ = Changes
         self._done = True
         for source in self._sources:
             source._pending = False
@@ -400,6 +404,7 @@ class Changes:
             raise StaleError("the change set is committed or discarded: open another one")
 
     def _finish(self, function: str) -> None:
+        self.__class__ = Changes
         self._open()
         self._end()
         try:
@@ -421,11 +426,13 @@ class Changes:
 
     def write(self, handle: c.invivo_changes) -> None:
         """Writes the changes into another set of the library, whose owner commits it."""
+        self.__class__ = Changes
         self._open()
         self._end()
         bind(self._core, self._contents, writing.write(self._core, self._contents, handle))
 
     def __enter__(self) -> Changes:
+        self.__class__ = Changes
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -435,6 +442,25 @@ class Changes:
             self.commit()
         else:
             self.discard()
+
+
+class UnusedChanges(Changes):
+    """A change set that the program has opened and not used. Its first use makes it a `Changes`.
+
+    The end of that runs no code, in which an exception of a signal handler would be lost.
+    """
+
+    def __init__(self, core: Core, place: tuple[str, int]) -> None:
+        self._place = place  # first, because the handler of a signal may raise at any time
+        super().__init__(core)
+
+    def __del__(self) -> None:
+        warnings.warn_explicit(
+            "the change set was neither committed nor discarded: use it as 'with runtime.changes() as changes:', "
+            "or call commit(), submit() or discard()",
+            ResourceWarning,
+            *self._place,
+        )
 
 
 def _leave(core: Core, assemblies: list[AssemblyDescription]) -> None:

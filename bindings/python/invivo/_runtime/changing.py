@@ -13,6 +13,7 @@ from .._assemblies.assembly import AssemblyDescription
 from .._assemblies.definitions import Definition, definition
 from .._assemblies.members import Member, describe_alone
 from .._declarations.recipes import Options, Scope
+from .._declarations.words import here
 from .._native.strings import name_bytes
 from .._planning.processing import Described
 from .._services import blocks
@@ -21,10 +22,11 @@ from .._services.pools import Pool
 from .._services.rules import rule
 from .._services.scopes import end_scope, register_scope
 from .._services.setup import effect as register_effect
+from .._services.setup import in_setup
 from .._state.binding import roll_back
 from .._values import conversion
 from ..errors import ArgumentError
-from .changes import Changes, generation_number
+from .changes import Changes, UnusedChanges, generation_number
 from .overrides import Override
 from .resolving import Resolving
 
@@ -42,8 +44,7 @@ class Changing(Resolving):
         """Returns a change set: everything in it takes effect as one reload when its ``with`` block ends, or nothing
         does.
         """
-        self._open()
-        return Changes(self._core)
+        return UnusedChanges(self._open(), here())
 
     def activate(self, *assemblies: AssemblyDescription) -> None:
         """Adds assemblies and their dependencies, in any order, as one reload.
@@ -68,7 +69,7 @@ class Changing(Resolving):
         Until they are activated (by ``activate``, or by the manifest of an application), an error of a resolve names
         the assembly to activate.
         """
-        self.changes().describe(*assemblies)
+        Changes(self._open()).describe(*assemblies)
 
     def forget(self, *known: AssemblyDescription | str) -> None:
         """Removes descriptions, by the assemblies or by their names, in any language.
@@ -77,7 +78,7 @@ class Changing(Resolving):
         stay active.
         """
         for each in known:
-            self.changes().forget(each)
+            Changes(self._open()).forget(each)
 
     def remove(self, *gone: AssemblyDescription | str) -> None:
         """Removes assemblies, with all their definitions, and single definitions by their keys, in one reload."""
@@ -265,7 +266,8 @@ class Changing(Resolving):
         found = c.invivo_object()
         with conversion.Packer(core) as packer:
             array, count = core.keys.pack(packer, name, arguments)
-            core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
+            with in_setup(function):
+                core.library.call(function, core.handle, handle, array, count, ctypes.byref(found))
         return core.borrow(found.bits)
 
     @property

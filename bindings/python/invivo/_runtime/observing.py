@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, get_origin
 
 from .._classes.callables import check_callback
+from .._native.pins import without_entered
 from .._native.strings import name_bytes
 from .._services.config import ConfigObserver, config_observer
 from .._services.graph import Status, status
@@ -115,4 +116,6 @@ class Observing(Resolving):
     def status(self) -> Status:
         """The reasons why changes take effect late, or not at all: `Status`. See `last_error`, too."""
         core = self._open()
-        return status(conversion.ask(core, "runtime_status", core.handle))
+        found = conversion.ask(core, "runtime_status", core.handle)
+        found["pins"] = without_entered(core.pins, found["pins"])
+        return status(found)

@@ -17,7 +17,7 @@ from .._declarations import context
 from .._declarations.context import Ending, Entering
 from .._native import callbacks, strings
 from .._native.library import library_at, own_library
-from .._native.pins import Pin
+from .._native.pins import Pin, UnusedPin
 from .._native.session import sessions
 from .._services import config
 from .._services.documents import Path, Source, Target, file_options
@@ -338,7 +338,7 @@ class Runtime(Filling, Changing, Observing):
             self._open()
         else:
             activity.uses += 1  # without a call: pins are frequent
-        return Pin(core.pins, sys._getframe(1))
+        return UnusedPin(core.pins, sys._getframe(1))
 
     def view(self) -> View:
         """Returns a reading of one generation: ``with runtime.view() as view: view.block("synth.lead")``."""

@@ -15,23 +15,20 @@ from .._native.strings import text
 from .._state.core import Core
 from .._values.foreign import Object
 from ..errors import ArgumentError, Error
+from .kinds import (
+    CAUSES,
+    CHANGES,
+    NOTICES,
+    ORIGINS,
+    PHASES,
+    PROGRESS,
+    CauseKind,
+    ChangeKind,
+    NoticeKind,
+    Origin,
+    ProgressPhase,
+)
 from .subscriptions import Subscription, subscribed
-
-
-def _named(prefix: str) -> dict[int, str]:
-    return {
-        number: name.removeprefix(prefix).lower()
-        for name, number in vars(c).items()
-        if name.startswith(prefix) and not name.endswith("_COUNT")
-    }
-
-
-_CAUSES = _named("INVIVO_CAUSE_")
-_ORIGINS = _named("INVIVO_ORIGIN_")
-_WARNINGS = _named("INVIVO_WARNING_")
-_CHANGED = _named("INVIVO_CHANGED_")
-_PHASES = _named("INVIVO_PHASE_")
-_PROGRESS = _named("INVIVO_PROGRESS_")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Cause:
     ``name``: the key, source, assembly or other name; "" if the kind has none.
     """
 
-    kind: str
+    kind: CauseKind
     name: str
 
 
@@ -55,17 +52,17 @@ class Notice(str):
 
     __slots__ = ("column", "file", "kind", "line")
 
-    kind: str
+    kind: NoticeKind
     file: str
     line: int
     column: int
 
-    def __new__(cls, text: str, kind: str = "other", file: str = "", line: int = 0, column: int = 0) -> Notice:
+    def __new__(cls, text: str, kind: NoticeKind = "other", file: str = "", line: int = 0, column: int = 0) -> Notice:
         self = super().__new__(cls, text)
         self.kind, self.file, self.line, self.column = kind, file, line, column
         return self
 
-    def __getnewargs__(self) -> tuple[str, str, str, int, int]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[str, NoticeKind, str, int, int]:  # type: ignore[override]
         return str(self), self.kind, self.file, self.line, self.column
 
 
@@ -74,19 +71,21 @@ class Change:
     """One change of a reload.
 
     ``what``: "defined", "removed", "remade", "reinjected", "tuned", "pending", "configured" (then ``key`` is a path of
-    the configuration) or "dormant". ``untracked``: how many earlier objects of the key, of prototype or graph scope,
+    the configuration), "dormant" (blocked on missing dependencies), "cleared" (then ``key`` is the name of a pool),
+    "kept" (the object keeps a former object or value, ``on_change="keep"``), or "unknown" (of a newer library).
+    ``untracked``: how many earlier objects of the key, of prototype or graph scope,
     live on and are not updated by reloads. ``location``: where the new value or definition is written,
     "tuning.yaml:3:12"; "" if there is none, or if a call gave it without a location. The same as data: ``file``,
     ``line`` and ``column``. ``origin``: the kind of its layer, "none", "file", "document", "call", "assembly",
-    "manifest", "override" or "rollback". ``layer``: the name of the source or assembly, or "".
+    "manifest", "override", "rollback" or "unknown". ``layer``: the name of the source or assembly, or "".
     """
 
     key: str
-    what: str
+    what: ChangeKind
     property: str
     untracked: int = dataclasses.field(default=0, compare=False)
     location: str = dataclasses.field(default="", compare=False)
-    origin: str = dataclasses.field(default="none", compare=False)
+    origin: Origin = dataclasses.field(default="none", compare=False)
     layer: str = dataclasses.field(default="", compare=False)
     file: str = dataclasses.field(default="", compare=False)
     line: int = dataclasses.field(default=0, compare=False)
@@ -133,11 +132,11 @@ def read_report(core: Core, pointer: int) -> Report:
     changes = tuple(
         Change(
             text(library.report_key(pointer, index)),
-            _CHANGED.get(library.report_change(pointer, index), "unknown"),
+            CHANGES.get(library.report_change(pointer, index), "unknown"),
             text(library.report_property(pointer, index)),
             int(library.report_untracked(pointer, index)),
             text(library.report_location(pointer, index)),
-            _ORIGINS.get(library.report_origin(pointer, index), "unknown"),
+            ORIGINS.get(library.report_origin(pointer, index), "unknown"),
             text(library.report_layer(pointer, index)),
             text(library.report_file(pointer, index)),
             library.report_line(pointer, index),
@@ -150,13 +149,13 @@ def read_report(core: Core, pointer: int) -> Report:
         cause=text(library.report_cause(pointer)),
         error=error,
         changes=changes,
-        nanoseconds={name: library.report_nanoseconds(pointer, phase) for phase, name in _PHASES.items()},
+        nanoseconds={name: library.report_nanoseconds(pointer, phase) for phase, name in PHASES.items()},
         text=text(library.report_text(pointer)),
         stop_error=library.failures.read(stopped) if stopped else None,
         warnings=tuple(
             Notice(
                 text(library.report_warning(pointer, index)),
-                _WARNINGS.get(library.report_warning_kind(pointer, index), "other"),
+                NOTICES.get(library.report_warning_kind(pointer, index), "other"),
                 text(library.report_warning_file(pointer, index)),
                 library.report_warning_line(pointer, index),
                 library.report_warning_column(pointer, index),
@@ -166,7 +165,7 @@ def read_report(core: Core, pointer: int) -> Report:
         omitted=library.report_omitted(pointer),
         causes=tuple(
             Cause(
-                _CAUSES.get(library.report_cause_kind(pointer, index), "unknown"),
+                CAUSES.get(library.report_cause_kind(pointer, index), "unknown"),
                 text(library.report_cause_name(pointer, index)),
             )
             for index in range(library.report_cause_count(pointer))
@@ -178,12 +177,13 @@ def read_report(core: Core, pointer: int) -> Report:
 class Progress:
     """One phase of a reload, or the end of a former generation.
 
-    ``phase``: "detected", "planned", "committed", "refused", "unchanged" or "retired". ``reload``: the number of the
+    ``phase``: "detected", "planned", "committed", "refused", "unchanged", "retired" or "unknown" (of a newer
+    library). ``reload``: the number of the
     reload, the same in all its phases; 0 for "retired". ``generation``: the current one; for "retired" the one that has
     ended. ``error``: why it was refused.
     """
 
-    phase: str
+    phase: ProgressPhase
     reload: int
     generation: int
     cause: str
@@ -270,7 +270,7 @@ def _ready(item: Ready, _: int, generation: int, error: int | None) -> None:
 def _progress(item: Phases, _: int, progress: Any) -> None:
     found = progress.contents
     error = item.core.library.failures.read(found.error) if found.error else None
-    phase = _PROGRESS.get(found.phase, "unknown")
+    phase = PROGRESS.get(found.phase, "unknown")
     item.tell(Progress(phase, found.reload, found.generation, text(found.cause), error))
 
 

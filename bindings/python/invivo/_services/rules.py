@@ -42,7 +42,8 @@ def rule(name: str | None, inputs: Sequence[str], function: Callable[..., Any]) 
     """Describes a rule. Its name is by default the function's."""
     if isinstance(inputs, str) or not all(isinstance(each, str) for each in inputs):
         raise ArgumentError(f"the inputs of a rule are names in a list, such as ['audio.rate'], not {inputs!r}")
-    check_callback(function, tuple(inputs), "a rule")
+    advice = "a rule must return its answer at once: give a function that only looks at its arguments"
+    check_callback(function, tuple(inputs), "a rule", advice)
     own = name if name is not None else getattr(function, "__name__", None) or type(function).__name__
     return Rule(str(own), tuple(inputs), function)
 

@@ -17,7 +17,7 @@ from .._native.failures import describe
 from .._native.strings import text
 from .._state.core import Core
 from .._values import conversion
-from ..errors import ArgumentError, StaleError
+from ..errors import ArgumentError, StaleError, WrongTypeError
 
 STOP_GRACE = 30.0  # seconds
 _UNLIMITED = (1 << 32) - 1  # INVIVO_TIMEOUT_UNLIMITED, INVIVO_HISTORY_NONE, ...
@@ -103,7 +103,12 @@ def limit(seconds: float) -> int:
 
 
 def milliseconds(seconds: float) -> int:
-    if not 0 <= seconds < (1 << 32) / 1000 - 1:
+    """Returns a time in milliseconds."""
+    try:
+        is_valid = 0 <= seconds < (1 << 32) / 1000 - 1
+    except TypeError:
+        raise WrongTypeError(f"a time is a number of seconds, not {seconds!r}") from None
+    if not is_valid:
         raise ArgumentError(f"{seconds} s is no time to wait")
     return round(seconds * 1000)
 
@@ -155,7 +160,11 @@ def _write(options: c.invivo_runtime_options, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if value is not SAME:
             option = _CHANGEABLE[name]
-            setattr(options, option.field, option.none if value is None else option.write(value))
+            try:
+                written = option.none if value is None else option.write(value)
+            except WrongTypeError as problem:
+                raise WrongTypeError(f"{name}: {problem.message}") from None
+            setattr(options, option.field, written)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _generated as c
@@ -10,6 +11,23 @@ from .._classes.callables import check_callback
 from .._native import callbacks
 from .._objects import belongings
 from .._objects.objects import Objects
+from ..errors import ArgumentError
+
+_METHODS = {"effect": "effect", "child": "child", "child_make": "make_child"}  # of a runtime, by functions in C
+
+
+@contextlib.contextmanager
+def in_setup(function: str) -> Iterator[None]:
+    """Names the method of Python, and not ``function``, in the error for a call outside of a setup."""
+    try:
+        yield
+    except ArgumentError as problem:
+        if not problem.message.startswith(f"invivo_{function} was called outside of a setup"):
+            raise
+        raise ArgumentError(
+            f"runtime.{_METHODS[function]}() was called outside of a setup: call it in a method marked by "
+            "invivo.on_setup, of the object to which the result belongs, on the thread that runs the method"
+        ) from None
 
 
 class _Item:
@@ -22,7 +40,8 @@ def effect(core: Objects, undo: Callable[[], Any]) -> None:
     check_callback(undo, (), "an undo function")
     number = callbacks.enroll(_Item(core, undo))
     # The library calls it exactly once, also if it refuses it.
-    core.library.call("effect", core.handle, _undo.of(core.library), number)
+    with in_setup("effect"):
+        core.library.call("effect", core.handle, _undo.of(core.library), number)
 
 
 @callbacks.returns_status(c.invivo_callbacks, "undo", user_data=0)
