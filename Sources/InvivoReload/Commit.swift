@@ -125,8 +125,7 @@ final class Commit {
         }
         // The leases are released, and the steps, which refer to this commit, without the monitor.
         withExtendedLifetime(done) {}
-        return Findings(
-            warnings: done.notes + warnings, warned: done.warned, refused: done.refused)
+        return Findings(warnings: done.notes + warnings, warned: done.warned, refused: done.refused)
     }
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
@@ -259,56 +258,40 @@ final class Commit {
 
     // MARK: injections
 
+    /// A kept object that is injected again.
+    private struct Receiver {
+        let id: UInt32
+        let object: UInt64
+        let arguments: [Value]
+        let scopeInstances: [ScopeInstance]
+        /// Whether the plan concerns it; otherwise an earlier commit could not restore it, and an error is a warning.
+        let isAffected: Bool
+    }
+
     /// Injects again into a kept object. If the undo fails, `restores` receives the object.
     private func inject(
-        _ one: PendingRestores.Injected, _ recipe: Recipe, _ former: Recipe, _ changed: IDSet?,
-        keeping kept: Set<UInt32>,
+        _ one: Receiver, _ recipe: Recipe, _ former: Recipe, _ changed: IDSet?, keeping kept: Set<UInt32>,
         _ undo: inout Undo, _ restores: PendingRestores, isUnrestored: Bool
     ) throws(Failure) {
         let again = Reinjection(
-            of: one.object, one.arguments, by: recipe, after: former, changed: changed, keeping: kept,
-            repeatsAll: isUnrestored, in: container)
-        try again?.run(in: build, of: one.scopeInstances) { step in
-            undo.add { () throws(Failure) in
-                do throws(Failure) { try step() } catch {
-                    restores.add(one)
-                    throw error.named(recipe.key, recipe.definition.location)
+            of: one.object, one.arguments, by: recipe, after: former, changed: isUnrestored ? nil : changed,
+            keeping: kept, repeatsAll: isUnrestored, in: container)
+        do throws(Failure) {
+            try again?.run(in: build, of: one.scopeInstances) { step in
+                undo.add { () throws(Failure) in
+                    do throws(Failure) { try step() } catch {
+                        restores.add(one.object, one.id)
+                        throw error.named(recipe.key, recipe.definition.location)
+                    }
                 }
             }
-        }
-        if isUnrestored { restores.noteRestored(one.object) }
-    }
-
-    /// Adds the step for an object that an earlier commit could not restore, unless it is replaced now.
-    private func addUnrestored(
-        _ one: PendingRestores.Injected, _ restores: PendingRestores, _ add: (Domain?, @escaping Step) -> Void
-    ) {
-        // A change set that does not need a domain does not wait for it.
-        guard !restores.needsRestore(one.object) else { return }
-        guard let recipe = build.graph.recipe(one.id), let formerRecipe = former.recipe(one.id),
-            former.cell(one.id) === build.graph.cell(one.id),
-            let lease = container.retiredObjects.leaseForChange(one.object),
-            let record = ObjectTable.record(one.object), let type = recipe.type,
-            ObjectType.of(record).description.isKind(of: type.name)
-        else { return restores.noteRestored(one.object) }
-        keep(lease)
-        add(domain(of: record)) { [self] undo throws(Failure) in
-            guard !restores.hasRestored(one.object) else { return }
-            do throws(Failure) {
-                try inject(
-                    one, recipe, formerRecipe, nil,
-                    keeping: recipe.references.kept.union(formerRecipe.references.kept), &undo, restores,
-                    isUnrestored: true)
-            } catch {
-                let key = container.keyName(one.id)
-                state.locked { state in
-                    state.notes.append(
-                        Report.Warning(
-                            .unrestored,
-                            "\(key): its former injections still cannot be put back: \(error.message)",
-                            at: recipe.definition.location))
-                    state.warned.insert(key)
-                }
+            if isUnrestored { restores.noteRestored(one.object) }
+        } catch {
+            guard !one.isAffected else { throw error }
+            let text = "\(recipe.key): its former injections still cannot be put back: \(error.message)"
+            state.locked { state in
+                state.notes.append(Report.Warning(.unrestored, text, at: recipe.definition.location))
+                state.warned.insert(recipe.key)
             }
         }
     }
@@ -328,54 +311,62 @@ final class Commit {
             }
         }
         let container = container
-        let unrestored = restores.injected
-        let unrestoredObjects = Set(unrestored.map(\.object))
-        for (id, cell) in plan.steps.reinjected {
+        var again = InjectedAgain(plan.steps, restores, former: former, next: build.graph, container.monitor)
+        for (id, cell, isAffected) in again.reinjected {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
             let changed = plan.steps.changed(for: id)
             for (object, arguments, instance) in container.monitor.locked({ cell.inOrder() }) {
-                guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
+                let isUnrestored = again.isUnrestored(object)
+                again.note(object)
+                guard again.concerns(object, isAffected: isAffected),
+                    let lease = container.retiredObjects.leaseForChange(object)
+                else { continue }
                 keep(lease)
                 guard let record = ObjectTable.record(object) else { continue }
+                let one = Receiver(
+                    id: id, object: object, arguments: arguments, scopeInstances: instance.map { [$0] } ?? [],
+                    isAffected: isAffected)
                 add(domain(of: record)) { [self] undo throws(Failure) in
-                    let pending = PendingRestores.Injected(
-                        id: id, object: object, arguments: arguments, scopeInstances: instance.map { [$0] } ?? [])
                     try inject(
-                        pending, recipe, former, changed,
+                        one, recipe, former, changed,
                         keeping: recipe.references.kept.union(former.references.kept), &undo, restores,
-                        isUnrestored: unrestoredObjects.contains(object))
+                        isUnrestored: isUnrestored)
                 }
             }
         }
-        for (id, objects, isWhole) in plan.steps.followed {
+        for (id, objects, isWhole, isAffected) in again.followed {
             guard let recipe = build.graph.recipe(id), let former = former.recipe(id) else { continue }
             let changed = isWhole ? nil : plan.steps.changed(for: id)
-            let scopes = container.registry.scopes.scopes(of: recipe, changed: changed, in: build.graph)
+            let scopes = container.registry.scopes.scopes(
+                of: recipe, changed: isAffected ? changed : nil, in: build.graph)
             for tracked in objects {
+                guard again.concerns(tracked.object, isAffected: isAffected) else {
+                    again.note(tracked.object)
+                    continue
+                }
                 guard let injection = try tracked.injection(by: recipe, scopes: scopes, container.monitor) else {
                     continue
                 }
                 let object = try tracked.lease(for: recipe)
                 guard object != 0 else { continue }
+                let isUnrestored = again.isUnrestored(object)
+                again.note(object)
                 keep(ObjectLease(owning: object))
                 // An object of another type does not follow this definition until the definition has its type again.
                 guard let record = ObjectTable.record(object), let type = recipe.type,
                     ObjectType.of(record).description.isKind(of: type.name)
                 else { continue }
+                let one = Receiver(
+                    id: id, object: object, arguments: injection.arguments, scopeInstances: injection.scopeInstances,
+                    isAffected: isAffected)
                 add(domain(of: record)) { [self] undo throws(Failure) in
-                    let pending = PendingRestores.Injected(
-                        id: id, object: object, arguments: injection.arguments, scopeInstances: injection.scopeInstances
-                    )
                     try inject(
-                        pending, recipe, former, changed, keeping: isWhole ? [] : recipe.references.kept, &undo,
-                        restores,
-                        isUnrestored: unrestoredObjects.contains(object))
+                        one, recipe, former, changed, keeping: isWhole ? [] : recipe.references.kept, &undo, restores,
+                        isUnrestored: isUnrestored)
                 }
             }
         }
-        for pending in unrestored {
-            addUnrestored(pending, restores, add)
-        }
+        again.forgetOthers()
         var bases: [UInt64: [Tuning.Base]] = [:]
         for (object, index, value) in plan.steps.based { bases[object, default: []].append((index, value)) }
         for (id, object, layers) in plan.tuned {

@@ -18,6 +18,8 @@ struct KeptDependencies: Sendable {
         var objects: [UInt64] = []
         /// The dependencies of which they receive the current objects and values.
         var caughtUp: Set<UInt32> = []
+        /// The configuration paths that have the values again that `objects` keep.
+        var returned: Set<UInt32> = []
         /// If they received everything again that another definition names: the only dependencies that they may still keep.
         var remaining: Set<UInt32>?
     }
@@ -46,6 +48,7 @@ struct KeptDependencies: Sendable {
                 }
             }
             for object in change.objects {
+                for dependency in change.returned { objects[object]?[dependency] = nil }
                 for dependency in change.begun where objects[object]?[dependency] == nil {
                     objects[object, default: [:]][dependency] = Mark(
                         since: generation, value: change.values[dependency])

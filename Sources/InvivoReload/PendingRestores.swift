@@ -6,19 +6,11 @@ internal import InvivoWiring
 
 /// The objects that a failed commit could not restore. Each later commit tries again.
 final class PendingRestores: Sendable {
-    /// An object whose former injections could not be put back.
-    struct Injected: Sendable {
-        let id: UInt32
-        let object: UInt64
-        let arguments: [Value]
-        let scopeInstances: [ScopeInstance]
-    }
-
     private struct State {
         /// The keys of objects whose values could not be put back.
         var keys: Set<UInt32> = []
-        /// By object.
-        var injected: [UInt64: Injected] = [:]
+        /// The objects whose former injections could not be put back, with their keys.
+        var injected: [UInt64: UInt32] = [:]
         /// Those of them that the current plan has injected again, and those that have ended.
         var over: Set<UInt64> = []
         /// The keys that the current plan leaves alone, because a domain has yet to undo something for them.
@@ -38,17 +30,16 @@ final class PendingRestores: Sendable {
     var isEmpty: Bool { state.locked { $0.keys.isEmpty && $0.injected.isEmpty } }
 
     /// For callers that hold the monitor.
-    var keys: Set<UInt32> { state.held { $0.keys.union($0.injected.values.map(\.id)) } }
+    var keys: Set<UInt32> { state.held { $0.keys.union($0.injected.values) } }
 
-    /// In order of their objects.
-    var injected: [Injected] {
-        state.locked { state in
-            state.injected.isEmpty ? [] : state.injected.values.sorted { $0.object < $1.object }
-        }
+    /// The objects whose former injections could not be put back, and their keys in order.
+    var injected: (objects: Set<UInt64>, ids: [UInt32]) {
+        let injected = state.locked(\.injected)
+        return injected.isEmpty ? ([], []) : (Set(injected.keys), Set(injected.values).sorted())
     }
 
-    /// After an injection of a failed commit that could not be undone. On the thread of the object's domain.
-    func add(_ injected: Injected) { state.locked { $0.injected[injected.object] = injected } }
+    /// After an injection into an object of a failed commit that could not be undone. On the thread of the object's domain.
+    func add(_ object: UInt64, _ id: UInt32) { state.locked { $0.injected[object] = id } }
 
     /// After a commit that failed and could not be undone for these keys.
     func add(_ keys: some Sequence<UInt32>) {
@@ -58,8 +49,6 @@ final class PendingRestores: Sendable {
 
     /// The current plan has injected again into an object, or the object has ended: if the commit succeeds, nothing is to be restored.
     func noteRestored(_ object: UInt64) { state.locked { _ = $0.over.insert(object) } }
-
-    func hasRestored(_ object: UInt64) -> Bool { state.locked { $0.over.contains(object) } }
 
     /// Called after a commit that succeeded. The objects of `refused` still refuse their former values.
     func keep(_ refused: Set<UInt32>) {

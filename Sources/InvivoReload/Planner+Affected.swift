@@ -193,7 +193,8 @@ extension Planner {
             guard !objects.isEmpty else { continue }
             let values = settings(ids, wiring)
             for (dependency, value) in values.next where before.kept.have(value, of: dependency, id, objects) {
-                changes[id, default: .init()].caughtUp.insert(dependency)
+                changes[id, default: .init()].returned.insert(dependency)
+                changes[id]?.objects = objects
                 ids.remove(dependency)
             }
             guard !ids.isEmpty else { continue }

@@ -470,6 +470,60 @@ static void an_injection_that_cannot_be_put_back_is_tried_again(void) {
     listener_end(&heard);
 }
 
+static void an_injection_into_a_tracked_object_is_tried_again(void) {
+    invivo_object object;
+    begin();
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON},
+              {.key = "ui.free", .type = quiet_type, .scope = INVIVO_SCOPE_PROTOTYPE, .theme = "ui.theme",
+               .flags = INVIVO_DEFINITION_TRACKED}));
+    const node *one = resolved("ui.free", &object);
+    for (int round = 0; round < 2; round++) {
+        calls = 0, fails_from = 2, fails_until = 4; /* the injection, and its undo */
+        expects_error(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}),
+                      INVIVO_E_HOST, "ui.free: theme:free\nui.free: could not be undone: theme:free");
+        CHECK_TEXT(check_status_names(runtime, "unrestored"), "ui.free");
+        fails_from = fails_until = 0;
+        if (round == 1) break; /* and the runtime closes with it */
+        clear_trace();
+        OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+        expect_trace("theme:free ");
+        CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+        CHECK(has_theme(one));
+    }
+    OK(invivo_object_release(object));
+    /* An object that has ended is forgotten. */
+    OK(define({.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    end();
+}
+
+static void a_runtime_closes_with_an_injection_that_cannot_be_put_back(void) {
+    invivo_object objects[2], theme;
+    begin();
+    invivo_value argument;
+    invivo_key key;
+    OK(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON},
+              {.key = "ui.other", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    resolved("ui.other", &objects[0]);
+    resolved("ui.theme", &theme);
+    OK(invivo_object_release(theme));
+    /* A shared instance for an object, which it has as an argument. */
+    static const invivo_parameter parameters[] = {{.name = "of", .kind = INVIVO_KIND_OBJECT}};
+    const invivo_injection properties[] = {{.name = "theme", .how = INVIVO_INJECT_REFERENCE, .reference = "ui.theme"}};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "ui.of", .type = quiet_type,
+                                    .scope = INVIVO_SCOPE_LAZY_SINGLETON, .parameters = parameters, .parameter_count = 1,
+                                    .properties = properties, .property_count = 1};
+    OK(invivo_define(runtime, &definition, &key, E));
+    argument = invivo_object_value(objects[0]);
+    OK(invivo_resolve_with(runtime, key, &argument, 1, &objects[1], E));
+    calls = 0, fails_from = 2, fails_until = 4;
+    expects_error(define({.key = "ui.theme", .type = quiet_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 1}), INVIVO_E_HOST, NULL);
+    fails_from = fails_until = 0;
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "ui.of");
+    for (int i = 0; i < 2; i++) OK(invivo_object_release(objects[i]));
+    end();
+}
+
 static void a_warning_of_a_setup_has_one_source_location(void) {
     invivo_object object;
     begin();
@@ -1290,6 +1344,8 @@ int main(void) {
     RUN_TEST(an_undo_that_fails_fails_the_setup_and_the_others_run);
     RUN_TEST(a_setup_that_cannot_be_restored_is_tried_again);
     RUN_TEST(an_injection_that_cannot_be_put_back_is_tried_again);
+    RUN_TEST(an_injection_into_a_tracked_object_is_tried_again);
+    RUN_TEST(a_runtime_closes_with_an_injection_that_cannot_be_put_back);
     RUN_TEST(a_warning_of_a_setup_has_one_source_location);
     RUN_TEST(an_effect_outside_of_a_setup_is_undone_at_once);
     RUN_TEST(a_child_belongs_to_one_owner);
