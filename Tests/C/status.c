@@ -161,6 +161,31 @@ static void running_and_waiting_reloads(void) {
     end();
 }
 
+/* The thread that asks is the domain of a replaced object, which a loop thread stops there. */
+static bool is_stopped;
+static invivo_status note_stop(void *instance, void *user_data, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    is_stopped = true;
+    return INVIVO_OK;
+}
+static void the_domain_of_the_calling_thread_is_served(void) {
+    begin();
+    invivo_type_options options = part_options("Own");
+    options.concurrency = INVIVO_CONFINED, options.stop = note_stop;
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "a.own", .scope = INVIVO_SCOPE_SINGLETON,
+                                    .type = register_type(options)};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_view view = invivo_view_begin(runtime);
+    definition.rank = 1;
+    OK(invivo_define(runtime, &definition, NULL, E));
+    CHECK(!is_stopped);
+    invivo_view_end(view);
+    /* One call is enough unless the loop thread is starved. */
+    for (time_t limit = time(NULL) + CHECK_LIMIT_SECONDS; !is_stopped && time(NULL) < limit;) count_of("former");
+    CHECK(is_stopped);
+    end();
+}
+
 int main(void) {
     check_begin();
     nothing_is_open();
@@ -170,6 +195,7 @@ int main(void) {
     kept_dependencies();
     the_last_error_has_its_location();
     running_and_waiting_reloads();
+    the_domain_of_the_calling_thread_is_served();
     invivo_value_clear(&status_value);
     return check_end();
 }
