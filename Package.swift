@@ -33,7 +33,11 @@ let package = Package(
             name: "InvivoWiring", dependencies: ["InvivoBase", "InvivoObjects", "InvivoConfig", "InvivoGraph"]),
         .target(
             name: "InvivoPools", dependencies: ["CInvivo", "CPlatform", "InvivoBase", "InvivoGraph", "InvivoWiring"]),
-        .target(name: "InvivoTraits", dependencies: ["InvivoGraph", "InvivoWiring", "InvivoSpec"]),
+        .target(
+            name: "InvivoTraits",
+            dependencies: [
+                "CInvivo", "CPlatform", "InvivoBase", "InvivoGraph", "InvivoObjects", "InvivoSpec", "InvivoWiring",
+            ]),
         .target(
             name: "InvivoDescribe",
             dependencies: [

@@ -89,6 +89,10 @@ public struct Reload: Sendable {
             case overtaken
             /// Further parts were omitted.
             case more
+            /// A trait type was added.
+            case trait
+            /// A trait type was removed.
+            case traitRemove
         }
     }
 
@@ -166,6 +170,8 @@ public struct Reload: Sendable {
             case retyped
             /// A file has other bytes than the content that a rollback brought back.
             case diverged
+            /// A live document uses a trait type that was removed.
+            case unknownTrait
         }
     }
 

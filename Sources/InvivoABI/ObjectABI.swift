@@ -3,6 +3,7 @@ internal import InvivoBase
 internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoReload
+internal import InvivoTraits
 internal import InvivoWiring
 
 // object.h: live instances of types of any language.
@@ -116,6 +117,7 @@ public func invivo_object_set(
         }
         guard !held.type.description.isShared else { throw held.type.description.sharedFailure(property) }
         guard let instance = try held.instance() else { throw Failure(.notReady, "the object has no instance") }
+        try SetRecorder.note(object.bits, instance, property)
         try property.set(instance, checked)
     }
 }

@@ -17,6 +17,8 @@ public enum Finding: String, Sendable, CaseIterable {
     case refused = "wiring.refused"
     /// A dependency on an abstract definition.
     case abstract = "wiring.abstract"
+    /// A spec file uses a trait type that is not registered.
+    case unknownTrait = "trait.unknown"
     /// The definition contradicts itself.
     case description = "wiring.description"
 

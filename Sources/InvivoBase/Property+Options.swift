@@ -17,6 +17,8 @@ struct PropertyTable {
     /// Nil for the fields of a nested struct.
     let block: Struct?
     var depth = 0
+    /// Whether the entries are fields of a trait type, which have none of the flags of a property.
+    var isOfTrait = false
 
     static let deepest = 16
     static let least = MemoryLayout<invivo_property>.offset(of: \.initial) ?? 0
@@ -33,7 +35,7 @@ struct PropertyTable {
         return (result.map(\.property), reader.store.table(result.map(\.copy)))
     }
 
-    private func property(
+    func property(
         _ entry: invivo_property, _ index: Int, path typePath: String, _ reader: inout TableReader
     ) -> (property: Property, copy: invivo_property)? {
         let before = reader.problems.count
@@ -61,8 +63,12 @@ struct PropertyTable {
     private func readFlags(
         _ entry: invivo_property, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader
     ) {
-        let known = UInt32(
-            INVIVO_PROPERTY_READ_ONLY | INVIVO_PROPERTY_RESTART | INVIVO_PROPERTY_BLOCK | INVIVO_PROPERTY_NOT_TUNABLE)
+        let known =
+            isOfTrait
+            ? UInt32(INVIVO_PROPERTY_REQUIRED)
+            : UInt32(
+                INVIVO_PROPERTY_READ_ONLY | INVIVO_PROPERTY_RESTART | INVIVO_PROPERTY_BLOCK
+                    | INVIVO_PROPERTY_NOT_TUNABLE)
         if entry.flags & ~known != 0 { reader.problem(path, "the flags \(entry.flags) contain unknown ones") }
         parts.isReadOnly = entry.flags & UInt32(INVIVO_PROPERTY_READ_ONLY) != 0
         parts.isTunable = entry.flags & UInt32(INVIVO_PROPERTY_NOT_TUNABLE) == 0

@@ -485,6 +485,10 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.end),
         fieldRange(of: \invivo_callbacks.ready),
         fieldRange(of: \invivo_callbacks.progress),
+        fieldRange(of: \invivo_callbacks.trait_check),
+        fieldRange(of: \invivo_callbacks.layers),
+        fieldRange(of: \invivo_callbacks.apply),
+        fieldRange(of: \invivo_callbacks.revert),
     ]
 }
 
@@ -497,5 +501,32 @@ extension invivo_rule: SizedStruct {
         fieldRange(of: \invivo_rule.check),
         fieldRange(of: \invivo_rule.user_data),
         fieldRange(of: \invivo_rule.destroy),
+    ]
+}
+
+extension invivo_reversal: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_reversal.struct_size),
+        fieldRange(of: \invivo_reversal.revert),
+        fieldRange(of: \invivo_reversal.data),
+        fieldRange(of: \invivo_reversal.destroy),
+    ]
+}
+
+extension invivo_trait: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_trait.struct_size),
+        fieldRange(of: \invivo_trait.name),
+        fieldRange(of: \invivo_trait.text),
+        fieldRange(of: \invivo_trait.targets),
+        fieldRange(of: \invivo_trait.target_count),
+        fieldRange(of: \invivo_trait.fields),
+        fieldRange(of: \invivo_trait.field_count),
+        fieldRange(of: \invivo_trait.size),
+        fieldRange(of: \invivo_trait.check),
+        fieldRange(of: \invivo_trait.layers),
+        fieldRange(of: \invivo_trait.apply),
+        fieldRange(of: \invivo_trait.user_data),
+        fieldRange(of: \invivo_trait.destroy),
     ]
 }

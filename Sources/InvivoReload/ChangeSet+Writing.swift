@@ -1,5 +1,6 @@
 public import InvivoBase
 public import InvivoGraph
+public import InvivoTraits
 
 /// The changes as the authors of a set write them. A reload reads the parts of the set.
 extension ChangeSet {
@@ -36,6 +37,14 @@ extension ChangeSet {
 
     /// Removes the rule with this name, which the set may have added.
     public mutating func removeRule(_ name: String) { ruleChanges.remove(name) }
+
+    /// Whether the set adds a trait type with this name.
+    public func adds(traitNamed name: String) -> Bool { traitChanges.adds(name) }
+
+    public mutating func add(_ trait: TraitType) { traitChanges.add(trait) }
+
+    /// Removes the trait type with this name, which the set may have added.
+    public mutating func removeTrait(_ name: String) { traitChanges.remove(name) }
 
     /// Drops the shared instances of a key, alone or with those of all its dependencies.
     public mutating func reset(_ id: UInt32, _ key: String, withDependencies: Bool) {

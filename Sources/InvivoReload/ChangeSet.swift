@@ -33,7 +33,7 @@ public struct ChangeSet: Sendable {
     public var assemblies: [AssemblyChange] = []
     /// Runtime settings of configuration paths, in order; nil removes the setting.
     public var configured: [(path: String, node: ConfigNode?)] = []
-    /// Processors and rules.
+    /// Processors, rules and trait types.
     var functions: [FunctionChange] = []
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
@@ -94,9 +94,9 @@ public struct ChangeSet: Sendable {
     var isAlone: Bool { expectedGeneration != nil || restoredGeneration != nil }
 
     /// Returns the set without the documents that may be invalid for now.
-    func withoutWaiting() -> ChangeSet {
+    func without(_ waiting: [NewDocument]) -> ChangeSet {
         var rest = self
-        rest.documents.removeWaiting()
+        rest.documents.remove(waiting)
         return rest
     }
 
@@ -120,6 +120,7 @@ public struct ChangeSet: Sendable {
         configured += later.configured
         processorChanges.join(later.processorChanges)
         ruleChanges.join(later.ruleChanges)
+        traitChanges.join(later.traitChanges)
         overrides += later.overrides
         targets += later.targets
         rebuilds += later.rebuilds

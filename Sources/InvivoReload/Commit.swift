@@ -424,7 +424,7 @@ final class Commit {
 
     /// Objects that have no layers and get none are not visited.
     private func needsTuning(_ record: Record, _ layers: TargetLayers?) -> Bool {
-        if let layers, !layers.live.isEmpty { return true }
+        if let layers, !layers.live.isEmpty || !layers.above.isEmpty { return true }
         return ObjectExtra.known(of: record)?.tuning != nil
     }
 }

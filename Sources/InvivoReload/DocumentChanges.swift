@@ -59,7 +59,9 @@ struct DocumentChanges: Sendable {
     }
 
     /// Removes the documents that may be invalid for now.
-    mutating func removeWaiting() { entries.removeAll { $0.opened?.waits == true } }
+    mutating func remove(_ waiting: [NewDocument]) {
+        entries.removeAll { entry in waiting.contains { $0 === entry.opened } }
+    }
 
     /// Sets the content of a document. The last call wins.
     mutating func set(_ content: ChangeSet.Content, of document: Document) {

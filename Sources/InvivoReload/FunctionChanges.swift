@@ -1,12 +1,15 @@
 internal import InvivoBase
 internal import InvivoGraph
+internal import InvivoTraits
 
-/// The addition or removal of a function of the host that has a name: a processor or a rule.
+/// The addition or removal of a function of the host that has a name: a processor, a rule or a trait type.
 enum FunctionChange: Sendable {
     case addProcessor(Processor)
     case removeProcessor(String)
     case addRule(Rule)
     case removeRule(String)
+    case addTrait(TraitType)
+    case removeTrait(String)
 }
 
 /// A part of a runtime that is added, replaced and removed by its name.
@@ -57,7 +60,7 @@ extension ChangeSet {
                 added: functions.compactMap { if case .addProcessor(let part) = $0 { part } else { nil } },
                 removed: functions.compactMap { if case .removeProcessor(let name) = $0 { name } else { nil } })
         }
-        set { setFunctions(newValue, ruleChanges) }
+        set { setFunctions(newValue, ruleChanges, traitChanges) }
     }
 
     var ruleChanges: NamedChanges<Rule> {
@@ -66,12 +69,24 @@ extension ChangeSet {
                 added: functions.compactMap { if case .addRule(let part) = $0 { part } else { nil } },
                 removed: functions.compactMap { if case .removeRule(let name) = $0 { name } else { nil } })
         }
-        set { setFunctions(processorChanges, newValue) }
+        set { setFunctions(processorChanges, newValue, traitChanges) }
     }
 
-    private mutating func setFunctions(_ processors: NamedChanges<Processor>, _ rules: NamedChanges<Rule>) {
+    var traitChanges: NamedChanges<TraitType> {
+        get {
+            NamedChanges(
+                added: functions.compactMap { if case .addTrait(let part) = $0 { part } else { nil } },
+                removed: functions.compactMap { if case .removeTrait(let name) = $0 { name } else { nil } })
+        }
+        set { setFunctions(processorChanges, ruleChanges, newValue) }
+    }
+
+    private mutating func setFunctions(
+        _ processors: NamedChanges<Processor>, _ rules: NamedChanges<Rule>, _ traits: NamedChanges<TraitType>
+    ) {
         functions =
             processors.removed.map { .removeProcessor($0) } + processors.added.map { .addProcessor($0) }
             + rules.removed.map { .removeRule($0) } + rules.added.map { .addRule($0) }
+            + traits.removed.map { .removeTrait($0) } + traits.added.map { .addTrait($0) }
     }
 }

@@ -65,6 +65,8 @@ struct NextWiring {
     let compiled: Compiled
     /// The rules after the plan; nil if they stay.
     let rules: RuleTable?
+    /// The trait types after the plan; nil if they stay.
+    let traitTypes: TraitTypes?
     let origins: Origins
 
     var set: ChangeSet { staged.set }
@@ -131,6 +133,8 @@ struct LayerFindings {
     var planned: NameSet = []
     /// Keys with warnings.
     var warned: NameSet = []
+    /// What the traits of the planned keys refer to.
+    var uses: [Name: Set<TraitUses.Use>] = [:]
 }
 
 /// The work of a commit, planned and checked beforehand.
@@ -161,6 +165,7 @@ struct Plan {
     var isNothing: Bool {
         let set = wiring.set
         return wiring.definitions.isNothing && wiring.config.layers == nil && wiring.rules == nil
+            && wiring.traitTypes == nil
             && wiring.staged.documents.isEmpty
             && set.targets.isEmpty && !set.rebuilds.contains(where: \.isOfInstances)
     }

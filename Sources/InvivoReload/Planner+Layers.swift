@@ -20,16 +20,17 @@ extension Planner {
             wiring.compiled.reconfigured.filter { wiring.compiled.recipes[$0]?.type?.description.blockSize ?? 0 > 0 })
         ids.formUnion(set.targets.attached.map(\.id))
         ids.formUnion(set.targets.detached.map(\.id))
-        let documents = DocumentsNext(wiring.staged, documents, warned: before.warned)
+        let traits = TraitsNext(self, wiring, warned: before.traits.warned)
         // Names that are not keys. They do not become keys by being named in a document, because keys are never removed.
         var unknown: NameSet = []
-        for key in documents.changed {
+        func add(_ key: String) {
             if let id = names.id(of: key) {
                 ids.insert(id)
             } else {
                 unknown.insert(key)
             }
         }
+        for key in traits.concerned(by: wiring) { add(key) }
         var found: [Failure] = []
         var omitted = 0
         func note(_ body: () throws(Failure) -> Void) {
@@ -41,34 +42,50 @@ extension Planner {
             if warnings.count > count {
                 findings.planned.insert(key)
                 findings.warned.insert(key)
-            } else if !before.warned.isEmpty {
+            } else if !before.traits.warned.isEmpty {
                 findings.planned.insert(key)
             }
         }
-        for id in ids.sorted() {
-            try Loading.check()
-            let key = (wiring.definitions.changed[id] ?? nil)?.key ?? names.name(id)
-            let count = warnings.count
-            note { () throws(Failure) in
-                try planLayers(wiring, rebased, &effects, &restarts, id, key, try documents.said(key), &warnings)
+        var untargeted: [Untargeted] = []
+        while !ids.isEmpty || !unknown.isEmpty {
+            for id in ids.sorted() {
+                try Loading.check()
+                let key = (wiring.definitions.changed[id] ?? nil)?.key ?? names.name(id)
+                let count = warnings.count
+                note { () throws(Failure) in
+                    try planLayers(
+                        wiring, rebased, &effects, &restarts, id, key, traits, try traits.flat(key), &untargeted,
+                        &warnings)
+                }
+                noteWarnings(key, since: count)
             }
-            noteWarnings(key, since: count)
+            ids = []
+            for key in unknown {
+                try Loading.check()
+                note { () throws(Failure) in
+                    guard let said = try traits.flat(key) else { return }
+                    untargeted.append(
+                        Untargeted(
+                            key: key, traits: said.traits, location: said.location, waits: limits.allowsPendingTargets))
+                }
+            }
+            unknown = []
+            // Keys that were inherited from, and now need a target.
+            for key in traits.abandoned where traits.uses[Name(key)] == nil { add(key) }
         }
         var known: Set<String>?
-        for key in unknown {
-            try Loading.check()
+        for one in untargeted {
             let count = warnings.count
-            defer { noteWarnings(key, since: count) }
-            guard let said = try documents.said(key) else { continue }
-            guard limits.allowsPendingTargets || found.count < Failure.most else {
+            defer { noteWarnings(one.key, since: count) }
+            guard one.waits || found.count < Failure.most else {
                 omitted += 1
                 continue
             }
             note { () throws(Failure) in
-                try planUntargeted(
-                    key, said, waits: limits.allowsPendingTargets, wiring, &effects.changes, &warnings, &known)
+                try planUntargeted(one, traits, wiring, &effects.changes, &warnings, &known)
             }
         }
+        findings.uses = traits.uses
         found.sort {
             ($0.location.file, $0.location.line, $0.location.column) < (
                 $1.location.file, $1.location.line, $1.location.column
@@ -78,116 +95,76 @@ extension Planner {
         return findings
     }
 
-    /// The traits of all documents for one key.
-    private struct Said {
-        var specs: [TraitSpec]
-        /// The location of the key in the first document that names it.
-        var location: Location
-    }
-
-    /// The documents after a plan.
-    private final class DocumentsNext {
-        /// The keys for which a document of the plan has other traits than before, and those whose former plan had warnings: the
-        /// report has these again.
-        private(set) var changed: NameSet = []
-        private let staged: [(document: Document, next: Document.State)]
-        private let open: [Document]
-        /// In the order in which later ones win; not needed where no key is concerned.
-        private lazy var states: [Document.State] = {
-            var next: [ObjectIdentifier: Document.State] = [:]
-            for (document, state) in staged { next[ObjectIdentifier(document)] = state }
-            let opened = staged.map(\.document).filter { !$0.state.isOpen }
-            return (open.filter(\.state.isOpen) + opened).sorted { $0.order < $1.order }
-                .map { next[ObjectIdentifier($0)] ?? $0.state }
-        }()
-
-        /// By the thread that has the turn. Without `warned`, `changed` has all keys that the documents of the plan named or name.
-        init(_ staged: Staged, _ open: [Document], warned: NameSet? = nil) {
-            self.open = open
-            self.staged = staged.documents
-            for (document, state) in staged.documents {
-                guard let warned else {
-                    changed.formUnion(document.state.traits.keys + state.traits.keys)
-                    continue
-                }
-                changed.formUnion(state.traits.changedTargets(since: document.state.traits))
-                for key in warned where document.state.traits.contains(key) || state.traits.contains(key) {
-                    changed.insert(key)
-                }
-            }
-        }
-
-        /// Nil when no document names it.
-        func said(_ key: String) throws(Failure) -> Said? {
-            var said: Said?
-            for state in states {
-                guard let entry = try state.traits[key] else { continue }
-                if said == nil { said = Said(specs: [], location: entry.targetLocation) }
-                said?.specs += entry.traits
-            }
-            return said
-        }
+    /// A key with traits, and without a target.
+    private struct Untargeted {
+        let key: String
+        let traits: [FlatTrait]
+        let location: Location
+        /// Whether it may stay without one.
+        let waits: Bool
     }
 
     /// Adds the errors of the traits to those of a plan that has failed already, as far as the types of their targets are known.
     func checkTraits(_ wiring: NextWiring, _ failures: inout [Failure]) throws(Failure) {
         let set = wiring.set
-        let documents = DocumentsNext(wiring.staged, documents)
+        let traits = TraitsNext(self, wiring, warned: nil)
         // If definitions change too, a key may be missing because of their errors.
         let knowsKeys = set.keys.definitions.isEmpty && set.assemblies.isEmpty && before.links.patterns.isEmpty
         var warnings: [Report.Warning] = []
         var known: Set<String>?
-        for key in documents.changed.sorted() {
-            guard let said = try documents.said(key) else { continue }
-            let id = names.id(of: key)
-            let definition = id.flatMap { next($0, wiring.definitions) }
-            let attached = id.flatMap { id in
-                set.targets.attached.first { $0.id == id }?.type ?? observed.targets(id).first?.type
-                    ?? before.targetTypes[id]
-            }
+        for key in traits.documents.changed.sorted() {
             do throws(Failure) {
+                guard let said = try traits.flat(key) else { continue }
+                let id = names.id(of: key)
+                let definition = id.flatMap { next($0, wiring.definitions) }
+                let attached = id.flatMap { id in
+                    set.targets.attached.first { $0.id == id }?.type ?? observed.targets(id).first?.type
+                        ?? before.traits.targetTypes[id]
+                }
                 if let type = definition.flatMap({ typeNext($0, wiring.definitions) }) ?? attached {
-                    _ = try traits.layers(for: key, type: type, said.specs) { _, _ in }
+                    _ = try traits.layers(key, type, said.traits, &warnings)
                 } else if definition == nil && knowsKeys && !limits.allowsPendingTargets {
                     var changes: [Report.Change] = []
-                    try planUntargeted(key, said, waits: false, wiring, &changes, &warnings, &known)
+                    let one = Untargeted(key: key, traits: said.traits, location: said.location, waits: false)
+                    try planUntargeted(one, traits, wiring, &changes, &warnings, &known)
                 }
             } catch {
+                guard error.code != .timeout, error.code != .closed else { throw error }
                 for other in error.all where !failures.contains(where: other.isSame(as:)) { failures.append(other) }
             }
         }
     }
 
-    /// Plans traits for a key that is not defined, attached or declared.
+    /// Plans traits for a key that is not defined, attached or declared. A key that begins with a dot is there to be inherited from.
     private func planUntargeted(
-        _ key: String, _ said: Said, waits: Bool, _ wiring: NextWiring, _ changes: inout [Report.Change],
+        _ one: Untargeted, _ traits: TraitsNext, _ wiring: NextWiring, _ changes: inout [Report.Change],
         _ warnings: inout [Report.Warning], _ known: inout Set<String>?
     ) throws(Failure) {
-        try traits.checkNames(said.specs)
+        try traits.checkNames(one.traits, &warnings)
+        guard !one.key.hasPrefix("."), !traits.isInherited(one.key) else { return }
         let definitions = wiring.definitions
-        guard waits else {
+        guard one.waits else {
             let keys =
                 known
                 ?? Set(
                     before.definitions.values.filter { !isRemoved($0.id, definitions) }.map(\.key)
                         + definitions.changed.values.compactMap { $0?.key }
-                        + (observed.targetKeys + before.targetTypes.keys).map(names.name))
+                        + (observed.targetKeys + before.traits.targetTypes.keys).map(names.name))
             known = keys
             throw Failure(
                 .spec,
-                "no target has the key '\(key)'\(Self.targetHint(key, keys.sorted())) "
-                    + "(pending_targets, or --wait, permits keys that come later)",
-                path: "traits.\(key)",
-                at: said.location)
+                "no target has the key '\(one.key)'\(Self.targetHint(one.key, keys.sorted())) "
+                    + "(pending_targets, or --wait, permits keys that come later; a key that begins with a dot is only inherited)",
+                path: "traits.\(one.key)", at: one.location)
         }
-        guard !said.specs.isEmpty else { return }
+        guard !one.traits.isEmpty else { return }
         warnings.append(
             Report.Warning(
-                .noTarget, "no target has the key '\(key)' yet; its traits wait for one", at: said.location))
+                .noTarget, "no target has the key '\(one.key)' yet; its traits wait for one", at: one.location))
         changes.append(
             Report.Change(
-                key: key, what: INVIVO_CHANGED_PENDING, at: said.location,
-                from: wiring.origins.value(at: said.location)))
+                key: one.key, what: INVIVO_CHANGED_PENDING, at: one.location,
+                from: wiring.origins.value(at: one.location)))
     }
 
     /// The key that was meant: with its assembly, or spelled otherwise.
@@ -203,9 +180,9 @@ extension Planner {
     private func planLayers(
         _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects,
         _ restarts: inout PendingRestarts.Changes, _ id: UInt32,
-        _ key: String, _ said: Said?, _ warnings: inout [Report.Warning]
+        _ key: String, _ traits: TraitsNext, _ said: (traits: [FlatTrait], location: Location)?,
+        _ untargeted: inout [Untargeted], _ warnings: inout [Report.Warning]
     ) throws(Failure) {
-        let specs = said?.specs ?? []
         let set = wiring.set
         let leaving = Set(set.targets.detached.map(ObjectIdentifier.init))
         let staying =
@@ -214,17 +191,13 @@ extension Planner {
         let definition = flatNext(id, wiring.definitions, wiring.compiled)
         let former = graph.configuration(id) as? TargetLayers
         var layers: TargetLayers?
-        if let type = definition?.type ?? staying.first?.type ?? before.targetTypes[id] {
-            var notes: [Report.Warning] = []
-            layers =
-                specs.isEmpty
-                ? nil
-                : try traits.layers(for: key, type: type, specs) { notes.append(Report.Warning(.renamed, $0, at: $1)) }
-            warnings += notes
+        if let type = definition?.type ?? staying.first?.type ?? before.traits.targetTypes[id] {
+            layers = try traits.layers(key, type, said?.traits ?? [], &warnings)
         } else if let said {
-            var known: Set<String>?
-            let waits = limits.allowsPendingTargets || definition != nil
-            try planUntargeted(key, said, waits: waits, wiring, &effects.changes, &warnings, &known)
+            untargeted.append(
+                Untargeted(
+                    key: key, traits: said.traits, location: said.location,
+                    waits: limits.allowsPendingTargets || definition != nil))
         }
         guard
             layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0
@@ -269,7 +242,8 @@ extension Planner {
             hasLive = true
             var own = layers
             if let type = layers?.type, type !== target.type {
-                own = try traits.layers(for: key, type: target.type, specs) { _, _ in }
+                var known: [Report.Warning] = []
+                own = try traits.layers(key, target.type, said?.traits ?? [], &known)
             }
             effects.steps.tuned.append((id, target.object, own))
         }
@@ -282,6 +256,13 @@ extension Planner {
         // The slot of an object that does not exist yet is replaced when a base value changes.
         guard !isRemade || !isRebuilt && rebased.contains(id) else { return }
         let changed = changedValues(of: id, former, layers, isRestarted ? nil : definition)
+        for application in changedCode(former, layers) {
+            let location = application.location.location
+            effects.changes.append(
+                Report.Change(
+                    key: key, what: hasLive ? INVIVO_CHANGED_TUNED : INVIVO_CHANGED_PENDING,
+                    property: application.type.name, at: location, from: wiring.origins.value(at: location)))
+        }
         for (index, property, old, new) in changed {
             let isPending = property.takesRestart || !(hasLive || property.isInBlock)
             let object = property.takesRestart && shared.count == 1 ? shared.first ?? 0 : 0
@@ -308,6 +289,14 @@ extension Planner {
         }
     }
 
+    /// The traits that run code and are added, removed or changed, or stand in another order.
+    private func changedCode(_ former: TargetLayers?, _ layers: TargetLayers?) -> [CodeApplication] {
+        let (old, new) = (former?.above.map(\.application) ?? [], layers?.above.map(\.application) ?? [])
+        let same = zip(old, new).prefix { $0.isSame(as: $1) }.count
+        // A replaced one is reported once.
+        return new[same...] + old[same...].filter { former in !new[same...].contains { $0.type.name == former.type.name } }
+    }
+
     /// The properties that have other values than before, with these values; nil = the property's own.
     private func changedValues(
         of id: UInt32, _ former: TargetLayers?, _ layers: TargetLayers?, _ definition: Definition?
@@ -323,10 +312,10 @@ extension Planner {
         }
         return indices.sorted().compactMap { index in
             guard index < properties.count else { return nil }
-            let old = former?.effective[index]?.value
-            let new = layers?.effective[index]?.value
-            if let old, let new, old.isSame(as: new) { return nil }
-            return (index, properties[index], old ?? base[index], new ?? definition?.base[index])
+            let old = former?.effective[index]
+            let new = layers?.effective[index]
+            if let old, let new, old.shows(sameAs: new) { return nil }
+            return (index, properties[index], old?.value ?? base[index], new?.value ?? definition?.base[index])
         }
     }
 }

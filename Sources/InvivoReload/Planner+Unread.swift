@@ -153,6 +153,7 @@ private final class ConfigReaders {
         guard let id else { return false }
         if others.contains(id) || planned.contains(id) { return true }
         if !rules.isEmpty, let path = planner.names.configPath(id), !rules.rules(reading: path).isEmpty { return true }
+        if let path = planner.names.configPath(id), isCondition(path) { return true }
         return planner.before.links.dependents.holders(of: id).contains { holder in
             if wiring.compiled.recipes[holder] != nil { return false }
             if let planned = wiring.definitions.changed[holder], planned == nil { return false }
@@ -162,6 +163,12 @@ private final class ConfigReaders {
 
     /// Whether there is a definition for each entry at this path.
     func isPattern(_ id: UInt32?) -> Bool { id.map(patterns.contains) ?? false }
+
+    /// Whether a condition of a trait reads the path.
+    private func isCondition(_ path: String) -> Bool {
+        planner.before.traits.uses.isUsed(.configuration(Name(path)))
+            || wiring.staged.documents.contains { $0.next.traits.conditions.contains(path) }
+    }
 
     private func isNamed(_ id: UInt32) -> Bool { patterns.contains(id) || isRead(id) }
 

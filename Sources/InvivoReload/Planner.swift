@@ -8,8 +8,8 @@ internal import InvivoWiring
 /// Computes the next generation from the current one and a staged change set, without threads or files.
 ///
 /// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
-/// step. It runs host code of two kinds, converters and definition processors, which cannot call the runtime. Rules run after
-/// the plan, with the values that it has collected for them.
+/// step. It runs host code of three kinds, converters, definition processors and the functions of trait types, which cannot
+/// call the runtime. Rules run after the plan, with the values that it has collected for them.
 struct Planner {
     let before: Snapshot
     /// The compiled definitions, blocks and layers of the current generation.
@@ -17,7 +17,8 @@ struct Planner {
     let names: KeyNames
     let observed: any Observed
     let registrations: any Registrations
-    let traits: TraitTable
+    /// Calls the functions of trait types.
+    let declare: TraitTable.Declare
     let limits: Limits
     /// The open documents, in the order in which they were opened.
     let documents: [Document]
@@ -44,14 +45,16 @@ struct Planner {
         var effects = Effects(editor: GraphEditor(graph))
         let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
         let rules = planRules(set.ruleChanges, &failures)
+        let traitTypes = planTraitTypes(set.traitChanges, &failures)
         let wiring = NextWiring(
             staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules,
-            origins: Origins(staged, documents, manifest: manifest))
+            traitTypes: traitTypes, origins: Origins(staged, documents, manifest: manifest))
         nameFindings(&failures, wiring)
         validateTargets(wiring, &failures)
         checkResets(wiring, &failures)
         if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
+        for (_, next) in staged.documents { for path in next.traits.conditions { _ = registrations.noteRead(path) } }
         let misspelled = try misspelled(wiring)
         warnings += misspelled.map { Report.Warning(.unread, $0.text, at: $0.location) }
         noteChanges(of: wiring, &effects.changes)

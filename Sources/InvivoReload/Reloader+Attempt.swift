@@ -16,14 +16,14 @@ extension Reloader {
             announce(whole)
             return nil
         }
-        let waiting = set.documents.opened.filter(\.waits)
+        let waiting = set.documents.opened.filter { $0.waits || isBlocked($0, failure) }
         guard !waiting.isEmpty else {
             documents.drop(set.documents)
             announce(whole)
             return failure
         }
         // Without the documents that may be invalid for now. Each of them takes effect as soon as it is valid.
-        let rest = set.withoutWaiting()
+        let rest = set.without(waiting)
         let attempt = attempt(rest, isAnswered: isAnswered, besides: failure)
         if let failure = attempt.report.failure {
             documents.drop(set.documents)
@@ -230,7 +230,9 @@ extension Reloader {
         let live = LiveRuntime(container, graph, targets)
         return Planner(
             before: generations.snapshot, graph: graph, names: container.names, observed: live, registrations: live,
-            traits: traits,
+            declare: { [calls = TraitCalls(rules, container.registry.reloadCall)] (type, values, spec) throws(Failure) in
+                try calls.declare(type, values, spec)
+            },
             limits: Planner.Limits(
                 allowsPendingTargets: options.allowsPendingTargets,
                 maxEachEntries: container.options.current.maxEachEntries),
@@ -334,6 +336,13 @@ extension Reloader {
     private static let divergence =
         "the rollback has brought former content back, and the file has other bytes: they are not tried again. Save what "
         + "shall be live, or retry the source. A restarted process reads the file as it is"
+
+    /// Whether a document that the set opens is refused only because of unknown trait types: it is then blocked.
+    private func isBlocked(_ document: NewDocument, _ failure: Failure) -> Bool {
+        guard document.document.path != nil else { return false }
+        let own = failure.all.filter { $0.location.file.isSameName(as: document.document.name) }
+        return !own.isEmpty && own.allSatisfy { $0.finding == .unknownTrait }
+    }
 
     /// Aliases without arguments share the slots of their targets.
     private func showAliases(_ plan: inout Plan) {

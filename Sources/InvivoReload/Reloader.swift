@@ -15,7 +15,6 @@ final class Reloader: Sendable {
     let announcer: Announcer
     let restores: PendingRestores
     let rules: RuleThreads
-    let traits = TraitTable()
     private let awaitedTypes: AwaitedTypes
     /// The file of the application's manifest, from the first change set that it causes.
     let manifest = Mutex("")
@@ -105,8 +104,12 @@ final class Reloader: Sendable {
     /// Stages and plans a small change on the loop thread, and commits it there if no code of the host has to run: it is live before
     /// another thread could have been woken. The worker takes the turn over for the rest. Returns false if another thread has the turn.
     private func attemptHere(_ set: ChangeSet) -> Bool {
-        // Planning may run converters, which may be code of the host.
-        guard turns.takeIfIdle({ !container.registry.converters.hasHosts }) else { return false }
+        // Planning may run converters and functions of trait types, which may be code of the host.
+        guard
+            turns.takeIfIdle({ [generations] in
+                !container.registry.converters.hasHosts && generations.snapshot.traits.types.isEmpty
+            })
+        else { return false }
         let prepared = plan(set)
         beginRules(prepared)
         let isDone = !prepared.runsHostCode && (prepared.failure == nil || prepared.given == nil)

@@ -65,6 +65,7 @@ public final class Report: Sendable {
             case setup
             case retyped
             case diverged
+            case unknownTrait
         }
         public let kind: Kind
         public let message: String

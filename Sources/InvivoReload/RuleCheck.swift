@@ -2,8 +2,24 @@ internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoSpec
 
+/// A call of a pure function of the host, between the staging of a reload and its commit.
+protocol PlannedCall: Sendable {
+    /// The rule or trait type whose function it is.
+    var function: any Named & AnyObject { get }
+    /// Calls it on the calling thread. Returns its refusal.
+    func run() -> PlannedRefusal?
+    /// Returns the failure of the change set, at the source location of the input with that index. By the thread that has the turn.
+    func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure
+}
+
+/// The refusal of a host function, with the index of the input at fault.
+struct PlannedRefusal {
+    let failure: Failure
+    let at: Int
+}
+
 /// A rule and the candidate values of its inputs: all that a thread needs to run it.
-struct RuleCheck: Sendable {
+struct RuleCheck: PlannedCall {
     /// The value of an input in one generation.
     struct Input: Sendable {
         /// Null if there is none.
@@ -32,11 +48,13 @@ struct RuleCheck: Sendable {
     /// The index of the first input that changes.
     let changed: Int
 
-    /// Runs the rule on the calling thread.
-    func run() -> (failure: Failure, at: Int)? { rule.run(inputs.map(\.value), changed: changed) }
+    var function: any Named & AnyObject { rule }
 
-    /// Returns the failure of the change set, at the source location of an input. By the thread that has the turn.
-    func failure(_ code: Status, _ message: String, at index: Int? = nil, cause: Failure? = nil) -> Failure {
+    func run() -> PlannedRefusal? {
+        rule.run(inputs.map(\.value), changed: changed).map { PlannedRefusal(failure: $0.failure, at: $0.at) }
+    }
+
+    func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
         let index = index ?? changed
         return Failure(
             code, "the rule '\(rule.name)' \(message)", path: RuleTable.path(rule.inputs[index]),

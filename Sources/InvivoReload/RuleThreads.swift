@@ -2,7 +2,7 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoWiring
 
-/// Runs rules on a thread of the runtime, which is started for the first of them. A rule that does not return in time is
+/// Runs rules, and the pure functions of trait types, on a thread of the runtime, which is started for the first of them. A rule that does not return in time is
 /// given up with its thread, and another thread runs the next ones. Any thread may use it.
 final class RuleThreads: Sendable {
     private struct State {
@@ -28,13 +28,17 @@ final class RuleThreads: Sendable {
         state = Guarded(State(), by: monitor)
     }
 
+    /// The time by which functions that begin now must have answered.
+    var deadline: UInt64 { InvivoBase.deadline(options.current.ruleTimeout) }
+
     /// Begins to run rules. By the thread that has the turn, which then waits for them. Fails if no thread can be started.
-    func start(_ checks: [RuleCheck]) throws(Failure) -> RuleRun {
+    func start(_ checks: [any PlannedCall], until deadline: UInt64? = nil) throws(Failure) -> RuleRun {
         joinEnded()
-        let run = RuleRun(checks, barredFrom: tag, limit: options.current.ruleTimeout, monitor)
+        let run = RuleRun(
+            checks, barredFrom: tag, limit: options.current.ruleTimeout, until: deadline ?? self.deadline, monitor)
         try state.locked { state throws(Failure) in
             let running = state.givenUp.compactMap(\.running)
-            if let check = checks.first(where: { check in running.contains { $0 === check.rule } }) {
+            if let check = checks.first(where: { check in running.contains { $0 === check.function } }) {
                 return run.refuse(.stillRunning(check))
             }
             if state.current == nil {
@@ -101,11 +105,11 @@ final class RuleThreads: Sendable {
 /// Why rules refuse a change set.
 enum RuleFault: Sendable {
     /// A rule refused the values, with the index of the input at fault.
-    case refused(RuleCheck, at: Int, Failure)
+    case refused(any PlannedCall, at: Int, Failure)
     /// The rule did not answer within the limit, in nanoseconds.
-    case late(RuleCheck, limit: UInt64)
+    case late(any PlannedCall, limit: UInt64)
     /// The rule was given up in an earlier change set and has not returned.
-    case stillRunning(RuleCheck)
+    case stillRunning(any PlannedCall)
     case closing
 
     /// The failure of the change set. By the thread that has the turn.
@@ -117,12 +121,12 @@ enum RuleFault: Sendable {
             check.failure(
                 .timeout,
                 "has not answered after \(milliseconds(limit)), the limit for the rules of a change set: a rule must not wait "
-                    + "(rule_timeout_ms permits more)")
+                    + "(rule_timeout_ms permits more)", at: nil, cause: nil)
         case .stillRunning(let check):
             check.failure(
                 .timeout,
                 "is still running for an earlier change set: changes of its inputs are refused until it returns, is replaced or "
-                    + "is removed")
+                    + "is removed", at: nil, cause: nil)
         case .closing: Loading.abandoned
         }
     }
@@ -133,7 +137,7 @@ enum RuleFault: Sendable {
 /// When it is done, the thread that ran it refers to no rule any more: a rule that is dropped then ends where it is dropped.
 final class RuleRun: Sendable {
     private struct State {
-        var checks: [RuleCheck]
+        var checks: [any PlannedCall]
         /// The index of the rule that runs, or ran last; -1 before the first.
         var index = -1
         var isRunning = false
@@ -150,10 +154,12 @@ final class RuleRun: Sendable {
     private let monitor: Monitor
     private let state: Guarded<State>
 
-    init(_ checks: [RuleCheck], barredFrom tag: UInt64, limit: UInt64, _ monitor: Monitor) {
+    init(
+        _ checks: [any PlannedCall], barredFrom tag: UInt64, limit: UInt64, until deadline: UInt64, _ monitor: Monitor
+    ) {
         self.tag = tag
         self.limit = limit
-        deadline = InvivoBase.deadline(limit)
+        self.deadline = deadline
         self.monitor = monitor
         state = Guarded(State(checks: checks), by: monitor)
     }
@@ -162,7 +168,7 @@ final class RuleRun: Sendable {
     var isGivenUp: Bool { state.held { $0.isGivenUp } }
 
     /// The rule that is running.
-    var running: Rule? { state.held { $0.isRunning ? $0.checks[$0.index].rule : nil } }
+    var running: (any Named & AnyObject)? { state.held { $0.isRunning ? $0.checks[$0.index].function : nil } }
 
     /// Removes and returns the faults.
     func takeFaults() -> [RuleFault] {
@@ -201,7 +207,7 @@ final class RuleRun: Sendable {
     }
 
     /// Begins the next rule. Nil when all have run, or the run is given up. Takes the monitor.
-    private func next() -> RuleCheck? {
+    private func next() -> (any PlannedCall)? {
         state.locked { state in
             guard !state.isGivenUp else { return nil }
             state.index += 1
@@ -251,7 +257,7 @@ private final class RuleThread: Sendable {
     var hasEnded: Bool { state.held { $0.hasEnded } }
 
     /// The rule that it is in.
-    var running: Rule? { state.held { $0.current }?.running }
+    var running: (any Named & AnyObject)? { state.held { $0.current }?.running }
 
     func begin(_ run: RuleRun) {
         state.held { $0.next = run }

@@ -26,10 +26,7 @@ struct Snapshot: Sendable {
     let rules: RuleTable
     /// The blocked definitions, with the names of their missing dependencies.
     let blocked: TreeDictionary<UInt32, [String]>
-    /// The types of targets that were declared or attached, by key.
-    let targetTypes: TreeDictionary<UInt32, ObjectType>
-    /// The keys with warnings about their traits. A document that names one plans it again, so that each report has them.
-    let warned: NameSet
+    let traits: TraitFacts
     /// The former objects and values that objects keep.
     let kept: KeptDependencies
     /// The changes that wait for objects to be created again.
@@ -45,7 +42,7 @@ struct Snapshot: Sendable {
         overrides: TreeDictionary<UInt32, [Override]> = [:], processors: [Processor] = [],
         decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], rules: RuleTable = RuleTable(),
         blocked: TreeDictionary<UInt32, [String]> = [:],
-        targetTypes: TreeDictionary<UInt32, ObjectType> = [:], warned: NameSet = [],
+        traits: TraitFacts = TraitFacts(),
         kept: KeptDependencies = KeptDependencies(), restarts: PendingRestarts = PendingRestarts(),
         lastNumber: UInt64 = 0,
         links: Links = Links()
@@ -59,8 +56,7 @@ struct Snapshot: Sendable {
         self.decoratorReaches = decoratorReaches
         self.rules = rules
         self.blocked = blocked
-        self.targetTypes = targetTypes
-        self.warned = warned
+        self.traits = traits
         self.kept = kept
         self.restarts = restarts
         self.lastNumber = lastNumber
@@ -164,33 +160,25 @@ extension Snapshot {
         for id in restarts.waiting { if let own = next.cell(id)?.recipe { links.note(id, own) } }
         var originals = originals
         for (id, original) in plan.originals { originals[id] = original }
-        // A key that once had a target may be named by documents while it has none.
-        var targetTypes = targetTypes
-        for target in wiring.set.targets.attached where targetTypes[target.id] == nil {
-            targetTypes[target.id] = target.type
-        }
-        var warned = warned
-        for key in findings.planned { warned.remove(key) }
-        warned.formUnion(findings.warned)
         return Snapshot(
             config: wiring.config.layers ?? config, definitions: definitions, originals: originals,
             assemblies: plan.assemblies ?? assemblies, overrides: overrides, processors: plan.processors ?? processors,
             decoratorReaches: plan.decoratorReaches ?? decoratorReaches, rules: wiring.rules ?? rules,
             blocked: wiring.compiled.blocked,
-            targetTypes: targetTypes, warned: warned,
+            traits: traits.applying(wiring, findings),
             kept: self.kept.applying(kept, next.generation) { ObjectTable.record($0) != nil },
             restarts: restarts, lastNumber: plan.lastNumber, links: links)
     }
 
     /// Returns the snapshot with the type of a key's targets.
     func declaring(_ type: ObjectType, of id: UInt32) -> Snapshot {
-        var targetTypes = targetTypes
-        targetTypes[id] = type
+        var traits = traits
+        traits.targetTypes[id] = type
         return Snapshot(
             config: config, definitions: definitions, originals: originals, assemblies: assemblies,
             overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, rules: rules,
             blocked: blocked,
-            targetTypes: targetTypes, warned: warned, kept: kept, restarts: restarts, lastNumber: lastNumber,
+            traits: traits, kept: kept, restarts: restarts, lastNumber: lastNumber,
             links: links)
     }
 

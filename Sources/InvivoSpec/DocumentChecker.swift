@@ -5,6 +5,8 @@ internal import InvivoBase
 /// Each step returns nil after it has noted a failure, so that the check continues with the rest of the document.
 struct DocumentChecker {
     private(set) var failures = FailureList()
+    /// The configuration paths that conditions of traits read.
+    var conditions: [String] = []
 
     mutating func fail(_ message: @autoclosure () -> String, path: SpecPath, at location: Location) {
         failures.append(Failure(.spec, message(), path: path.text, at: location))

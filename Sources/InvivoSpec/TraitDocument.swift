@@ -16,8 +16,11 @@ public struct TraitDocument: Sendable {
     /// One for each target, in the same order. Versions of a document share the origins of targets whose traits are the same.
     private let origins: ContiguousArray<TraitOrigin>
 
+    /// The configuration paths that conditions read, of traits that were not in the former version.
+    public let conditions: [String]
+
     /// An empty document.
-    public init() { (config, targets, origins) = (nil, nil, []) }
+    public init() { (config, targets, origins, conditions) = (nil, nil, [], []) }
 
     /// Reports all errors at once, as `.spec`. Traits that are the same in a former version of the document are not
     /// checked again.
@@ -26,6 +29,7 @@ public struct TraitDocument: Sendable {
         targets = Self.targets(of: document.root, &checker)
         origins = try Self.origins(of: targets, like: former, &checker)
         config = Self.config(of: document.root, &checker)
+        conditions = checker.conditions
         try checker.failures.throwIfAny()
     }
 
@@ -169,7 +173,7 @@ public struct TraitLocation: Sendable {
     /// No location.
     public init() { (origin, offset) = (nil, 0) }
 
-    fileprivate init(_ origin: TraitOrigin, offset: Int) {
+    init(_ origin: TraitOrigin, offset: Int) {
         self.origin = origin
         self.offset = offset
     }
@@ -187,9 +191,14 @@ public struct TraitSpec: Sendable {
     /// has under the trait's name, for errors found later.
     public let path: String
     public let parametersPath: String
-    fileprivate let origin: TraitOrigin
+    let origin: TraitOrigin
     /// The index of the target's key.
-    fileprivate let key: Int
+    let key: Int
+    /// The index of the trait.
+    let index: Int
+
+    /// Its location, which remains valid when the document is edited.
+    public var trackedLocation: TraitLocation { TraitLocation(origin, offset: index - key) }
 
     /// The location of one of its values, which remains valid when the document is edited.
     public func location(of value: SpecNode) -> TraitLocation { TraitLocation(origin, offset: value.index - key) }
@@ -284,12 +293,23 @@ extension TraitDocument {
             return nil
         }
         guard let items = checker.list(entry.value, "of traits", path: path, hint: hint) else { return nil }
+        let traits = try traits(items, path: path, (origin, key), &checker)
+        return TraitEntry(target: entry.key, targetLocation: entry.keyLocation, traits: traits)
+    }
+
+    /// Reads the items of a list of traits.
+    static func traits(
+        _ items: [SpecNode], path: SpecPath, _ target: (origin: TraitOrigin, key: Int),
+        _ checker: inout DocumentChecker
+    ) throws(Failure) -> [TraitSpec] {
         var traits: [TraitSpec] = []
         for (index, item) in items.enumerated() {
             try Loading.check()
-            if let trait = trait(item, path: path.item(index), (origin, key), &checker) { traits.append(trait) }
+            guard let trait = trait(item, path: path.item(index), target, &checker) else { continue }
+            try trait.checkNested(&checker)
+            traits.append(trait)
         }
-        return TraitEntry(target: entry.key, targetLocation: entry.keyLocation, traits: traits)
+        return traits
     }
 
     private static func trait(
@@ -305,7 +325,7 @@ extension TraitDocument {
             return TraitSpec(
                 type: name, typeLocation: type.value.location, parameters: entries.filter { $0.key != "type" },
                 location: item.location, path: path.text, parametersPath: path.text,
-                origin: target.origin, key: target.key)
+                origin: target.origin, key: target.key, index: item.index)
         }
         guard entries.count == 1 else {
             var message = "expected one trait \(form), found the keys \(shown(entries))"
@@ -324,7 +344,8 @@ extension TraitDocument {
         return TraitSpec(
             type: first.key, typeLocation: first.keyLocation, parameters: first.value.entries ?? [],
             location: item.location,
-            path: path.text, parametersPath: path.key(first.key).text, origin: target.origin, key: target.key)
+            path: path.text, parametersPath: path.key(first.key).text, origin: target.origin, key: target.key,
+            index: item.index)
     }
 
     private static func shown(_ entries: [SpecEntry]) -> String {

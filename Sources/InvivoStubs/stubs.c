@@ -1538,10 +1538,62 @@ static uint32_t not_ready_report_column(const invivo_report *report, size_t inde
     return 0;
 }
 
+static invivo_status not_ready_layers_set(invivo_layers *layers, const char *property, const invivo_value *value, invivo_error **error) {
+    (void)layers;
+    (void)property;
+    (void)value;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_layers_scale(invivo_layers *layers, const char *property, double factor, invivo_error **error) {
+    (void)layers;
+    (void)property;
+    (void)factor;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_layers_offset(invivo_layers *layers, const char *property, double amount, invivo_error **error) {
+    (void)layers;
+    (void)property;
+    (void)amount;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_add_trait(invivo_changes changes, const invivo_trait *trait, invivo_error **error) {
+    (void)changes;
+    (void)trait;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_remove_trait(invivo_changes changes, const char *name, invivo_error **error) {
+    (void)changes;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_trait_add(invivo_runtime runtime, const invivo_trait *trait, invivo_error **error) {
+    (void)runtime;
+    (void)trait;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_trait_remove(invivo_runtime runtime, const char *name, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 223,
+    .function_count = 230,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1765,6 +1817,13 @@ static const struct invivo_table not_ready = {
     .report_file = not_ready_report_file,
     .report_line = not_ready_report_line,
     .report_column = not_ready_report_column,
+    .layers_set = not_ready_layers_set,
+    .layers_scale = not_ready_layers_scale,
+    .layers_offset = not_ready_layers_offset,
+    .changes_add_trait = not_ready_changes_add_trait,
+    .changes_remove_trait = not_ready_changes_remove_trait,
+    .trait_add = not_ready_trait_add,
+    .trait_remove = not_ready_trait_remove,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2678,6 +2737,34 @@ uint32_t invivo_report_line(const invivo_report *report, size_t index) {
 
 uint32_t invivo_report_column(const invivo_report *report, size_t index) {
     return functions()->report_column(report, index);
+}
+
+invivo_status invivo_layers_set(invivo_layers *layers, const char *property, const invivo_value *value, invivo_error **error) {
+    return functions()->layers_set(layers, property, value, error);
+}
+
+invivo_status invivo_layers_scale(invivo_layers *layers, const char *property, double factor, invivo_error **error) {
+    return functions()->layers_scale(layers, property, factor, error);
+}
+
+invivo_status invivo_layers_offset(invivo_layers *layers, const char *property, double amount, invivo_error **error) {
+    return functions()->layers_offset(layers, property, amount, error);
+}
+
+invivo_status invivo_changes_add_trait(invivo_changes changes, const invivo_trait *trait, invivo_error **error) {
+    return functions()->changes_add_trait(changes, trait, error);
+}
+
+invivo_status invivo_changes_remove_trait(invivo_changes changes, const char *name, invivo_error **error) {
+    return functions()->changes_remove_trait(changes, name, error);
+}
+
+invivo_status invivo_trait_add(invivo_runtime runtime, const invivo_trait *trait, invivo_error **error) {
+    return functions()->trait_add(runtime, trait, error);
+}
+
+invivo_status invivo_trait_remove(invivo_runtime runtime, const char *name, invivo_error **error) {
+    return functions()->trait_remove(runtime, name, error);
 }
 
 #pragma GCC visibility pop

@@ -221,6 +221,18 @@ TELLING(begin, (void *user_data), (user_data))
 TELLING(end, (void *user_data), (user_data))
 TELLING(ready, (void *user_data, uint64_t generation, const invivo_error *error), (user_data, generation, error))
 TELLING(progress, (void *user_data, const invivo_progress *progress), (user_data, progress))
+ANSWERING(trait_check,
+          (const void *fields, const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error),
+          (fields, values, count, at, user_data, error))
+ANSWERING(layers,
+          (const void *fields, const invivo_value *values, size_t count, invivo_layers *layers, void *user_data,
+           invivo_error **error),
+          (fields, values, count, layers, user_data, error))
+ANSWERING(apply,
+          (invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+           invivo_reversal *reversal, void *user_data, invivo_error **error),
+          (target, instance, fields, values, count, reversal, user_data, error))
+ANSWERING(revert, (invivo_object target, void *instance, void *data, invivo_error **error), (target, instance, data, error))
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
     if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks || callbacks->struct_size > (size_t)1 << 20)
@@ -292,6 +304,10 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(end);
         GUARD(ready);
         GUARD(progress);
+        GUARD(trait_check);
+        GUARD(layers);
+        GUARD(apply);
+        GUARD(revert);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

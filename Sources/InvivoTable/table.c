@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 223,
+    .function_count = 230,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -228,6 +228,13 @@ static const struct invivo_table instance = {
     .report_file = invivo_report_file,
     .report_line = invivo_report_line,
     .report_column = invivo_report_column,
+    .layers_set = invivo_layers_set,
+    .layers_scale = invivo_layers_scale,
+    .layers_offset = invivo_layers_offset,
+    .changes_add_trait = invivo_changes_add_trait,
+    .changes_remove_trait = invivo_changes_remove_trait,
+    .trait_add = invivo_trait_add,
+    .trait_remove = invivo_trait_remove,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -17,7 +17,7 @@ final class PropertyChange {
     var next: PropertyChange?
 
     /// The value of the layer; nil when no layer is left.
-    private let wanted: Value?
+    private var wanted: Value?
     private let location: TraitLocation
     /// The exact value under the layer.
     private(set) var base: Value?
@@ -32,6 +32,8 @@ final class PropertyChange {
 
     private final class Work {
         var newBase: Value?
+        /// The steps from the base value to the layer's, if it depends on the base value.
+        let steps: LayerSteps?
         /// The exact present value, and the host's own capture of it.
         var present = Value.null
         var keptPresent: Property.Kept?
@@ -43,19 +45,19 @@ final class PropertyChange {
         var notes: [Tuning.Outcome] = []
         var isRefused = false
 
-        init(newBase: Value?) { self.newBase = newBase }
+        init(newBase: Value?, _ steps: LayerSteps?) { (self.newBase, self.steps) = (newBase, steps) }
     }
 
     init(
         _ property: Property, _ index: Int, before: PropertyChange?, wanted: Value?, location: TraitLocation,
-        newBase: Value? = nil
+        newBase: Value? = nil, steps: LayerSteps? = nil
     ) {
         self.property = property
         self.index = index
         self.before = before
         self.wanted = wanted
         self.location = location
-        work = Work(newBase: newBase)
+        work = Work(newBase: newBase, steps)
         before?.before = nil
         before?.work?.keptPresent = nil
     }
@@ -82,7 +84,9 @@ final class PropertyChange {
     func answered(_ value: consuming Value) { answered = value }
 
     /// The layer that lies on it.
-    var layer: Layer? { wanted.map { Layer(property: index, value: $0, location: location) } }
+    var layer: Layer? {
+        wanted.map { Layer(property: index, value: work?.steps == nil ? $0 : .null, location: location, steps: work?.steps) }
+    }
 
     /// The value that was read back.
     private(set) var seen: Value {
@@ -140,8 +144,8 @@ final class PropertyChange {
     /// Whether the change must be remembered.
     var isApplied: Bool { isStuck || base != nil }
 
-    /// Whether the property already has a layer with this value.
-    func has(_ value: Value) -> Bool { !isStuck && wanted?.isSame(as: value) == true }
+    /// Whether the property already has this layer.
+    func has(_ layer: Layer) -> Bool { !isStuck && self.layer?.shows(sameAs: layer) == true }
 
     /// A base value that an earlier commit could not restore. The restore is tried again, and a refusal is no failure.
     private var isLeftover: Bool { wanted == nil && newBase == nil && before?.isStuck == true }
@@ -155,12 +159,25 @@ final class PropertyChange {
         return value
     }
 
+    /// Computes the value of a layer that depends on the base value.
+    private func computeWanted() throws(Failure) {
+        guard let steps = work?.steps else { return }
+        var base = present
+        // The base is what lies below: for a nested struct, of the affected fields.
+        if let known = before?.base { base = known.completed(from: base) }
+        if let newBase { base = newBase.completed(from: base) }
+        wanted = try steps.value(over: base, property)
+    }
+
     /// The host's own capture of the base, when the base is to be restored with it.
     private var keptGoal: Property.Kept? { wanted == nil && newBase == nil ? before?.keptBase : nil }
 
     /// Reads the property and computes the value to set.
     func read(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
-        do throws(Failure) { present = try capture(instance) } catch { return try refuse(error, key) }
+        do throws(Failure) {
+            present = try capture(instance)
+            try computeWanted()
+        } catch { return try refuse(error, key) }
         if property.isNested {
             (base, goal, end) = settle(property, whole, path: property.name)
         } else {

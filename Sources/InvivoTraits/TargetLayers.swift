@@ -1,34 +1,102 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
+public import InvivoSpec
 internal import InvivoWiring
+
+/// One part of the traits of a key: a layer, or the application of a trait that runs code.
+public enum StackItem: Sendable {
+    case layer(DeclaredLayer)
+    case code(CodeApplication)
+}
+
+/// The application of a trait that runs code, with its parameters. Immutable.
+public final class CodeApplication: Sendable {
+    public let type: TraitType
+    let values: [Value]
+    /// The key path of the trait in its document.
+    let path: String
+    public let location: TraitLocation
+
+    init(_ type: TraitType, _ values: [Value], path: String, at location: TraitLocation) {
+        self.type = type
+        self.values = values
+        self.path = path
+        self.location = location
+    }
+
+    public func isSame(as other: CodeApplication) -> Bool {
+        type === other.type && zip(values, other.values).allSatisfy { $0.isSame(as: $1) }
+    }
+}
+
+/// An application of code, and the layers that lie above it, below the next one.
+public struct CodeSegment: Sendable {
+    public let application: CodeApplication
+    /// In the order in which they are set.
+    let live: [Layer]
+}
 
 /// The layers of all documents together for one key in one generation. Immutable.
 public final class TargetLayers: Configuration {
     public let type: ObjectType
-    /// In the order of the documents; a later layer covers an earlier one.
-    public let stack: [Layer]
-    /// The topmost layer of each property.
+    /// The topmost layer of each property, as if no trait ran code.
     public let effective: [Int: Layer]
     public let atMaking: [Int: Value]
-    /// The layers that live objects take, in the order in which they are set. Layers of the block, and those that take
-    /// effect at the next construction, are not included.
+    /// The layers that live objects take below the first trait that runs code, in the order in which they are set. Layers of
+    /// the block, and those that take effect at the next construction, are not included.
     public let live: [Layer]
+    /// The traits that run code, from the lowest, with the layers above each.
+    public let above: [CodeSegment]
 
-    public init(type: ObjectType, stack: [Layer]) {
+    /// `items` are in the order of the documents; a later one lies over an earlier one.
+    public init(type: ObjectType, _ items: [StackItem]) throws(Failure) {
         self.type = type
-        self.stack = stack
-        var top: [Int: Layer] = [:]
-        for layer in stack {
-            // Layers of a nested struct are layers of each of its fields.
-            let value = top[layer.property].map { layer.value.completed(from: $0.value) } ?? layer.value
-            top[layer.property] = Layer(property: layer.property, value: value, location: layer.location)
-        }
-        effective = top
         let properties = type.description.properties
-        atMaking = top.filter { properties[$0.key].takesRestart }.mapValues(\.value)
+        var segments: [(application: CodeApplication, layers: [DeclaredLayer])] = []
+        var lowest: [DeclaredLayer] = []
+        var all: [DeclaredLayer] = []
+        for item in items {
+            switch item {
+            case .code(let application): segments.append((application, []))
+            case .layer(let layer):
+                all.append(layer)
+                if segments.isEmpty { lowest.append(layer) } else { segments[segments.count - 1].layers.append(layer) }
+            }
+        }
+        effective = try Self.top(of: all, properties)
+        var atMaking: [Int: Value] = [:]
+        for (index, layer) in effective where properties[index].takesRestart {
+            guard layer.steps == nil else {
+                throw Failure(
+                    .type,
+                    "'\(properties[index].name)' takes effect when the object is next created: set it below, because there is no "
+                        + "value then that could be changed", path: properties[index].name,
+                    at: layer.location.location)
+            }
+            atMaking[index] = layer.value
+        }
+        self.atMaking = atMaking
+        live = Self.live(lowest, segments.isEmpty ? effective : try Self.top(of: lowest, properties), properties)
+        above = try segments.map { (segment) throws(Failure) in
+            CodeSegment(
+                application: segment.application,
+                live: Self.live(segment.layers, try Self.top(of: segment.layers, properties), properties))
+        }
+    }
+
+    /// The topmost layer of each property.
+    private static func top(of layers: [DeclaredLayer], _ properties: [Property]) throws(Failure) -> [Int: Layer] {
+        var top: [Int: Layer] = [:]
+        for layer in layers {
+            top[layer.property] = try layer.over(top[layer.property], properties[layer.property])
+        }
+        return top
+    }
+
+    private static func live(_ layers: [DeclaredLayer], _ top: [Int: Layer], _ properties: [Property]) -> [Layer] {
         var taken = Set<Int>()
-        live = stack.compactMap { layer in
+        return layers.compactMap { layer in
             let property = properties[layer.property]
             guard !property.isInBlock, !property.takesRestart, taken.insert(layer.property).inserted else { return nil }
             return top[layer.property]
@@ -68,7 +136,9 @@ public final class TargetLayers: Configuration {
             description.properties[index].write(value, to: block.bytes)
         }
         for (index, layer) in layers?.effective ?? [:] where description.properties[index].isInBlock {
-            description.properties[index].write(layer.value, to: block.bytes)
+            let property = description.properties[index]
+            let value = try layer.steps?.value(over: property.read(block.bytes), property) ?? layer.value
+            property.write(value, to: block.bytes)
         }
         return block
     }

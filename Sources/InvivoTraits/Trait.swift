@@ -1,101 +1,46 @@
-public import InvivoBase
-public import InvivoGraph
-public import InvivoSpec
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoSpec
 internal import InvivoWiring
 
-/// One layer: the value that a trait sets for a property, checked and converted, with its source location.
-public struct Layer: Sendable {
-    /// Index among the type's properties.
-    public let property: Int
-    public let value: Value
-    public let location: TraitLocation
-
-    public init(property: Int, value: Value, location: TraitLocation = TraitLocation()) {
-        self.property = property
-        self.value = value
-        self.location = location
-    }
-}
-
-/// A named and reversible change with parameters.
+/// A built-in trait that declares layers.
 ///
 /// A trait only determines the values. One mechanism applies and reverts them (`Tuning` for objects,
-/// `TargetLayers.fill` for blocks), so that layers may be removed in any order.
-public protocol Trait: Sendable {
-    var name: String { get }
-    /// The properties that the trait overrides on objects of `type`. Touches no object. Throws all errors at once.
-    func overrides(_ spec: TraitSpec, for type: ObjectType, warn: (String, Location) -> Void)
-        throws(Failure) -> [Layer]
-}
+/// `TargetLayers.block` for blocks), so that layers may be removed in any order.
+enum BuiltInTrait: String, CaseIterable {
+    case set = "Set"
+    case scale = "Scale"
+    case offset = "Offset"
 
-/// The traits that a runtime knows, by name.
-public struct TraitTable: Sendable {
-    private static let all: [any Trait] = [SetTrait()]
-
-    private let traits = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
-
-    public init() {}
-
-    /// All layers of one key: every trait of every document, in order. All errors at once.
-    public func layers(
-        for key: String, type: ObjectType, _ specs: [TraitSpec], warn: (String, Location) -> Void
-    ) throws(Failure) -> TargetLayers {
-        var stack: [Layer] = []
-        var failures: [Failure] = []
-        for spec in specs {
-            do throws(Failure) {
-                guard let trait = traits[spec.type] else {
-                    throw Failure(
-                        .spec,
-                        unknown(spec.type), path: spec.path, at: spec.typeLocation)
-                }
-                stack += try trait.overrides(spec, for: type, warn: warn)
-            } catch { failures.append(error) }
+    private var operation: DeclaredLayer.Operation {
+        switch self {
+        case .set: .set
+        case .scale: .scale
+        case .offset: .offset
         }
-        if let failure = Failure.gathered(failures) { throw failure }
-        return TargetLayers(type: type, stack: stack)
     }
 
-    private func unknown(_ name: String) -> String {
-        let known = traits.keys.sorted()
-        let nearest = suggestion(for: name, among: known)
-        return "unknown trait \(quoted(name))"
-            + (nearest.isEmpty ? "; the traits are: \(known.joined(separator: ", "))" : nearest)
-    }
-
-    /// Checks the names of traits for a key whose target is not there yet.
-    public func checkNames(_ specs: [TraitSpec]) throws(Failure) {
-        let failures = specs.filter { traits[$0.type] == nil }.map {
-            Failure(.spec, unknown($0.type), path: $0.path, at: $0.typeLocation)
-        }
-        if let failure = Failure.gathered(failures) { throw failure }
-    }
-}
-
-/// `Set: { gain: 0.5, cutoff: 1.2 kHz }`: any properties of the target.
-struct SetTrait: Trait {
-    let name = "Set"
-
-    func overrides(
+    /// The layers that the trait puts on objects of `type`. Touches no object. Throws all errors at once.
+    func layers(
         _ spec: TraitSpec, for type: ObjectType, warn: (String, Location) -> Void
-    ) throws(Failure) -> [Layer] {
-        var found: [Layer] = []
+    ) throws(Failure) -> [DeclaredLayer] {
+        var found: [DeclaredLayer] = []
         var given: [Int: String] = [:]
         var failures: [Failure] = []
         var omitted = 0
         for parameter in spec.parameters {
             do throws(Failure) {
-                let override = try override(parameter, spec, type, warn)
-                if let other = given.updateValue(parameter.key, forKey: override.property) {
+                let layer = try layer(parameter, spec, type, warn)
+                if let other = given.updateValue(parameter.key, forKey: layer.property) {
                     throw Failure(
                         .argument,
                         "'\(other)' and '\(parameter.key)' are the same property of \(type.name): give one of them",
                         at: parameter.keyLocation)
                 }
-                found.append(override)
+                found.append(layer)
             } catch {
                 let all = failures.count < Failure.most ? error.all : []
-                failures += all.map { located($0, parameter, spec) }
+                failures += all.map { spec.located($0, parameter) }
                 if all.isEmpty { omitted += 1 }
             }
         }
@@ -103,8 +48,33 @@ struct SetTrait: Trait {
         return found
     }
 
-    /// Adds the whole key path and the source location to a failure, down to the field of a nested struct.
-    private func located(_ failure: Failure, _ parameter: SpecEntry, _ spec: TraitSpec) -> Failure {
+    private func layer(
+        _ parameter: SpecEntry, _ spec: TraitSpec, _ type: ObjectType, _ warn: (String, Location) -> Void
+    ) throws(Failure) -> DeclaredLayer {
+        let found = try type.tunableProperty(parameter.key)
+        if found.formerName {
+            warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyLocation)
+        }
+        var failures: [Failure] = []
+        var amount = Value.null
+        if self == .set {
+            if let wanted = Value.said(parameter.value, for: found.property, &failures) {
+                do throws(Failure) { amount = try found.property.check(wanted) } catch { failures += error.all }
+            }
+        } else {
+            try found.property.requireNumbers(rawValue)
+            amount = Value.amount(parameter.value, for: found.property, isFactor: self == .scale, &failures) ?? .null
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+        return DeclaredLayer(
+            property: type.description.index(of: found.property), operation, amount,
+            at: spec.location(of: parameter.value))
+    }
+}
+
+extension TraitSpec {
+    /// Adds the whole key path and the source location to a failure about a parameter, down to the field of a nested struct.
+    func located(_ failure: Failure, _ parameter: SpecEntry) -> Failure {
         var located = failure
         var path = [parameter.key]
         var entry = parameter
@@ -113,114 +83,113 @@ struct SetTrait: Trait {
             path.append(name)
             entry = field
         }
-        located.path = spec.path(of: path)
+        located.path = self.path(of: path)
         if located.location.line == 0 {
             located.location =
                 failure.code == .property || failure.code == .readOnly ? entry.keyLocation : entry.value.location
         }
         return located
     }
+}
 
-    private func override(
-        _ parameter: SpecEntry, _ spec: TraitSpec, _ type: ObjectType, _ warn: (String, Location) -> Void
-    ) throws(Failure) -> Layer {
-        let found = try type.description.property(named: parameter.key)
-        if found.formerName {
-            warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyLocation)
-        }
+extension ObjectType {
+    /// Returns a property that layers may change.
+    func tunableProperty(_ name: String) throws(Failure) -> (property: Property, formerName: Bool) {
+        let found = try description.property(named: name)
         guard !found.property.isReadOnly else {
-            throw Failure(.readOnly, "\(type.name).\(found.property.name) cannot be set: it is read only")
+            throw Failure(.readOnly, "\(self.name).\(found.property.name) cannot be set: it is read only")
         }
         guard found.property.isTunable else {
             throw Failure(
-                .readOnly, "\(type.name).\(found.property.name) is not tunable: its class does not let specs set it")
+                .readOnly, "\(self.name).\(found.property.name) is not tunable: its class does not let specs set it")
         }
-        try type.description.checkTunable(found.property)
-        var failures: [Failure] = []
-        let wanted = Value.said(parameter.value, for: found.property, &failures)
-        var value = Value.null
-        if let wanted {
-            do throws(Failure) { value = try found.property.check(wanted) } catch { failures += error.all }
+        try description.checkTunable(found.property)
+        return found
+    }
+}
+
+extension Property {
+    /// Throws unless the property is a number, or a struct.
+    func requireNumbers(_ trait: String) throws(Failure) {
+        guard isNested || kind == .any || kind.isNumber && choices.isEmpty else {
+            throw Failure(.type, "\(trait) changes numbers, and '\(name)' is \(kind.withArticle)", path: name)
         }
-        if let failure = Failure.gathered(failures) { throw failure }
-        return Layer(
-            property: type.description.index(of: found.property), value: value,
-            location: spec.location(of: parameter.value))
+    }
+
+    /// Checks the amount of a layer that a trait type declares.
+    func checkAmount(_ operation: DeclaredLayer.Operation, _ amount: Value) throws(Failure) -> Value {
+        guard operation != .set else { return try check(amount) }
+        try requireNumbers(operation == .scale ? "a scale" : "an offset")
+        guard !isNested else {
+            throw Failure(.type, "'\(name)' is a struct: set it, or use a trait in the spec file", path: name)
+        }
+        guard case .double(let number) = amount, number.isFinite else {
+            throw Failure(.range, "expected a finite number, got \(amount)", path: name)
+        }
+        return amount
     }
 }
 
 extension Value {
-    /// Converts a node to a value of a property, and omits its invalid parts. For a nested struct it keeps the valid
-    /// fields. Nil when no part is valid.
-    static func said(_ node: SpecNode, for property: Property, path: String? = nil, _ failures: inout [Failure])
-        -> Value?
-    {
+    /// Converts a node to the number of a relative layer: a factor, or an amount in the unit of the property. For a nested struct it
+    /// is a map of such numbers. Nil if no part is valid.
+    static func amount(
+        _ node: SpecNode, for property: Property, isFactor: Bool, path: String? = nil, _ failures: inout [Failure]
+    ) -> Value? {
         let path = path ?? property.name
-        guard property.isNested, case .map(let entries) = node.content else {
-            do throws(Failure) { return try Value(spec: node, for: property) } catch {
-                var failure = error
-                failure.path = path
-                failures.append(failure)
+        func fail(_ code: Status, _ message: String, _ path: String, at location: Location) {
+            failures.append(Failure(code, message, path: path, at: location))
+        }
+        if property.isNested {
+            guard let entries = node.entries else {
+                fail(.type, "expected a map of fields and numbers, found \(node.described)", path, at: node.location)
                 return nil
             }
-        }
-        var pairs: [(name: String, value: Value)] = []
-        for entry in entries {
-            if let field = property.fields.first(where: {
-                $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
-            }) {
-                guard let value = said(entry.value, for: field, path: "\(path).\(entry.key)", &failures) else {
+            var pairs: [(name: String, value: Value)] = []
+            for entry in entries {
+                guard
+                    let field = property.fields.first(where: {
+                        $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
+                    })
+                else {
+                    let near = suggestion(for: entry.key, among: property.fields.map(\.name))
+                    fail(
+                        .property, "'\(property.name)' has no field '\(entry.key)'\(near)", "\(path).\(entry.key)",
+                        at: entry.keyLocation)
                     continue
                 }
-                pairs.append((entry.key, value))
-            } else {
-                // The value does not matter: the name is invalid.
-                pairs.append((entry.key, .null))
+                guard field.isNested || field.kind.isNumber && field.choices.isEmpty else {
+                    fail(
+                        .type, "expected the name of a number, and '\(field.name)' is \(field.kind.withArticle)",
+                        "\(path).\(entry.key)", at: entry.keyLocation)
+                    continue
+                }
+                guard !pairs.contains(where: { $0.name.isSameName(as: field.name) }) else {
+                    fail(
+                        .argument, "the field '\(field.name)' is given twice", "\(path).\(entry.key)",
+                        at: entry.keyLocation)
+                    continue
+                }
+                let amount = amount(
+                    entry.value, for: field, isFactor: isFactor, path: "\(path).\(entry.key)", &failures)
+                if let amount { pairs.append((field.name, amount)) }
             }
+            return .map(pairs)
         }
-        return .map(pairs)
+        switch node.content {
+        case .integer(let number): return .int64(number)
+        case .unsigned(let number): return .uint64(number)
+        case .number(let number) where number.isFinite: return .double(number)
+        case .text(let text):
+            if let number = parseQuantity(text, unit: isFactor ? "%" : property.unit ?? "") {
+                return .double(isFactor ? number / 100 : number)
+            }
+        default: break
+        }
+        let wanted =
+            isFactor ? "a factor, such as 0.5 or '50 %'" : "a finite number\(property.unit.map { " of \($0)" } ?? "")"
+        fail(.type, "expected \(wanted), found \(node.described)", path, at: node.location)
+        return nil
     }
 }
 
-extension Value {
-    /// Converts a node of a document to a value. A string for a number with a unit ("1.2 kHz") is converted to that
-    /// number, and a string for bytes is base64. `kind` is the requested kind where there is no property.
-    public init(spec node: SpecNode, for property: Property? = nil, kind: ValueKind? = nil) throws(Failure) {
-        switch node.content {
-        case .null: self = .null
-        case .bool(let bool): self = .bool(bool)
-        case .integer(let number): self = .int64(number)
-        case .unsigned(let number): self = .uint64(number)
-        case .number(let number): self = .double(number)
-        case .text(let text):
-            if let property, property.kind.isNumber, property.choices.isEmpty {
-                guard let number = property.unit.flatMap({ TextReader.quantity(text, unit: $0) }) else {
-                    let wanted = TextReader.wantedNumber(unit: property.unit)
-                    throw Failure(.type, "expected \(wanted), got the text \(quoted(text))", at: node.location)
-                }
-                self = .double(number)
-            } else if (property?.kind ?? kind) == .bool {
-                throw Failure(.type, "expected true or false, got the text \(quoted(text))", at: node.location)
-            } else if (property?.kind ?? kind) == .bytes {
-                do throws(Base64.Fault) { self = .bytes(try Base64.bytes(of: text)) } catch {
-                    throw Failure(.type, "expected bytes in base64, as in 'AQID': \(error.text)", at: node.location)
-                }
-            } else {
-                self = .string(text)
-            }
-        case .list(let items):
-            var values: [Value] = []
-            for item in items { values.append(try Value(spec: item)) }
-            self = .list(values)
-        case .map(let entries):
-            var pairs: [(name: String, value: Value)] = []
-            for entry in entries {
-                let field = property?.fields.first {
-                    $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
-                }
-                pairs.append((entry.key, try Value(spec: entry.value, for: field)))
-            }
-            self = .map(pairs)
-        }
-    }
-}

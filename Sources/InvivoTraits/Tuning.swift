@@ -1,6 +1,7 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
+internal import InvivoObjects
 internal import InvivoSpec
 public import InvivoWiring
 
@@ -15,6 +16,8 @@ public import InvivoWiring
 public final class Tuning: PropertyCover {
     /// The changes of the last commit. Those of properties with a layer or a pending restore are kept.
     var first: PropertyChange?
+    /// The traits that run code; nil without one.
+    var code: CodeStack?
 
     public init() {}
 
@@ -63,8 +66,14 @@ public final class Tuning: PropertyCover {
     ) throws(Failure) -> [Outcome] {
         guard let instance = record.pointee.instance else { return [] }
         let wanted = layers?.live ?? []
-        if wanted.isEmpty && bases.isEmpty && ObjectExtra.known(of: record) == nil { return [] }
-        return try of(record).change(ObjectType.of(record), instance, key: key, to: wanted, bases: bases, undo: &undo)
+        let segments = layers?.above ?? []
+        if wanted.isEmpty && bases.isEmpty && segments.isEmpty && ObjectExtra.known(of: record) == nil { return [] }
+        let (tuning, type) = (of(record), ObjectType.of(record))
+        guard segments.isEmpty && tuning.code == nil else {
+            let target = CodeStack.Target(type: type, object: ObjectTable.handle(record), instance: instance, key: key)
+            return try tuning.changeStack(target, to: wanted, segments, bases: bases, &undo)
+        }
+        return try tuning.change(type, instance, key: key, to: wanted, bases: bases, undo: &undo)
     }
 
     /// Changes an instance without a record.
@@ -90,14 +99,20 @@ public final class Tuning: PropertyCover {
     }
 
     public func rebase(
-        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ index: Int, to value: Value
+        _ record: Record, _ index: Int, to value: Value
     ) throws(Failure) -> (() throws(Failure) -> Void)? {
-        guard applied(index) != nil else { return nil }
-        var layers: [Layer] = []
-        first?.forEach { if $0.isApplied, let layer = $0.layer { layers.append(layer) } }
+        guard applied(index) != nil || code != nil, let instance = record.pointee.instance else { return nil }
+        let type = ObjectType.of(record)
+        let target = CodeStack.Target(
+            type: type, object: ObjectTable.handle(record), instance: instance, key: "")
+        let (layers, segments) = (layers, code?.segments ?? [])
         var undo = Undo()
         do throws(Failure) {
-            _ = try change(type, instance, to: layers, bases: [(index, value)], undo: &undo)
+            if code != nil {
+                _ = try changeStack(target, to: layers, segments, bases: [(index, value)], &undo)
+            } else {
+                _ = try change(type, instance, to: layers, bases: [(index, value)], undo: &undo)
+            }
         } catch {
             var failure = error
             failure.others += undo.run()
@@ -109,6 +124,13 @@ public final class Tuning: PropertyCover {
             failure.others += failures.dropFirst()
             throw failure
         }
+    }
+
+    /// The layers that the object has.
+    var layers: [Layer] {
+        var layers: [Layer] = []
+        first?.forEach { if $0.isApplied, let layer = $0.layer { layers.append(layer) } }
+        return layers
     }
 
     /// A fast path for a single plain property, or several ones that do not affect each other. Most commits add the
@@ -129,13 +151,13 @@ public final class Tuning: PropertyCover {
         if wanted.count == 1 {
             // Its type outlives the commit, and holds it.
             unowned(unsafe) let property = type.description.properties[wanted[0].property]
-            guard property.isPlain else { return nil }
+            guard property.isPlain, wanted[0].steps == nil else { return nil }
             return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
                 guard let layer = wanted.baseAddress else { return [] }
                 return try putOn(property, layer, instance, key, &undo)
             }
         }
-        guard wanted.allSatisfy({ type.description.movesNoOther($0.property) }) else { return nil }
+        guard wanted.allSatisfy({ type.description.movesNoOther($0.property) && $0.steps == nil }) else { return nil }
         return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
             try putAllOn(type.description.properties, wanted, instance, key, &undo)
         }
@@ -286,6 +308,18 @@ public final class Tuning: PropertyCover {
         return Outcome(path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer))
     }
 
+    /// Whether a change to these layers changes anything.
+    func changes(to wanted: [Layer]) -> Bool {
+        var count = 0
+        var isSame = true
+        first?.forEach { change in
+            guard change.isApplied else { return }
+            count += 1
+            if !wanted.contains(where: { $0.property == change.index && change.has($0) }) { isSame = false }
+        }
+        return !isSame || count != wanted.count
+    }
+
     /// The changes in the order of their application: first restores of base values, then layers. Nil without a change.
     /// Otherwise it includes everything under a layer, because setters may change other properties.
     private func concerned(_ type: ObjectType, _ wanted: [Layer], _ bases: [Base]) -> PropertyChange? {
@@ -306,11 +340,11 @@ public final class Tuning: PropertyCover {
         }
         for layer in wanted {
             let state = applied(layer.property)
-            isNews = isNews || state?.has(layer.value) != true
+            isNews = isNews || state?.has(layer) != true
             add(
                 PropertyChange(
                     properties[layer.property], layer.property, before: state, wanted: layer.value,
-                    location: layer.location))
+                    location: layer.location, steps: layer.steps))
         }
         for (index, value) in bases {
             if let known = head?.first(where: { $0.index == index }) {

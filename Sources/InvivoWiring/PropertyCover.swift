@@ -5,6 +5,6 @@ public import InvivoGraph
 public protocol PropertyCover: AnyObject {
     /// Makes `value` the base value of a covered property, and returns the inverse; nil when no layer covers it.
     func rebase(
-        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ index: Int, to value: Value
+        _ record: Record, _ index: Int, to value: Value
     ) throws(Failure) -> (() throws(Failure) -> Void)?
 }

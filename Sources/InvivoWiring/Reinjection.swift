@@ -215,7 +215,7 @@ public struct Reinjection {
         /// False if nothing lies over the property.
         func take(_ value: Value, _ index: Int, _ recipient: Build.Recipient, _ build: Build) throws(Failure) -> Bool {
             let (recipe, record) = (recipient.recipe, recipient.record)
-            guard let instance = record.pointee.instance, let declared = recipe.type else { return false }
+            guard record.pointee.instance != nil, let declared = recipe.type else { return false }
             let type = ObjectType.of(record)
             // Values of documents for creation were set when the object was created, and are set again when it is rebuilt.
             let isSetAtCreation = [build.graph, type.container.currentGraph()].contains {
@@ -228,7 +228,7 @@ public struct Reinjection {
                 guard let own = type.description.properties.firstIndex(where: { $0 === property }) else { return false }
                 // A failing one has reverted its own changes, below and above.
                 isThere = true
-                back = try cover.rebase(type, instance, own, to: value)
+                back = try cover.rebase(record, own, to: value)
                 isThere = back != nil
             }
             return isThere

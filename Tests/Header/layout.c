@@ -518,6 +518,10 @@ int main(void) {
     OFFSET(invivo_callbacks, end, sizeof(((invivo_callbacks *)0)->end));
     OFFSET(invivo_callbacks, ready, sizeof(((invivo_callbacks *)0)->ready));
     OFFSET(invivo_callbacks, progress, sizeof(((invivo_callbacks *)0)->progress));
+    OFFSET(invivo_callbacks, trait_check, sizeof(((invivo_callbacks *)0)->trait_check));
+    OFFSET(invivo_callbacks, layers, sizeof(((invivo_callbacks *)0)->layers));
+    OFFSET(invivo_callbacks, apply, sizeof(((invivo_callbacks *)0)->apply));
+    OFFSET(invivo_callbacks, revert, sizeof(((invivo_callbacks *)0)->revert));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));
@@ -530,6 +534,25 @@ int main(void) {
     OFFSET(invivo_rule, check, sizeof(((invivo_rule *)0)->check));
     OFFSET(invivo_rule, user_data, sizeof(((invivo_rule *)0)->user_data));
     OFFSET(invivo_rule, destroy, sizeof(((invivo_rule *)0)->destroy));
+    SIZE(invivo_reversal);
+    OFFSET(invivo_reversal, struct_size, sizeof(((invivo_reversal *)0)->struct_size));
+    OFFSET(invivo_reversal, revert, sizeof(((invivo_reversal *)0)->revert));
+    OFFSET(invivo_reversal, data, sizeof(((invivo_reversal *)0)->data));
+    OFFSET(invivo_reversal, destroy, sizeof(((invivo_reversal *)0)->destroy));
+    SIZE(invivo_trait);
+    OFFSET(invivo_trait, struct_size, sizeof(((invivo_trait *)0)->struct_size));
+    OFFSET(invivo_trait, name, sizeof(((invivo_trait *)0)->name));
+    OFFSET(invivo_trait, text, sizeof(((invivo_trait *)0)->text));
+    OFFSET(invivo_trait, targets, sizeof(((invivo_trait *)0)->targets));
+    OFFSET(invivo_trait, target_count, sizeof(((invivo_trait *)0)->target_count));
+    OFFSET(invivo_trait, fields, sizeof(((invivo_trait *)0)->fields));
+    OFFSET(invivo_trait, field_count, sizeof(((invivo_trait *)0)->field_count));
+    OFFSET(invivo_trait, size, sizeof(((invivo_trait *)0)->size));
+    OFFSET(invivo_trait, check, sizeof(((invivo_trait *)0)->check));
+    OFFSET(invivo_trait, layers, sizeof(((invivo_trait *)0)->layers));
+    OFFSET(invivo_trait, apply, sizeof(((invivo_trait *)0)->apply));
+    OFFSET(invivo_trait, user_data, sizeof(((invivo_trait *)0)->user_data));
+    OFFSET(invivo_trait, destroy, sizeof(((invivo_trait *)0)->destroy));
     NUMBER(INVIVO_VERSION_MAJOR);
     NUMBER(INVIVO_VERSION_MINOR);
     NUMBER(INVIVO_VERSION_PATCH);
@@ -605,6 +628,7 @@ int main(void) {
     NUMBER(INVIVO_PROPERTY_RESTART);
     NUMBER(INVIVO_PROPERTY_BLOCK);
     NUMBER(INVIVO_PROPERTY_NOT_TUNABLE);
+    NUMBER(INVIVO_PROPERTY_REQUIRED);
     NUMBER(INVIVO_PARAMETER_OPTIONAL);
     NUMBER(INVIVO_BUILD_SHARED);
     NUMBER(INVIVO_CONFINED);
@@ -748,6 +772,8 @@ int main(void) {
     NUMBER(INVIVO_CAUSE_MANIFEST);
     NUMBER(INVIVO_CAUSE_OVERTAKEN);
     NUMBER(INVIVO_CAUSE_MORE);
+    NUMBER(INVIVO_CAUSE_TRAIT);
+    NUMBER(INVIVO_CAUSE_TRAIT_REMOVE);
     NUMBER(INVIVO_ORIGIN_NONE);
     NUMBER(INVIVO_ORIGIN_FILE);
     NUMBER(INVIVO_ORIGIN_DOCUMENT);
@@ -768,6 +794,7 @@ int main(void) {
     NUMBER(INVIVO_WARNING_SETUP);
     NUMBER(INVIVO_WARNING_RETYPED);
     NUMBER(INVIVO_WARNING_DIVERGED);
+    NUMBER(INVIVO_WARNING_UNKNOWN_TRAIT);
     NUMBER(INVIVO_PROGRESS_DETECTED);
     NUMBER(INVIVO_PROGRESS_PLANNED);
     NUMBER(INVIVO_PROGRESS_COMMITTED);
@@ -1014,5 +1041,12 @@ int main(void) {
     OFFSET(invivo_table, report_file, sizeof(void (*)(void)));
     OFFSET(invivo_table, report_line, sizeof(void (*)(void)));
     OFFSET(invivo_table, report_column, sizeof(void (*)(void)));
+    OFFSET(invivo_table, layers_set, sizeof(void (*)(void)));
+    OFFSET(invivo_table, layers_scale, sizeof(void (*)(void)));
+    OFFSET(invivo_table, layers_offset, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_add_trait, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_remove_trait, sizeof(void (*)(void)));
+    OFFSET(invivo_table, trait_add, sizeof(void (*)(void)));
+    OFFSET(invivo_table, trait_remove, sizeof(void (*)(void)));
     return 0;
 }

@@ -170,38 +170,78 @@ extension Tag {
 
     @Test func theTopmostLayerOfAPropertyIsEffective() throws {
         let type = try Instance().type
-        let layers = TargetLayers(type: type, stack: [layer(0, 1), layer(1, 2), layer(0, 3)])
+        let layers = try TargetLayers(
+            type: type,
+            [(0, 1.0), (1, 2), (0, 3)].map { .layer(DeclaredLayer(property: $0, .set, .double($1))) })
         #expect(layers.effective.mapValues { "\($0.value)" } == [0: "\(Value.double(3))", 1: "\(Value.double(2))"])
         #expect(layers.live.map(\.property) == [0, 1])
         #expect(layers.atMaking.isEmpty)
     }
 
-    private func specs(_ text: String) throws -> [TraitSpec] {
+    private let table = TraitTable(TraitTypes()) { _, _, _ in [] }
+
+    private func traits(_ text: String) throws -> [FlatTrait] {
         let bytes = Array("traits:\n  key:\n\(text)\n".utf8)
         let document = try bytes.withUnsafeBytes { try TraitDocument.read($0, file: "test.yaml", format: .yaml) }
-        return try #require(try document["key"]).traits
+        return try #require(try document["key"]).traits.map { FlatTrait($0, isActive: true) }
     }
 
     @Test func traitsBecomeLayersInTheirOrder() throws {
         let type = try Instance().type
-        let layers = try TraitTable().layers(
-            for: "key", type: type, specs("    - Set: { b: 5, a: 6 }\n    - Set: { a: 7 }")
-        ) { _, _ in }
-        #expect(layers.stack.map(\.property) == [1, 0, 0])
+        let layers = try table.layers(
+            for: "key", type: type, traits("    - Set: { b: 5, a: 6 }\n    - Set: { a: 7 }"), warn: { _, _ in })
+        #expect(layers.live.map(\.property) == [1, 0])
         #expect(layers.effective[0]?.value.isSame(as: .double(7)) == true)
         #expect(layers.effective[0]?.location.location.line == 4)
     }
 
     @Test func allErrorsOfAKeyAreReportedAtOnce() throws {
         let type = try Instance().type
-        let specs = try specs("    - Set: { d: 5, a: 101 }\n    - Sett: { a: 7 }")
+        let traits = try traits("    - Set: { d: 5, a: 101 }\n    - Sett: { a: 7 }")
         do throws(Failure) {
-            _ = try TraitTable().layers(for: "key", type: type, specs) { _, _ in }
+            _ = try table.layers(for: "key", type: type, traits, warn: { _, _ in })
             Issue.record("invalid traits are accepted")
         } catch {
             #expect(error.all.count == 3)
             #expect(error.all.map(\.location.line) == [3, 3, 4])
         }
+    }
+
+    // MARK: relative layers
+
+    private func shown(_ text: String, over base: [Double]) throws -> [Double] {
+        let instance = try Instance()
+        for index in 0..<3 { instance.memory[index] = base[index] }
+        let layers = try table.layers(for: "key", type: instance.type, traits(text), warn: { _, _ in })
+        try instance.change(to: layers.live)
+        let values = instance.values
+        try instance.change(to: [])
+        #expect(instance.values == base)
+        return values
+    }
+
+    @Test func scalesAndOffsetsChangeTheValueBelow() throws {
+        #expect(try shown("    - Scale: { a: 0.5 }\n    - Offset: { a: 3 }", over: [8, 2, 3]) == [7, 2, 3])
+        #expect(try shown("    - Offset: { a: 3 }\n    - Scale: { a: 0.5 }", over: [8, 2, 3]) == [5.5, 2, 3])
+        #expect(try shown("    - Set: { a: 20 }\n    - Scale: { a: 50 % }", over: [8, 2, 3]) == [10, 2, 3])
+        #expect(try shown("    - Scale: { a: 9 }\n    - Set: { a: 4 }", over: [80, 2, 3]) == [4, 2, 3])
+        #expect(throws: Failure.self) { try shown("    - Scale: { a: 2 }", over: [80, 2, 3]) }
+        #expect(throws: Failure.self) { try shown("    - Set: { a: 60 }\n    - Scale: { a: 2 }", over: [8, 2, 3]) }
+    }
+
+    @Test func aRelativeLayerFollowsANewBaseValue() throws {
+        let instance = try Instance()
+        let layers = try table.layers(
+            for: "key", type: instance.type, traits("    - Scale: { a: 3 }"), warn: { _, _ in })
+        try instance.change(to: layers.live)
+        #expect(instance.values[0] == 3)
+        try instance.change(to: layers.live, bases: [(0, .double(5))])
+        #expect(instance.values[0] == 15)
+        // An unchanged layer is not applied twice.
+        try instance.change(to: layers.live)
+        #expect(instance.values[0] == 15)
+        try instance.change(to: [])
+        #expect(instance.values[0] == 5)
     }
 
     // MARK: undo

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "reload.h"
 #include "runtime.h"
+#include "trait.h"
 #include "wiring.h"
 
 INVIVO_EXTERN_C_BEGIN
@@ -104,6 +105,14 @@ typedef struct invivo_callbacks {
     /* observers */
     void (*ready)(void *user_data, uint64_t generation, const invivo_error *error);
     void (*progress)(void *user_data, const invivo_progress *progress);
+    /* trait types, and the reversals of their applications */
+    invivo_status (*trait_check)(const void *fields, const invivo_value *values, size_t count, size_t *at, void *user_data,
+                                 invivo_error **error);
+    invivo_status (*layers)(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers,
+                            void *user_data, invivo_error **error);
+    invivo_status (*apply)(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                           invivo_reversal *reversal, void *user_data, invivo_error **error);
+    invivo_status (*revert)(invivo_object target, void *instance, void *data, invivo_error **error);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

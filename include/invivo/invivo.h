@@ -19,6 +19,7 @@
 #include "reload.h"
 #include "history.h"
 #include "rule.h"
+#include "trait.h"
 #include "config.h"
 #include "module.h"
 #include "app.h"

@@ -60,7 +60,9 @@ enum {
     INVIVO_CAUSE_TYPE = 22,        /**< a type was registered that definitions were blocked on: its name */
     INVIVO_CAUSE_MANIFEST = 23,    /**< an application was started: the file of the manifest */
     INVIVO_CAUSE_OVERTAKEN = 24,   /**< an object was built while a reload replaced its definition: "" */
-    INVIVO_CAUSE_MORE = 25         /**< further parts were omitted: "" */
+    INVIVO_CAUSE_MORE = 25,        /**< further parts were omitted: "" */
+    INVIVO_CAUSE_TRAIT = 26,       /**< a trait type was added: its name */
+    INVIVO_CAUSE_TRAIT_REMOVE = 27 /**< a trait type was removed: its name */
 };
 
 /** The origin of the new value or definition of a change. The comment states the layer (invivo_report_layer). */
@@ -89,7 +91,8 @@ enum {
     INVIVO_WARNING_UNRESTORED = 8,  /**< a former value still cannot be restored */
     INVIVO_WARNING_SETUP = 9,       /**< `setup`, `refresh` or `finalize` of an object failed */
     INVIVO_WARNING_RETYPED = 10,    /**< the type of a key changed: the new object has no former object */
-    INVIVO_WARNING_DIVERGED = 11    /**< a file has other bytes than the content that a rollback brought back */
+    INVIVO_WARNING_DIVERGED = 11,   /**< a file has other bytes than the content that a rollback brought back */
+    INVIVO_WARNING_UNKNOWN_TRAIT = 12 /**< a live document uses a trait type that was removed */
 };
 
 /** A report about one reload. Valid during the call of the observer. */

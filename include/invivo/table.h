@@ -22,6 +22,7 @@
 #include "scope.h"
 #include "setup.h"
 #include "source.h"
+#include "trait.h"
 #include "type.h"
 #include "value.h"
 #include "view.h"
@@ -256,6 +257,13 @@ struct invivo_table {
     const char *(*report_file)(const invivo_report *report, size_t index);
     uint32_t (*report_line)(const invivo_report *report, size_t index);
     uint32_t (*report_column)(const invivo_report *report, size_t index);
+    invivo_status (*layers_set)(invivo_layers *layers, const char *property, const invivo_value *value, invivo_error **error);
+    invivo_status (*layers_scale)(invivo_layers *layers, const char *property, double factor, invivo_error **error);
+    invivo_status (*layers_offset)(invivo_layers *layers, const char *property, double amount, invivo_error **error);
+    invivo_status (*changes_add_trait)(invivo_changes changes, const invivo_trait *trait, invivo_error **error);
+    invivo_status (*changes_remove_trait)(invivo_changes changes, const char *name, invivo_error **error);
+    invivo_status (*trait_add)(invivo_runtime runtime, const invivo_trait *trait, invivo_error **error);
+    invivo_status (*trait_remove)(invivo_runtime runtime, const char *name, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -326,6 +326,7 @@ struct iv_thread {
     uint32_t without_content; /* errors about documents quote nothing of them */
     uint64_t load_deadline;   /* the time limit for reading and planning documents; 0: no limit */
     uint64_t barred;          /* the tag of the runtime whose rules this thread runs, and which it cannot call; 0: none */
+    void *recorder;           /* notes the properties that a trait sets: a SetRecorder, unretained; NULL outside of one */
 };
 
 extern __thread struct iv_thread iv_thread_state __attribute__((tls_model("initial-exec")));

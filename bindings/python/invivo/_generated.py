@@ -90,6 +90,7 @@ INVIVO_PROPERTY_READ_ONLY = 1
 INVIVO_PROPERTY_RESTART = 2
 INVIVO_PROPERTY_BLOCK = 4
 INVIVO_PROPERTY_NOT_TUNABLE = 8
+INVIVO_PROPERTY_REQUIRED = 16
 INVIVO_PARAMETER_OPTIONAL = 1
 INVIVO_BUILD_SHARED = 1
 INVIVO_CONFINED = 0
@@ -233,6 +234,8 @@ INVIVO_CAUSE_TYPE = 22
 INVIVO_CAUSE_MANIFEST = 23
 INVIVO_CAUSE_OVERTAKEN = 24
 INVIVO_CAUSE_MORE = 25
+INVIVO_CAUSE_TRAIT = 26
+INVIVO_CAUSE_TRAIT_REMOVE = 27
 INVIVO_ORIGIN_NONE = 0
 INVIVO_ORIGIN_FILE = 1
 INVIVO_ORIGIN_DOCUMENT = 2
@@ -253,6 +256,7 @@ INVIVO_WARNING_UNRESTORED = 8
 INVIVO_WARNING_SETUP = 9
 INVIVO_WARNING_RETYPED = 10
 INVIVO_WARNING_DIVERGED = 11
+INVIVO_WARNING_UNKNOWN_TRAIT = 12
 INVIVO_PROGRESS_DETECTED = 0
 INVIVO_PROGRESS_PLANNED = 1
 INVIVO_PROGRESS_COMMITTED = 2
@@ -605,6 +609,14 @@ class invivo_place(ctypes.Structure):
 
 
 class invivo_rule(ctypes.Structure):
+    pass
+
+
+class invivo_reversal(ctypes.Structure):
+    pass
+
+
+class invivo_trait(ctypes.Structure):
     pass
 
 invivo_runtime._fields_ = [
@@ -1183,6 +1195,10 @@ invivo_callbacks._fields_ = [
     ("end", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
     ("ready", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p)),
     ("progress", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(invivo_progress))),
+    ("trait_check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("layers", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("apply", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_reversal), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("revert", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),
@@ -1195,6 +1211,27 @@ invivo_rule._fields_ = [
     ("inputs", ctypes.POINTER(ctypes.c_char_p)),
     ("input_count", ctypes.c_uint64),
     ("check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
+invivo_reversal._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("revert", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
+invivo_trait._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("text", ctypes.c_char_p),
+    ("targets", ctypes.POINTER(ctypes.c_char_p)),
+    ("target_count", ctypes.c_uint64),
+    ("fields", ctypes.POINTER(invivo_property)),
+    ("field_count", ctypes.c_uint64),
+    ("size", ctypes.c_uint64),
+    ("check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("layers", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("apply", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_reversal), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
 ]
@@ -1265,6 +1302,8 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_callbacks,
     invivo_place,
     invivo_rule,
+    invivo_reversal,
+    invivo_trait,
 ]
 
 # ---- functions -----------------------------------------------------------------------------------------
@@ -1494,6 +1533,13 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_report_file": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
     "invivo_report_line": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
     "invivo_report_column": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_layers_set": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], True),
+    "invivo_layers_scale": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double, ctypes.POINTER(ctypes.c_void_p)], True),
+    "invivo_layers_offset": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double, ctypes.POINTER(ctypes.c_void_p)], True),
+    "invivo_changes_add_trait": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_trait), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_remove_trait": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_trait_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_trait), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_trait_remove": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1721,6 +1767,13 @@ TABLE: list[str] = [
     "invivo_report_file",
     "invivo_report_line",
     "invivo_report_column",
+    "invivo_layers_set",
+    "invivo_layers_scale",
+    "invivo_layers_offset",
+    "invivo_changes_add_trait",
+    "invivo_changes_remove_trait",
+    "invivo_trait_add",
+    "invivo_trait_remove",
 ]
 
 

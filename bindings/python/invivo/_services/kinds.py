@@ -37,6 +37,8 @@ CauseKind = Literal[
     "manifest",
     "overtaken",
     "more",
+    "trait",
+    "trait_remove",
     "unknown",
 ]
 ChangeKind = Literal[
@@ -65,6 +67,7 @@ NoticeKind = Literal[
     "setup",
     "retyped",
     "diverged",
+    "unknown_trait",
 ]
 Origin = Literal["none", "file", "document", "call", "assembly", "manifest", "override", "rollback", "unknown"]
 ProgressPhase = Literal["detected", "planned", "committed", "refused", "unchanged", "retired", "unknown"]

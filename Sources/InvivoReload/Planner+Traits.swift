@@ -1,0 +1,160 @@
+internal import InvivoBase
+internal import InvivoConfig
+internal import InvivoGraph
+internal import InvivoSpec
+internal import InvivoTraits
+internal import InvivoWiring
+
+extension Planner {
+    /// Returns the trait types after the plan; nil if they stay.
+    func planTraitTypes(_ changes: NamedChanges<TraitType>, _ failures: inout [Failure]) -> TraitTypes? {
+        guard !changes.isEmpty else { return nil }
+        var next = before.traits.types
+        for name in changes.removed {
+            if next[name] == nil {
+                let near = suggestion(for: name, among: next.names.sorted())
+                failures.append(Failure(.notFound, "no trait type has the name '\(name)'\(near)", path: name))
+            }
+            next.remove(name)
+        }
+        for type in changes.added { next.insert(type) }
+        return next
+    }
+}
+
+/// The documents after a plan.
+final class DocumentsNext {
+    /// The keys for which a document of the plan has other traits than before, and those whose former plan had warnings: the
+    /// report has these again.
+    private(set) var changed: NameSet = []
+    private let staged: [(document: Document, next: Document.State)]
+    private let open: [Document]
+    private lazy var stagedNames = NameSet(staged.map(\.document.name))
+    /// In the order in which later ones win; not needed where no key is concerned.
+    private lazy var states: [Document.State] = {
+        var next: [ObjectIdentifier: Document.State] = [:]
+        for (document, state) in staged { next[ObjectIdentifier(document)] = state }
+        let opened = staged.map(\.document).filter { !$0.state.isOpen }
+        return (open.filter(\.state.isOpen) + opened).sorted { $0.order < $1.order }
+            .map { next[ObjectIdentifier($0)] ?? $0.state }
+    }()
+
+    /// By the thread that has the turn. Without `warned`, `changed` has all keys that the documents of the plan named or name.
+    init(_ staged: Staged, _ open: [Document], warned: NameSet? = nil) {
+        self.open = open
+        self.staged = staged.documents
+        for (document, state) in staged.documents {
+            guard let warned else {
+                changed.formUnion(document.state.traits.keys + state.traits.keys)
+                continue
+            }
+            changed.formUnion(state.traits.changedTargets(since: document.state.traits))
+            for key in warned where document.state.traits.contains(key) || state.traits.contains(key) {
+                changed.insert(key)
+            }
+        }
+    }
+
+    /// Nil when no document names it.
+    func traits(_ key: String) throws(Failure) -> KeyTraits? {
+        var traits: KeyTraits?
+        for state in states {
+            guard let entry = try state.traits[key] else { continue }
+            if traits == nil { traits = KeyTraits(specs: [], location: entry.targetLocation) }
+            traits?.specs += entry.traits
+        }
+        return traits
+    }
+
+    /// All keys that documents name.
+    var keys: [String] { Array(NameSet(states.flatMap(\.traits.keys))) }
+
+    /// Whether the plan has read the document of a trait.
+    func isStaged(_ spec: TraitSpec) -> Bool { stagedNames.contains(spec.typeLocation.file) }
+}
+
+/// The traits of keys after a plan.
+final class TraitsNext {
+    let documents: DocumentsNext
+    private let table: TraitTable
+    private let flattener: TraitFlattener
+    private let former: TraitUses
+    /// What the traits of the planned keys refer to.
+    private(set) var uses: [Name: Set<TraitUses.Use>] = [:]
+
+    init(_ planner: Planner, _ wiring: NextWiring, warned: NameSet?) {
+        let documents = DocumentsNext(wiring.staged, planner.documents, warned: warned)
+        self.documents = documents
+        table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare)
+        flattener = TraitFlattener(
+            traits: { (key) throws(Failure) in try documents.traits(key) }, keys: { documents.keys },
+            config: (wiring.config.layers ?? planner.before.config).tree)
+        former = planner.before.traits.uses
+    }
+
+    /// The keys whose traits depend on something that a plan changes.
+    func concerned(by wiring: NextWiring) -> NameSet {
+        guard !former.isEmpty else { return documents.changed }
+        var found = documents.changed
+        for change in wiring.config.changes { found.formUnion(former.users(of: .configuration(Name(change.path)))) }
+        let types = wiring.set.traitChanges
+        for name in types.removed + types.added.map(\.name) { found.formUnion(former.users(of: .type(Name(name)))) }
+        for key in documents.changed { found.formUnion(former.users(of: .inherits(Name(key)))) }
+        return found
+    }
+
+    /// Returns the traits of a key without those that stand for lists. Nil when no document names it.
+    func flat(_ key: String) throws(Failure) -> (traits: [FlatTrait], location: Location)? {
+        uses[Name(key)] = []
+        guard let said = try documents.traits(key) else { return nil }
+        let flat = try flattener.flat(key, said.specs)
+        uses[Name(key)] = flat.uses
+        return (flat.traits, said.location)
+    }
+
+    /// Returns the layers of a key on objects of a type, and the warnings about them.
+    func layers(
+        _ key: String, _ type: ObjectType, _ traits: [FlatTrait], _ warnings: inout [Report.Warning]
+    ) throws(Failure) -> TargetLayers? {
+        guard !traits.isEmpty else { return nil }
+        var notes: [Report.Warning] = []
+        var left: [Report.Warning] = []
+        let layers = try table.layers(
+            for: key, type: type, traits, warn: { notes.append(Report.Warning(.renamed, $0, at: $1)) },
+            skip: { spec in leftOut(spec).map { left.append($0) } != nil })
+        warnings += notes + left
+        return layers
+    }
+
+    /// Checks the names of the traits of a key without a target.
+    func checkNames(_ traits: [FlatTrait], _ warnings: inout [Report.Warning]) throws(Failure) {
+        var left: [Report.Warning] = []
+        try table.checkNames(traits) { spec in leftOut(spec).map { left.append($0) } != nil }
+        warnings += left
+    }
+
+    /// A trait of an unknown type is an error of a document that is read now. In another one its type was removed, and it is left out.
+    private func leftOut(_ spec: TraitSpec) -> Report.Warning? {
+        guard !documents.isStaged(spec) else { return nil }
+        return Report.Warning(
+            .unknownTrait,
+            "no trait type has the name \(quoted(spec.type)) any more; \(spec.path) has no effect until it is added",
+            at: spec.typeLocation)
+    }
+
+    /// The keys that planned keys do not inherit from any more.
+    var abandoned: [String] {
+        uses.flatMap { key, next in
+            former.uses(key.text).subtracting(next).compactMap { use in
+                if case .inherits(let name) = use { name.text } else { nil }
+            }
+        }
+    }
+
+    /// Whether the traits of another key inherit those of a key, after the plan.
+    func isInherited(_ key: String) -> Bool {
+        let use = TraitUses.Use.inherits(Name(key))
+        if uses.contains(where: { $0.value.contains(use) }) { return true }
+        return former.users(of: use).contains { uses[Name($0)] == nil }
+    }
+}

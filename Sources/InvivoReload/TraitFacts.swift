@@ -1,0 +1,31 @@
+internal import HashTreeCollections
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoTraits
+internal import InvivoWiring
+
+/// What a generation knows about traits. A value.
+struct TraitFacts: Sendable {
+    /// The trait types of the host.
+    var types = TraitTypes()
+    /// The names that the traits of each key refer to.
+    var uses = TraitUses()
+    /// The types of targets that were declared or attached, by key.
+    var targetTypes: TreeDictionary<UInt32, ObjectType> = [:]
+    /// The keys with warnings about their traits. A document that names one plans it again, so that each report has them.
+    var warned: NameSet = []
+
+    /// Returns the facts after a plan.
+    func applying(_ wiring: NextWiring, _ findings: LayerFindings) -> TraitFacts {
+        var next = self
+        if let types = wiring.traitTypes { next.types = types }
+        next.uses = uses.applying(findings.uses)
+        // A key that once had a target may be named by documents while it has none.
+        for target in wiring.set.targets.attached where targetTypes[target.id] == nil {
+            next.targetTypes[target.id] = target.type
+        }
+        for key in findings.planned { next.warned.remove(key) }
+        next.warned.formUnion(findings.warned)
+        return next
+    }
+}

@@ -1,0 +1,191 @@
+public import InvivoBase
+public import InvivoSpec
+
+/// One layer of a property of an object: its value over everything below it, with its source location.
+public struct Layer: Sendable {
+    /// Index among the type's properties.
+    public let property: Int
+    /// Checked and converted; null if it depends on the base value.
+    public let value: Value
+    public let location: TraitLocation
+    /// The steps from the base value to the layer's, if it depends on the base value.
+    public let steps: LayerSteps?
+
+    public init(
+        property: Int, value: Value, location: TraitLocation = TraitLocation(), steps: LayerSteps? = nil
+    ) {
+        self.property = property
+        self.value = value
+        self.location = location
+        self.steps = steps
+    }
+
+    /// Whether the other layer shows the same value over each base.
+    public func shows(sameAs other: Layer) -> Bool {
+        switch (steps, other.steps) {
+        case (nil, nil): value.isSame(as: other.value)
+        case (let one?, let two?): one.isSame(as: two)
+        default: false
+        }
+    }
+}
+
+/// A layer as a trait declares it: an operation on the value below it.
+public struct DeclaredLayer: Sendable {
+    public enum Operation: UInt32, Sendable {
+        /// Sets the value, or the given fields of a nested struct.
+        case set
+        case scale
+        case offset
+    }
+
+    /// Index among the type's properties.
+    public let property: Int
+    public let operation: Operation
+    /// The value to set, or the number; of a nested struct, a map of the affected fields.
+    public let amount: Value
+    public let location: TraitLocation
+
+    public init(property: Int, _ operation: Operation, _ amount: Value, at location: TraitLocation = TraitLocation()) {
+        self.property = property
+        self.operation = operation
+        self.amount = amount
+        self.location = location
+    }
+
+    /// Returns this layer over the one below it.
+    func over(_ below: Layer?, _ property: Property) throws(Failure) -> Layer {
+        if operation == .set, below?.steps == nil || !property.isNested {
+            let value = below.flatMap { $0.steps == nil ? amount.completed(from: $0.value) : nil } ?? amount
+            return Layer(property: self.property, value: value, location: location)
+        }
+        var steps = below?.steps?.steps ?? []
+        if let below, below.steps == nil {
+            steps.append(DeclaredLayer(property: below.property, .set, below.value, at: below.location))
+        }
+        steps.append(self)
+        let whole = LayerSteps(steps)
+        guard let known = try whole.value(over: nil, property) else {
+            return Layer(property: self.property, value: .null, location: location, steps: whole)
+        }
+        return Layer(property: self.property, value: known, location: location)
+    }
+}
+
+/// The operations of the layers of one property whose value depends on the base value. Immutable.
+public final class LayerSteps: Sendable {
+    let steps: [DeclaredLayer]
+    /// For a nested struct, a map of the affected fields.
+    private let affected: Value
+
+    init(_ steps: [DeclaredLayer]) {
+        self.steps = steps
+        affected = steps.dropFirst().reduce(steps.first?.amount ?? .null) { $1.amount.completed(from: $0) }
+    }
+
+    func isSame(as other: LayerSteps) -> Bool {
+        steps.count == other.steps.count
+            && zip(steps, other.steps).allSatisfy { $0.operation == $1.operation && $0.amount.isSame(as: $1.amount) }
+    }
+
+    /// Returns the checked value over a base value: of a nested struct, the affected fields. Nil if it depends on a base value that is
+    /// not known. A failure has the location of the step at fault.
+    func value(over base: Value?, _ property: Property) throws(Failure) -> Value? {
+        var value = base
+        for step in steps {
+            do throws(Failure) {
+                guard let next = try Self.applied(step, step.amount, over: value, property) else { return nil }
+                value = next
+            } catch { throw Self.located(error, step.location.location) }
+        }
+        guard let value else { return nil }
+        do throws(Failure) { return try property.check(value.picked(like: affected)) } catch {
+            throw Self.located(error, steps.last?.location.location ?? Location())
+        }
+    }
+
+    private static func located(_ failure: Failure, _ location: Location) -> Failure {
+        guard failure.location.line == 0 else { return failure }
+        var located = failure
+        located.location = location
+        return located
+    }
+
+    private static func applied(
+        _ step: DeclaredLayer, _ amount: Value, over below: Value?, _ property: Property
+    ) throws(Failure) -> Value? {
+        if property.isNested, case .map(let amounts) = amount {
+            var fields: [(name: String, value: Value)] = []
+            if case .map(let known)? = below { fields = known }
+            for (name, amount) in amounts {
+                guard let field = property.fields.first(where: { $0.name.isSameName(as: name) }) else { continue }
+                let index = fields.firstIndex { $0.name.isSameName(as: name) }
+                do throws(Failure) {
+                    guard
+                        let value = try applied(step, amount, over: index.map { fields[$0].value }, field)
+                    else { return nil }
+                    if let index { fields[index].value = value } else { fields.append((name, value)) }
+                } catch { throw error.under(property.name) }
+            }
+            return .map(fields)
+        }
+        if step.operation == .set { return amount }
+        guard let below else { return nil }
+        guard below.kind.isNumber else {
+            let verb = step.operation == .scale ? "scaled" : "offset"
+            throw Failure(.type, "\(below.withKind) cannot be \(verb): it is no number", path: property.name)
+        }
+        let kind = property.kind == .any ? below.kind : property.kind
+        do throws(Failure) {
+            return try step.operation == .scale ? below.scaled(by: amount, kind) : below.offset(by: amount, kind)
+        } catch {
+            var failure = error
+            failure.path = property.name
+            throw failure
+        }
+    }
+}
+
+extension Value {
+    /// The number times a factor, in a kind. Integers are rounded to the nearest, half away from zero.
+    func scaled(by factor: Value, _ kind: ValueKind) throws(Failure) -> Value {
+        try Self.number((wideNumber ?? .nan) * (factor.wideNumber ?? .nan), kind)
+    }
+
+    /// The number plus an amount, in a kind. The sum of integers is exact.
+    func offset(by amount: Value, _ kind: ValueKind) throws(Failure) -> Value {
+        if let own = signedInteger, let whole = amount.wholeNumber {
+            let (sum, overflows) = own.addingReportingOverflow(whole)
+            if !overflows { return try Value.int64(sum).converted(to: kind) }
+        }
+        if let own = unsignedInteger, let whole = amount.wholeNumber {
+            let (sum, overflows) =
+                whole < 0
+                ? own.subtractingReportingOverflow(whole.magnitude) : own.addingReportingOverflow(whole.magnitude)
+            if !overflows { return try Value.uint64(sum).converted(to: kind) }
+        }
+        return try Self.number((wideNumber ?? .nan) + (amount.wideNumber ?? .nan), kind)
+    }
+
+    private static func number(_ number: Double, _ kind: ValueKind) throws(Failure) -> Value {
+        try Value.double(kind.isInteger ? number.rounded(.toNearestOrAwayFromZero) : number).converted(to: kind)
+    }
+
+    /// The number as a double, which may be rounded; nil for another value.
+    private var wideNumber: Double? {
+        switch self {
+        case .double(let number): number
+        case .float(let number): Double(number)
+        default: signedInteger.map(Double.init) ?? unsignedInteger.map(Double.init)
+        }
+    }
+
+    /// The number as an integer, if it is one.
+    private var wholeNumber: Int64? {
+        switch self {
+        case .double(let number): Int64(exactly: number)
+        case .float(let number): Int64(exactly: number)
+        default: signedInteger
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import CPlatform
+public import InvivoBase
+internal import InvivoObjects
+internal import InvivoWiring
+
+/// Notes the former values of the properties that a trait sets through the runtime, on the thread that applies it.
+public final class SetRecorder {
+    private struct Entry {
+        /// Not leased: an object that has ended needs no former value.
+        let object: UInt64
+        let property: Property
+        let value: Value
+        let kept: Property.Kept?
+    }
+
+    private var entries: [Entry] = []
+
+    /// Runs `body`, and notes what it sets.
+    func recording(_ body: () throws(Failure) -> Void) throws(Failure) {
+        let thread = currentThread()
+        let former = thread.pointee.recorder
+        thread.pointee.recorder = Unmanaged.passUnretained(self).toOpaque()
+        defer { thread.pointee.recorder = former }
+        try body()
+    }
+
+    /// Notes the value of a property that the calling thread is about to set. Does nothing outside of a trait.
+    public static func note(
+        _ object: UInt64, _ instance: UnsafeMutableRawPointer, _ property: Property
+    ) throws(Failure) {
+        guard let recorder = currentThread().pointee.recorder else { return }
+        var kept: Property.Kept?
+        let value = try property.capture(instance, &kept)
+        Unmanaged<SetRecorder>.fromOpaque(recorder).takeUnretainedValue()
+            .entries.append(Entry(object: object, property: property, value: value, kept: kept))
+    }
+
+    func forget() { entries = [] }
+
+    /// Puts the noted values back, the last first, and forgets them. Returns the failures.
+    func revert() -> [Failure] {
+        var failures: [Failure] = []
+        while let entry = entries.popLast() {
+            guard ObjectTable.retain(entry.object) else { continue }
+            let lease = ObjectLease(owning: entry.object)
+            defer { withExtendedLifetime(lease) {} }
+            guard let instance = ObjectTable.record(entry.object)?.pointee.instance else { continue }
+            do throws(Failure) { try entry.property.restore(instance, entry.value, entry.kept) } catch {
+                failures.append(error)
+            }
+        }
+        return failures
+    }
+}

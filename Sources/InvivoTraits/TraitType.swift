@@ -1,0 +1,264 @@
+public import CInvivo
+public import InvivoBase
+public import InvivoGraph
+internal import InvivoSpec
+
+/// A trait type of the host (`invivo_trait`). Immutable; the user data is destroyed with the last reference to it.
+public final class TraitType: Sendable {
+    public typealias Check =
+        @convention(c) (
+            UnsafeRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<Int>?, UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Layers =
+        @convention(c) (
+            UnsafeRawPointer?, UnsafePointer<invivo_value>?, Int, OpaquePointer?, UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Apply =
+        @convention(c) (
+            invivo_object, UnsafeMutableRawPointer?, UnsafeRawPointer?, UnsafePointer<invivo_value>?, Int,
+            UnsafeMutablePointer<invivo_reversal>?, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+
+    /// Either declares layers or runs code.
+    public enum Action: Sendable {
+        case layers(Layers)
+        case apply(Apply)
+    }
+
+    public let name: String
+    public let text: String?
+    /// The names of the accepted types; "*" accepts all.
+    public let targets: [String]
+    public let fields: FieldTable
+    private let check: Check?
+    public let action: Action
+    /// Holds the host's data.
+    private let owner: Factory
+
+    public init(
+        name: String, text: String?, targets: [String], fields: FieldTable, check: Check?, action: Action,
+        owner: Factory
+    ) {
+        self.name = name
+        self.text = text
+        self.targets = targets
+        self.fields = fields
+        self.check = check
+        self.action = action
+        self.owner = owner
+    }
+
+    /// Leaves the user data with the host, because the call that received the type fails.
+    public func disown() { owner.disown() }
+
+    public var runsCode: Bool { if case .apply = action { true } else { false } }
+
+    // MARK: parameters
+
+    /// Returns the values of all fields; null for a field without one. Throws all errors at once.
+    func values(_ spec: TraitSpec) throws(Failure) -> [Value] {
+        var values = fields.properties.enumerated().map { index, field in
+            fields.isRequired(index) ? .null : field.initial ?? .null
+        }
+        var given: [Int: String] = [:]
+        var failures: [Failure] = []
+        for parameter in spec.parameters {
+            guard let index = fields.index(named: parameter.key) else {
+                let near = suggestion(for: parameter.key, among: fields.properties.map(\.name))
+                let known =
+                    fields.properties.isEmpty
+                    ? "; it has none"
+                    : near.isEmpty ? "; expected " + fields.properties.map(\.name).joined(separator: ", ") : near
+                failures.append(
+                    Failure(
+                        .property, "the trait '\(name)' has no field \(quoted(parameter.key))\(known)",
+                        path: spec.path(of: [parameter.key]), at: parameter.keyLocation))
+                continue
+            }
+            if let other = given.updateValue(parameter.key, forKey: index) {
+                failures.append(
+                    Failure(
+                        .argument, "'\(other)' and '\(parameter.key)' are the same field: give one of them",
+                        path: spec.path(of: [parameter.key]), at: parameter.keyLocation))
+                continue
+            }
+            let field = fields.properties[index]
+            var found: [Failure] = []
+            if let wanted = Value.said(parameter.value, for: field, &found) {
+                do throws(Failure) { values[index] = try field.check(wanted) } catch { found += error.all }
+            }
+            failures += found.map { spec.located($0, parameter) }
+        }
+        for (index, field) in fields.properties.enumerated() where fields.isRequired(index) && given[index] == nil {
+            failures.append(
+                Failure(
+                    .spec, "the field '\(field.name)' of the trait '\(name)' is missing", path: spec.parametersPath,
+                    at: spec.typeLocation))
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+        return values
+    }
+
+    /// Throws if it does not accept objects of a type.
+    func requireTarget(_ type: ObjectType, _ spec: TraitSpec) throws(Failure) {
+        guard targets.contains(where: { $0 == "*" || type.description.isKind(of: $0) }) else {
+            throw Failure(
+                .type, "the trait '\(name)' is for \(targets.joined(separator: ", ")), and not for \(type.name)",
+                path: spec.path, at: spec.typeLocation)
+        }
+        guard !runsCode || !type.description.isShared else {
+            throw Failure(
+                .type,
+                "the trait '\(name)' runs code, and \(type.name) is a shared type, whose objects are never changed in place: "
+                    + "use a trait that declares layers", path: spec.path, at: spec.typeLocation)
+        }
+        guard !runsCode || !type.isBlockOnly else {
+            throw Failure(
+                .type, "the trait '\(name)' runs code, and \(type.name) has only a block, and no instance",
+                path: spec.path, at: spec.typeLocation)
+        }
+    }
+
+    // MARK: calls
+
+    /// Calls `body` with the struct of the fields and copies of the values.
+    func withFields<Result>(
+        _ values: [Value], _ body: (UnsafeRawPointer?, UnsafePointer<invivo_value>?, Int) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        var copies = values.map { $0.owned() }
+        defer { for index in copies.indices { Value.free(&copies[index]) } }
+        let block = fields.size > 0 ? try Block(size: fields.size) : nil
+        if let block { fields.write(values, to: block.bytes) }
+        let result = try copies.withUnsafeBufferPointer { (copies) throws(Failure) in
+            try body(block.map { UnsafeRawPointer($0.bytes) }, copies.baseAddress, copies.count)
+        }
+        withExtendedLifetime(block) {}
+        return result
+    }
+
+    /// A refusal of fields.
+    public struct Refusal: Error, Sendable {
+        public let failure: Failure
+        /// The field at fault.
+        public let at: Int?
+        /// The name of the host function.
+        public let function: String
+    }
+
+    /// Checks the fields and returns the declared layers: none for a trait that runs code. On a thread for rules.
+    public func declare(_ values: [Value]) throws(Refusal) -> [LayerDeclaration] {
+        let data = owner.userData
+        if let check {
+            // The index of no field.
+            var at = Int.max
+            do throws(Failure) {
+                try withFields(values) { (fields, values, count) throws(Failure) in
+                    try CallbackResult.run("the check") { check(fields, values, count, &at, data, $0) }
+                }
+            } catch {
+                throw Refusal(failure: error, at: values.indices.contains(at) ? at : nil, function: "check")
+            }
+        }
+        guard case .layers(let layers) = action else { return [] }
+        let declared = LayerDeclarations()
+        do throws(Failure) {
+            try withFields(values) { (fields, values, count) throws(Failure) in
+                try CallbackResult.run("the layers function") {
+                    layers(fields, values, count, declared.pointer, data, $0)
+                }
+            }
+        } catch { throw Refusal(failure: error, at: nil, function: "layers") }
+        return declared.all
+    }
+
+    /// Changes an object. In its domain.
+    func apply(_ values: [Value], _ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) -> Reversal {
+        guard case .apply(let apply) = action else { throw Failure(.internalFault, "the trait runs no code") }
+        let data = owner.userData
+        var given = invivo_reversal()
+        given.struct_size = MemoryLayout<invivo_reversal>.size
+        let recorder = SetRecorder()
+        do throws(Failure) {
+            try recorder.recording { () throws(Failure) in
+                try withFields(values) { (fields, values, count) throws(Failure) in
+                    try CallbackResult.run("the apply function") {
+                        apply(invivo_object(bits: object), instance, fields, values, count, &given, data, $0)
+                    }
+                }
+            }
+        } catch {
+            var failure = error
+            failure.others += recorder.revert()
+            Reversal(given, recorder).drop()
+            throw failure
+        }
+        // Its own reversal knows what it has set.
+        if given.revert != nil { recorder.forget() }
+        return Reversal(given, recorder)
+    }
+}
+
+/// One layer as `invivo_trait.layers` declares it.
+public struct LayerDeclaration: Sendable {
+    public let operation: DeclaredLayer.Operation
+    public let property: String
+    public let amount: Value
+}
+
+/// The layers that a trait type declares. Used by the one thread that runs its function.
+public final class LayerDeclarations {
+    public private(set) var all: [LayerDeclaration] = []
+
+    /// More layers are a mistake.
+    private static let most = 10_000
+
+    /// Valid as long as this object lives.
+    var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
+
+    /// The object behind a pointer that a host function was given.
+    public static func find(_ pointer: OpaquePointer?) throws(Failure) -> LayerDeclarations {
+        guard let pointer else { throw Failure(.argument, "layers is NULL") }
+        return Unmanaged<LayerDeclarations>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
+    }
+
+    public func add(_ operation: DeclaredLayer.Operation, _ property: String, _ amount: Value) throws(Failure) {
+        guard all.count < Self.most else {
+            throw Failure(.tooLarge, "a trait declares at most \(Self.most) layers")
+        }
+        all.append(LayerDeclaration(operation: operation, property: property, amount: amount))
+    }
+}
+
+/// The reversal of one application of a trait that runs code. Used in the domain of the object.
+final class Reversal {
+    private var given: invivo_reversal?
+    private let recorder: SetRecorder
+
+    init(_ given: invivo_reversal, _ recorder: SetRecorder) {
+        self.given = given
+        self.recorder = recorder
+    }
+
+    deinit { drop() }
+
+    /// Ends without being called.
+    func drop() {
+        guard let given = given.take(), let destroy = given.destroy else { return }
+        let data = HostPointer(given.data)
+        ending { destroy(data.raw) }
+    }
+
+    /// Takes the application back. Called once.
+    func run(_ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) {
+        guard let given else { return }
+        defer { drop() }
+        guard let revert = given.revert else {
+            guard var failure = Failure.gathered(recorder.revert()) else { return }
+            failure.message = "a value that it has set could not be put back: \(failure.message)"
+            throw failure
+        }
+        try CallbackResult.run("the reversal") { revert(invivo_object(bits: object), instance, given.data, $0) }
+    }
+}
