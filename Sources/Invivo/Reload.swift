@@ -89,6 +89,8 @@ public struct Reload: Sendable {
             case overtaken
             /// Further parts were omitted.
             case more
+            /// The copy of the environment was refreshed.
+            case environment
         }
     }
 
@@ -123,6 +125,8 @@ public struct Reload: Sendable {
             case override
             /// A rollback brought the value or definition back; the location is the one in the former content.
             case rollback
+            /// A variable of the environment; the layer is the prefix, and the file the name of the variable.
+            case environment
         }
     }
 

@@ -28,6 +28,7 @@ public struct Cause: Sendable, Equatable {
         case manifest
         case overtaken
         case more
+        case environment
 
         /// The words around the name in the text of a part.
         var words: (before: String, after: String) {
@@ -56,6 +57,7 @@ public struct Cause: Sendable, Equatable {
             case .type: ("type ", "")
             case .overtaken: ("a build that a reload overtook", "")
             case .more: ("...", "")
+            case .environment: ("environment", "")
             }
         }
     }

@@ -1,4 +1,4 @@
-internal import InvivoBase
+public import InvivoBase
 public import InvivoConfig
 
 /// The changes of one reload. Every change of a runtime is a change set: there is no second way.
@@ -38,6 +38,8 @@ public struct ChangeSet: Sendable {
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
     var rebuilds: [Rebuild] = []
+    /// A new copy of the environment.
+    public var environment: Environment?
     /// The generation that the set was written for; nil: any. If another one is current, the set is refused.
     public var expectedGeneration: UInt64?
     /// The generation whose content the set brings back. Such a set changes nothing else.
@@ -82,7 +84,7 @@ public struct ChangeSet: Sendable {
 
     private var changesOnlyDocumentsAndSettings: Bool {
         keys.isEmpty && assemblies.isEmpty && functions.isEmpty && overrides.isEmpty && targets.isEmpty
-            && rebuilds.isEmpty && restoredGeneration == nil
+            && rebuilds.isEmpty && environment == nil && restoredGeneration == nil
     }
 
     /// Whether the set changes nothing except settings.
@@ -123,6 +125,7 @@ public struct ChangeSet: Sendable {
         overrides += later.overrides
         targets += later.targets
         rebuilds += later.rebuilds
+        environment = later.environment ?? environment
         numbers.add(later.numbers)
     }
 }

@@ -11,6 +11,8 @@ public final class Document: @unchecked Sendable {
     public let path: FilePath?
     /// Documents open one after another; a later one wins.
     public internal(set) var order: UInt64 = 0
+    /// Whether its strings may contain environment variables. The host has opened every source that there is, and trusts it.
+    let isTrusted: Bool
     private let handle = OwnHandle(.source)
     /// Nil after close, which a call on another thread may overtake.
     public weak let runtime: Container?
@@ -31,12 +33,15 @@ public final class Document: @unchecked Sendable {
         var isOpen = false
         /// Empty if it has none.
         var text: [UInt8] = []
+        /// The environment variables that the text names.
+        var variables: [String] = []
     }
     var state = State()
     /// The hash of the file as it was last read; nil if it was not read.
     var read: ContentHash?
     /// The bytes that could not be parsed, with the error.
-    var unparsable: (hash: ContentHash, failure: Failure)?
+    /// They may be parsed with another environment.
+    var unparsable: (hash: ContentHash, failure: Failure, environment: Environment)?
 
     /// The file has other bytes than the content that a rollback has brought back. They are refused until other bytes are read.
     struct Divergence: Sendable {
@@ -47,7 +52,8 @@ public final class Document: @unchecked Sendable {
     /// Guarded by the monitor, and changed by the reload that has the turn.
     var divergence: Divergence?
 
-    init(name: String, path: FilePath?, _ runtime: Container) {
+    init(name: String, path: FilePath?, _ runtime: Container, isTrusted: Bool = true) {
+        self.isTrusted = isTrusted
         self.name = name
         self.path = path
         self.runtime = runtime
@@ -57,6 +63,9 @@ public final class Document: @unchecked Sendable {
 
     /// The cause that names it when it is opened, changed or read again.
     public var cause: Cause.Kind { path == nil ? .document : .file }
+
+    /// The treatment of environment variables in its text.
+    func expansion(from environment: Environment) -> Expansion { isTrusted ? .from(environment) : .refused }
 
     func open() -> UInt64 { handle.open(self) }
 
@@ -84,10 +93,14 @@ public final class NewDocument: Sendable {
 
 extension Document.State {
     /// Takes in a text. `document` has the former state.
-    mutating func read(_ text: [UInt8], of document: Document, _ limits: SpecLimits) throws(Failure) {
+    mutating func read(
+        _ text: [UInt8], of document: Document, _ limits: SpecLimits, _ environment: Environment
+    ) throws(Failure) {
         self.text = text
         let parsed = try SpecReader.read(
-            text, file: document.name, format: SpecFormat.of(fileName: document.name), limits: limits)
+            text, file: document.name, format: SpecFormat.of(fileName: document.name), limits: limits,
+            document.expansion(from: environment))
+        variables = parsed.variables
         let said = try TraitDocument(parsed, like: document.state.traits)
         config = try said.config.map { config throws(Failure) in
             try ConfigNode(document: config, like: document.state.config)

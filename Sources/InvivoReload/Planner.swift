@@ -28,6 +28,7 @@ struct Planner {
     struct Limits {
         var allowsPendingTargets = false
         var maxEachEntries = 10_000
+        var environmentPrefix: String?
     }
 
     /// Returns the plan of a staged change set, or all errors at once.
@@ -46,7 +47,8 @@ struct Planner {
         let rules = planRules(set.ruleChanges, &failures)
         let wiring = NextWiring(
             staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules,
-            origins: Origins(staged, documents, manifest: manifest))
+            origins: Origins(
+                staged, documents, manifest: manifest, environmentPrefix: limits.environmentPrefix))
         nameFindings(&failures, wiring)
         validateTargets(wiring, &failures)
         checkResets(wiring, &failures)

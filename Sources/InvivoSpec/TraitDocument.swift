@@ -159,6 +159,11 @@ public final class TraitOrigin: Sendable {
         let (tree, key) = current.withLock { $0 }
         return tree.location(key + offset)
     }
+
+    func variables(_ offset: Int) -> VariableText? {
+        let (tree, key) = current.withLock { $0 }
+        return tree.anyVariables(key + offset)
+    }
 }
 
 /// The location of a value in the traits of a target, in the version of the document that is in effect.
@@ -175,6 +180,9 @@ public struct TraitLocation: Sendable {
     }
 
     public var location: Location { origin?.location(offset) ?? Location() }
+
+    /// The part that environment variables have in the value; nil if they have none.
+    public var variables: VariableText? { origin?.variables(offset) }
 }
 
 /// One trait: its type and its parameters, the same for the short and the long form.
@@ -301,6 +309,12 @@ extension TraitDocument {
             return nil
         }
         if let type = entries.first(where: { $0.key == "type" }) {
+            guard type.value.variables == nil else {
+                checker.fail(
+                    "the name of a trait cannot contain an environment variable; write the name", path: path.key("type"),
+                    at: type.value.location)
+                return nil
+            }
             guard let name = checker.text(type.value, "the name of a trait", path: path.key("type")) else { return nil }
             return TraitSpec(
                 type: name, typeLocation: type.value.location, parameters: entries.filter { $0.key != "type" },

@@ -1538,10 +1538,16 @@ static uint32_t not_ready_report_column(const invivo_report *report, size_t inde
     return 0;
 }
 
+static invivo_status not_ready_runtime_refresh_environment(invivo_runtime runtime, invivo_error **error) {
+    (void)runtime;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 223,
+    .function_count = 224,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1765,6 +1771,7 @@ static const struct invivo_table not_ready = {
     .report_file = not_ready_report_file,
     .report_line = not_ready_report_line,
     .report_column = not_ready_report_column,
+    .runtime_refresh_environment = not_ready_runtime_refresh_environment,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2678,6 +2685,10 @@ uint32_t invivo_report_line(const invivo_report *report, size_t index) {
 
 uint32_t invivo_report_column(const invivo_report *report, size_t index) {
     return functions()->report_column(report, index);
+}
+
+invivo_status invivo_runtime_refresh_environment(invivo_runtime runtime, invivo_error **error) {
+    return functions()->runtime_refresh_environment(runtime, error);
 }
 
 #pragma GCC visibility pop

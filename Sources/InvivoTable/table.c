@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 223,
+    .function_count = 224,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -228,6 +228,7 @@ static const struct invivo_table instance = {
     .report_file = invivo_report_file,
     .report_line = invivo_report_line,
     .report_column = invivo_report_column,
+    .runtime_refresh_environment = invivo_runtime_refresh_environment,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

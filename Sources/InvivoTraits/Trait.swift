@@ -142,10 +142,28 @@ struct SetTrait: Trait {
         if let wanted {
             do throws(Failure) { value = try found.property.check(wanted) } catch { failures += error.all }
         }
+        failures = failures.map { $0.masked(parameter.value, found.property) }
         if let failure = Failure.gathered(failures) { throw failure }
         return Layer(
             property: type.description.index(of: found.property), value: value,
             location: spec.location(of: parameter.value))
+    }
+}
+
+extension Failure {
+    /// The failure without the values of environment variables. Its path leads to the wrong part of the value.
+    fileprivate func masked(_ value: SpecNode, _ property: Property) -> Failure {
+        guard value.hasVariables else { return self }
+        var (node, field) = (value, property)
+        for name in path.split(separator: ".").dropFirst().map(String.init) {
+            guard let inner = node[name] else { break }
+            node = inner
+            field = field.fields.first { $0.name.isSameName(as: name) || $0.was.contains(where: name.isSameName(as:)) }
+                ?? field
+        }
+        let unit = field.unit.map { $0.isEmpty ? "" : " of \($0)" } ?? ""
+        let expected = field.isEnumeration ? "a choice of '\(field.name)'" : field.kind.withArticle + unit
+        return node.anyVariables?.masking(self, expected: expected) ?? self
     }
 }
 
@@ -185,8 +203,11 @@ extension Value {
 extension Value {
     /// Converts a node of a document to a value. A string for a number with a unit ("1.2 kHz") is converted to that
     /// number, and a string for bytes is base64. `kind` is the requested kind where there is no property.
+    ///
+    /// A string with environment variables is a string where one is requested. For a number or a boolean it is read as a plain
+    /// scalar of YAML.
     public init(spec node: SpecNode, for property: Property? = nil, kind: ValueKind? = nil) throws(Failure) {
-        switch node.content {
+        switch node.content(for: property, kind) {
         case .null: self = .null
         case .bool(let bool): self = .bool(bool)
         case .integer(let number): self = .int64(number)
@@ -221,6 +242,18 @@ extension Value {
                 pairs.append((entry.key, try Value(spec: entry.value, for: field)))
             }
             self = .map(pairs)
+        }
+    }
+}
+
+extension SpecNode {
+    /// The content for a property or kind: a string with environment variables has the content that is requested.
+    fileprivate func content(for property: Property?, _ kind: ValueKind?) -> Content {
+        guard let text = variables?.text, let kind = property?.kind ?? kind else { return content }
+        switch content {
+        case .text where kind.isNumber || kind == .bool: return TextReader.plain(text) ?? content
+        case .text, .list, .map: return content
+        default: return kind == .string || kind == .bytes || property?.choices.isEmpty == false ? .text(text) : content
         }
     }
 }

@@ -256,6 +256,7 @@ struct invivo_table {
     const char *(*report_file)(const invivo_report *report, size_t index);
     uint32_t (*report_line)(const invivo_report *report, size_t index);
     uint32_t (*report_column)(const invivo_report *report, size_t index);
+    invivo_status (*runtime_refresh_environment)(invivo_runtime runtime, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

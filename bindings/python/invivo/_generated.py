@@ -233,6 +233,7 @@ INVIVO_CAUSE_TYPE = 22
 INVIVO_CAUSE_MANIFEST = 23
 INVIVO_CAUSE_OVERTAKEN = 24
 INVIVO_CAUSE_MORE = 25
+INVIVO_CAUSE_ENVIRONMENT = 26
 INVIVO_ORIGIN_NONE = 0
 INVIVO_ORIGIN_FILE = 1
 INVIVO_ORIGIN_DOCUMENT = 2
@@ -241,6 +242,7 @@ INVIVO_ORIGIN_ASSEMBLY = 4
 INVIVO_ORIGIN_MANIFEST = 5
 INVIVO_ORIGIN_OVERRIDE = 6
 INVIVO_ORIGIN_ROLLBACK = 7
+INVIVO_ORIGIN_ENVIRONMENT = 8
 INVIVO_WARNING_OTHER = 0
 INVIVO_WARNING_KEPT = 1
 INVIVO_WARNING_ADJUSTED = 2
@@ -850,6 +852,7 @@ invivo_runtime_options._fields_ = [
     ("history", ctypes.c_uint32),
     ("rule_timeout_ms", ctypes.c_uint32),
     ("revision", ctypes.c_uint32),
+    ("environment_prefix", ctypes.c_char_p),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1494,6 +1497,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_report_file": (ctypes.c_char_p, [ctypes.c_void_p, ctypes.c_size_t], True),
     "invivo_report_line": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
     "invivo_report_column": (ctypes.c_uint32, [ctypes.c_void_p, ctypes.c_size_t], True),
+    "invivo_runtime_refresh_environment": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1721,6 +1725,7 @@ TABLE: list[str] = [
     "invivo_report_file",
     "invivo_report_line",
     "invivo_report_column",
+    "invivo_runtime_refresh_environment",
 ]
 
 

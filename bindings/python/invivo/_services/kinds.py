@@ -37,6 +37,7 @@ CauseKind = Literal[
     "manifest",
     "overtaken",
     "more",
+    "environment",
     "unknown",
 ]
 ChangeKind = Literal[
@@ -66,7 +67,9 @@ NoticeKind = Literal[
     "retyped",
     "diverged",
 ]
-Origin = Literal["none", "file", "document", "call", "assembly", "manifest", "override", "rollback", "unknown"]
+Origin = Literal[
+    "none", "file", "document", "call", "assembly", "manifest", "override", "rollback", "environment", "unknown"
+]
 ProgressPhase = Literal["detected", "planned", "committed", "refused", "unchanged", "retired", "unknown"]
 
 
