@@ -46,7 +46,8 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     options.fixed.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
     let userData = HostPointer(given.log_user_data)
     options.fixed.host = HostOptions(
-        name: options.fixed.name, environmentPrefix: options.fixed.environmentPrefix, log: given.log, logUserData: userData, logDestroy: given.log_destroy)
+        name: options.fixed.name, environmentPrefix: options.fixed.environmentPrefix, log: given.log,
+        logUserData: userData, logDestroy: given.log_destroy)
     var ended: (@Sendable () -> Void)?
     if let destroy = given.log_destroy { ended = { destroy(userData.raw) } }
     if let function = given.log {

@@ -1,4 +1,4 @@
-public import InvivoBase
+internal import InvivoBase
 public import InvivoConfig
 
 /// The changes of one reload. Every change of a runtime is a change set: there is no second way.
@@ -38,8 +38,6 @@ public struct ChangeSet: Sendable {
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
     var rebuilds: [Rebuild] = []
-    /// A new copy of the environment.
-    public var environment: Environment?
     /// The generation that the set was written for; nil: any. If another one is current, the set is refused.
     public var expectedGeneration: UInt64?
     /// The generation whose content the set brings back. Such a set changes nothing else.
@@ -84,7 +82,7 @@ public struct ChangeSet: Sendable {
 
     private var changesOnlyDocumentsAndSettings: Bool {
         keys.isEmpty && assemblies.isEmpty && functions.isEmpty && overrides.isEmpty && targets.isEmpty
-            && rebuilds.isEmpty && environment == nil && restoredGeneration == nil
+            && rebuilds.isEmpty && restoredGeneration == nil
     }
 
     /// Whether the set changes nothing except settings.
@@ -125,7 +123,6 @@ public struct ChangeSet: Sendable {
         overrides += later.overrides
         targets += later.targets
         rebuilds += later.rebuilds
-        environment = later.environment ?? environment
         numbers.add(later.numbers)
     }
 }

@@ -11,8 +11,6 @@ public final class Document: @unchecked Sendable {
     public let path: FilePath?
     /// Documents open one after another; a later one wins.
     public internal(set) var order: UInt64 = 0
-    /// Whether its strings may contain environment variables. The host has opened every source that there is, and trusts it.
-    let isTrusted: Bool
     private let handle = OwnHandle(.source)
     /// Nil after close, which a call on another thread may overtake.
     public weak let runtime: Container?
@@ -33,8 +31,6 @@ public final class Document: @unchecked Sendable {
         var isOpen = false
         /// Empty if it has none.
         var text: [UInt8] = []
-        /// The environment variables that the text names.
-        var variables: [String] = []
     }
     var state = State()
     /// The hash of the file as it was last read; nil if it was not read.
@@ -52,8 +48,7 @@ public final class Document: @unchecked Sendable {
     /// Guarded by the monitor, and changed by the reload that has the turn.
     var divergence: Divergence?
 
-    init(name: String, path: FilePath?, _ runtime: Container, isTrusted: Bool = true) {
-        self.isTrusted = isTrusted
+    init(name: String, path: FilePath?, _ runtime: Container) {
         self.name = name
         self.path = path
         self.runtime = runtime
@@ -63,6 +58,9 @@ public final class Document: @unchecked Sendable {
 
     /// The cause that names it when it is opened, changed or read again.
     public var cause: Cause.Kind { path == nil ? .document : .file }
+
+    /// Whether its strings may contain environment variables. The host has opened every source that there is, and trusts it.
+    var isTrusted: Bool { true }
 
     /// The treatment of environment variables in its text.
     func expansion(from environment: Environment) -> Expansion { isTrusted ? .from(environment) : .refused }
@@ -100,11 +98,10 @@ extension Document.State {
         let parsed = try SpecReader.read(
             text, file: document.name, format: SpecFormat.of(fileName: document.name), limits: limits,
             document.expansion(from: environment))
-        variables = parsed.variables
         let said = try TraitDocument(parsed, like: document.state.traits)
         config = try said.config.map { config throws(Failure) in
             try ConfigNode(document: config, like: document.state.config)
         }
-        if !said.isEmpty { traits = said }
+        traits = said.isEmpty ? TraitDocument(naming: said.variables) : said
     }
 }

@@ -380,7 +380,7 @@ final class Documents: Sendable {
             options: container.options.current, log: container.log,
             thread: set.documents.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
             heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)),
-            open: set.environment == nil ? [] : open, environment: environment,
+            open: set.rebuilds.environment == nil ? [] : open, environment: environment,
             environmentPrefix: options.environmentPrefix)
     }
 

@@ -59,7 +59,7 @@ extension Engine {
     public func refreshEnvironment() throws(Failure) {
         try reloader.commit(ChangeSet(Cause(.environment))) { (set) throws(Failure) in
             let copy = Environment.copy()
-            if !copy.isSame(as: generations.snapshot.config.environment) { set.environment = copy }
+            if !copy.isSame(as: generations.snapshot.config.environment) { set.rebuilds = [.environment(copy)] }
         }
     }
 

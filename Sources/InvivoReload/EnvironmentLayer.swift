@@ -88,7 +88,8 @@ enum EnvironmentLayer {
         guard room.bytes >= 0 else {
             throw Failure(
                 .tooLarge,
-                "the variables have more than \(limits.bytes) bytes together; max_document_bytes permits more", at: location)
+                "the variables have more than \(limits.bytes) bytes together; max_document_bytes permits more",
+                at: location)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(.encoding, "the value of the environment variable is not UTF-8", at: location)

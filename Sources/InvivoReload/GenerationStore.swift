@@ -61,7 +61,7 @@ final class GenerationStore: Sendable {
         let environment = content.config?.environment ?? current
         for (document, former) in content.documents
         where !former.isSame(as: document.state)
-            || current.differs(from: environment, in: document.state.variables)
+            || current.differs(from: environment, in: document.state.traits.variables)
         {
             states.append((document, try former.state(of: document, limits, environment)))
         }

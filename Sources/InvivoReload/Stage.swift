@@ -23,7 +23,7 @@ struct Stage {
     func run(_ set: ChangeSet, _ files: inout FilesRead, _ clock: inout PhaseClock) throws(Failure) -> Staged? {
         var failures: [Failure] = []
         var found: [(document: Document, next: Document.State)] = []
-        let nextEnvironment = set.environment ?? environment
+        let nextEnvironment = set.rebuilds.environment ?? environment
         for (document, content) in set.documents.contents {
             do throws(Failure) {
                 var next = Document.State()
@@ -88,7 +88,7 @@ struct Stage {
                 }
                 let isSame =
                     document.state.isOpen && next.hash == document.state.hash
-                    && !environment.differs(from: nextEnvironment, in: document.state.variables)
+                    && !environment.differs(from: nextEnvironment, in: document.state.traits.variables)
                 log(.debug, "\(document.name): \(bytes.count) bytes\(isSame ? ", the same as before" : "")")
                 if isSame {
                     files.unchanged.append(document)
@@ -119,7 +119,7 @@ struct Stage {
     private func readEnvironment(
         _ set: ChangeSet, _ found: inout [(document: Document, next: Document.State)], _ failures: inout [Failure]
     ) throws(Failure) -> ConfigLayers.NewEnvironment? {
-        guard let next = set.environment else { return nil }
+        guard let next = set.rebuilds.environment else { return nil }
         var layer: ConfigLayers.NewEnvironment?
         do throws(Failure) {
             layer = .init(next, try EnvironmentLayer.node(next, environmentPrefix, options.specLimits))
@@ -127,7 +127,7 @@ struct Stage {
         let read = Set(found.map { ObjectIdentifier($0.document) })
         for document in open where document.state.isOpen && !read.contains(ObjectIdentifier(document)) {
             try Loading.check()
-            guard environment.differs(from: next, in: document.state.variables) else { continue }
+            guard environment.differs(from: next, in: document.state.traits.variables) else { continue }
             var state = Document.State()
             (state.isOpen, state.hash) = (true, document.state.hash)
             do throws(Failure) {

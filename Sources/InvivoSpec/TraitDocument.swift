@@ -16,8 +16,13 @@ public struct TraitDocument: Sendable {
     /// One for each target, in the same order. Versions of a document share the origins of targets whose traits are the same.
     private let origins: ContiguousArray<TraitOrigin>
 
-    /// An empty document.
-    public init() { (config, targets, origins) = (nil, nil, []) }
+    /// The environment variables that the document names.
+    public let variables: [String]
+
+    /// An empty document, which names environment variables.
+    public init(naming variables: [String] = []) {
+        (config, targets, origins, self.variables) = (nil, nil, [], variables)
+    }
 
     /// Reports all errors at once, as `.spec`. Traits that are the same in a former version of the document are not
     /// checked again.
@@ -26,6 +31,7 @@ public struct TraitDocument: Sendable {
         targets = Self.targets(of: document.root, &checker)
         origins = try Self.origins(of: targets, like: former, &checker)
         config = Self.config(of: document.root, &checker)
+        variables = document.variables
         try checker.failures.throwIfAny()
     }
 
@@ -311,7 +317,8 @@ extension TraitDocument {
         if let type = entries.first(where: { $0.key == "type" }) {
             guard type.value.variables == nil else {
                 checker.fail(
-                    "the name of a trait cannot contain an environment variable; write the name", path: path.key("type"),
+                    "the name of a trait cannot contain an environment variable; write the name",
+                    path: path.key("type"),
                     at: type.value.location)
                 return nil
             }

@@ -20,7 +20,7 @@ struct TreeBuilder {
     private var stack: [Frame] = []
     private var nodes = 0
     private var steps = LoadSteps()
-    private var expansion: DocumentExpansion
+    private let expansion: DocumentExpansion
 
     init(limits: SpecLimits, for text: SourceText, _ expansion: Expansion) {
         self.limits = limits
@@ -178,7 +178,7 @@ struct TreeBuilder {
 }
 
 /// The expansions of one document, with the bytes that they may add.
-private struct DocumentExpansion {
+private final class DocumentExpansion {
     private let expansion: Expansion
     /// Whether the text can contain `${`, also by an escape.
     let isPossible: Bool
@@ -193,7 +193,7 @@ private struct DocumentExpansion {
         isPossible = if case .none = expansion { false } else { text.contains("$") || text.contains("\\") }
     }
 
-    mutating func expand(_ text: UnsafeBufferPointer<UInt8>) throws -> ([UInt8], VariableText?) {
+    func expand(_ text: UnsafeBufferPointer<UInt8>) throws -> ([UInt8], VariableText?) {
         let expanded = try ExpandedString(text, expansion, room: room)
         room = expanded.room
         for name in expanded.named where seen.insert(name).inserted { variables.append(name) }

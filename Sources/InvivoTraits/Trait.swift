@@ -142,7 +142,7 @@ struct SetTrait: Trait {
         if let wanted {
             do throws(Failure) { value = try found.property.check(wanted) } catch { failures += error.all }
         }
-        failures = failures.map { $0.masked(parameter.value, found.property) }
+        failures = failures.map { parameter.value.masked($0, for: found.property) }
         if let failure = Failure.gathered(failures) { throw failure }
         return Layer(
             property: type.description.index(of: found.property), value: value,
@@ -150,20 +150,21 @@ struct SetTrait: Trait {
     }
 }
 
-extension Failure {
+extension SpecNode {
     /// The failure without the values of environment variables. Its path leads to the wrong part of the value.
-    fileprivate func masked(_ value: SpecNode, _ property: Property) -> Failure {
-        guard value.hasVariables else { return self }
-        var (node, field) = (value, property)
-        for name in path.split(separator: ".").dropFirst().map(String.init) {
+    fileprivate func masked(_ failure: Failure, for property: Property) -> Failure {
+        guard hasVariables else { return failure }
+        var (node, field) = (self, property)
+        for name in failure.path.split(separator: ".").dropFirst().map(String.init) {
             guard let inner = node[name] else { break }
             node = inner
-            field = field.fields.first { $0.name.isSameName(as: name) || $0.was.contains(where: name.isSameName(as:)) }
+            field =
+                field.fields.first { $0.name.isSameName(as: name) || $0.was.contains(where: name.isSameName(as:)) }
                 ?? field
         }
         let unit = field.unit.map { $0.isEmpty ? "" : " of \($0)" } ?? ""
         let expected = field.isEnumeration ? "a choice of '\(field.name)'" : field.kind.withArticle + unit
-        return node.anyVariables?.masking(self, expected: expected) ?? self
+        return node.anyVariables?.masking(failure, expected: expected) ?? failure
     }
 }
 

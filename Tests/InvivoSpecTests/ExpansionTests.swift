@@ -5,7 +5,8 @@ import Testing
 /// Environment variables in the strings of documents: docs/rules/spec-files.md.
 @Suite struct ExpansionTests {
     private static let environment = Environment([
-        ("A", "5"), ("B", "saw"), ("EMPTY", ""), ("NULL", "null"), ("YES", "true"), ("REF", "${B} $${B}"), ("BIG", "1e999"),
+        ("A", "5"), ("B", "saw"), ("EMPTY", ""), ("NULL", "null"), ("YES", "true"), ("REF", "${B} $${B}"),
+        ("BIG", "1e999"),
         ("SECRET", "99999999999999999999999"), ("LONG", String(repeating: "x", count: 1000)), ("_a1", "under"),
     ])
 
@@ -18,7 +19,9 @@ import Testing
 
     private func bare(_ text: String, file: String = "t.yaml") throws -> Bare { Bare(try read(text, file: file).root) }
 
-    private func errors(_ text: String, file: String = "t.yaml", _ expansion: Expansion = .from(environment)) -> [String] {
+    private func errors(_ text: String, file: String = "t.yaml", _ expansion: Expansion = .from(environment))
+        -> [String]
+    {
         let found = failure { () throws(Failure) in try read(text, file: file, expansion) }
         return found?.all.map(\.text) ?? []
     }
@@ -44,7 +47,8 @@ import Testing
 
     @Test func dollarSignsStandForThemselves() throws {
         for (scalar, expected) in [
-            ("$", "$"), ("$$", "$$"), ("$A", "$A"), ("$key", "$key"), ("$${A}", "${A}"), ("$$${A}", "$${A}"), ("$${", "${"),
+            ("$", "$"), ("$$", "$$"), ("$A", "$A"), ("$key", "$key"), ("$${A}", "${A}"), ("$$${A}", "$${A}"),
+            ("$${", "${"),
             ("a$", "a$"), ("{$}", "{$}"), ("$ {A}", "$ {A}"), ("$${A}${A}$$", "${A}5$$"), ("${REF}", "${B} $${B}"),
             ("${NONE:-$$x${B}", "$$x${B"), ("${NONE:-a:-b}", "a:-b"),
         ] {
@@ -53,7 +57,9 @@ import Testing
     }
 
     @Test func escapesOfTheFormatComeFirst() throws {
-        #expect(try bare(#"{"k": "\u0024{A}", "l": "$\u007bB}"}"#, file: "t.json") == .map(["k", "l"], [text("5"), text("saw")]))
+        #expect(
+            try bare(#"{"k": "\u0024{A}", "l": "$\u007bB}"}"#, file: "t.json")
+                == .map(["k", "l"], [text("5"), text("saw")]))
         #expect(try bare("k: \"\\x24{A}\"\n") == .map(["k"], [text("5")]))
         #expect(
             errors("k:\n  l: \"\\t${NONE}\"\n") == [
@@ -72,7 +78,8 @@ import Testing
         }
         #expect(
             known?.text
-                == "t.yaml:3:15: traits.a.b[0].type: the name of a trait cannot contain an environment variable; write the name")
+                == "t.yaml:3:15: traits.a.b[0].type: the name of a trait cannot contain an environment variable; write the name"
+        )
     }
 
     @Test func theColumnIsThatOfTheExpansion() {
@@ -102,8 +109,10 @@ import Testing
         let open = "t.yaml:1:4: k: '${' is not closed: expected ${NAME} or ${NAME:-default}" + advice
         let after = "t.yaml:1:4: k: expected '}' or ':-' after the name 'A'" + advice
         for (scalar, expected) in [
-            ("${", open), ("${A", open), ("${A:-x", open), ("${}", name), ("${1A}", name), ("${:-x}", name), ("${ A}", name),
-            ("${é}", name), ("${A:default}", after), ("${A-b}", after), ("${A }", after), ("${A${B}}", after), ("${A:}", after),
+            ("${", open), ("${A", open), ("${A:-x", open), ("${}", name), ("${1A}", name), ("${:-x}", name),
+            ("${ A}", name),
+            ("${é}", name), ("${A:default}", after), ("${A-b}", after), ("${A }", after), ("${A${B}}", after),
+            ("${A:}", after),
             ("${A.b}", after),
         ] {
             #expect(errors("k: \(scalar)\n") == [expected], "\(scalar)")
@@ -124,7 +133,9 @@ import Testing
                 "t.yaml:1:4: m: the value of the environment variable 'B' is not what the tag !!int says",
                 "t.yaml:1:4: n: the value of the environment variable 'REF' is not what the tag !!null says",
             ])
-        let form = failure { () throws(Failure) in try TraitDocument(try read("config: ${SECRETS:-hunter2}\ntraits: '${B}'\n")) }
+        let form = failure { () throws(Failure) in
+            try TraitDocument(try read("config: ${SECRETS:-hunter2}\ntraits: '${B}'\n"))
+        }
         #expect(form?.text.contains("hunter2") == false && form?.text.contains("saw") == false)
         #expect(form?.text.contains("the default of the environment variable 'SECRETS'") == true)
     }
@@ -132,7 +143,8 @@ import Testing
     @Test func aValueThatIsNotUTF8IsRefused() {
         let environment = Environment([("BAD", [0x66, 0xFF, 0x67])])
         #expect(
-            errors("k: x${BAD}\n", .from(environment)) == ["t.yaml:1:5: k: the environment variable 'BAD' is not UTF-8"])
+            errors("k: x${BAD}\n", .from(environment)) == ["t.yaml:1:5: k: the environment variable 'BAD' is not UTF-8"]
+        )
     }
 
     @Test func anUntrustedDocumentContainsNoVariables() throws {
