@@ -93,6 +93,8 @@ public struct Reload: Sendable {
             case trait
             /// A trait type was removed.
             case traitRemove
+            /// The copy of the environment was refreshed.
+            case environment
         }
     }
 
@@ -127,6 +129,8 @@ public struct Reload: Sendable {
             case override
             /// A rollback brought the value or definition back; the location is the one in the former content.
             case rollback
+            /// A variable of the environment; the layer is the prefix, and the file the name of the variable.
+            case environment
         }
     }
 

@@ -14,6 +14,14 @@ extension Runtime {
         public let marks: [String]
     }
 
+    /// Copies the environment again, on the calling thread: documents and values that depend on it change, as one reload.
+    ///
+    /// A runtime copies the environment when it opens and in this call, and reads it at no other time. No other thread may change the
+    /// environment meanwhile. If the reload fails, nothing changes, and the former copy stays.
+    public func refreshEnvironment() throws(InvivoError) {
+        try core.call { $0.pointee.runtime_refresh_environment(core.handle, $1) }
+    }
+
     /// Brings the content of a kept generation back, as a reload: documents, settings, assemblies and definitions.
     ///
     /// Everything else stays as it is: types, converters, processors, scopes, overrides, targets, observers and pools. A rollback can

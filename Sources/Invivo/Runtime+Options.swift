@@ -53,6 +53,9 @@ extension Runtime {
         public var quotesContent = true
         /// Whether declared dependencies of types are injected, such as `@Injected` properties.
         public var fillsInjected = true
+        /// Variables of the environment whose names begin with this set configuration values above all documents. With
+        /// "INVIVO__", the variable `INVIVO__audio__rate` sets `audio.rate`. nil: none.
+        public var environmentPrefix: String?
         /// The least level that is logged; `.silent` logs nothing.
         public var logLevel: LogLevel = .info
         /// Receives log entries, on any thread; never after close or in a forked child. nil: warnings and errors are
@@ -207,6 +210,7 @@ extension Runtime.Options {
         var raw = invivo_runtime_options()
         table.pointee.runtime_options_init_sized(&raw, MemoryLayout<invivo_runtime_options>.size)
         if let name { raw.name = try arena.name(name) }
+        if let environmentPrefix { raw.environment_prefix = try arena.name(environmentPrefix) }
         raw.default_domain = UInt32(home == .loop ? INVIVO_DOMAIN_LOOP : INVIVO_DOMAIN_OPENER)
         if pendingTargets == true { raw.flags |= UInt32(INVIVO_RUNTIME_PENDING_TARGETS) }
         if !fillsInjected { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) }

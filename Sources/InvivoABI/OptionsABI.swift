@@ -14,7 +14,7 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     var options = EngineOptions()
     guard let pointer else {
         options.fixed.host = HostOptions(
-            name: options.fixed.name, log: nil, logUserData: HostPointer(nil), logDestroy: nil)
+            name: options.fixed.name, environmentPrefix: nil, log: nil, logUserData: HostPointer(nil), logDestroy: nil)
         options.log = .standardError(name: options.fixed.name)
         return options
     }
@@ -31,13 +31,23 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
         | INVIVO_RUNTIME_WITHOUT_CONTENT
     try requireKnown(given.flags, flags, "options.flags", "INVIVO_RUNTIME_...")
     options.changeable = try RuntimeOptions(given)
+    if let prefix = try optionalText(given.environment_prefix, "options.environment_prefix") {
+        guard !prefix.isEmpty, !prefix.utf8.contains(UInt8(ascii: "=")) else {
+            throw Failure(
+                .argument,
+                "options.environment_prefix is \(prefix.isEmpty ? "empty" : "'\(prefix)'"); expected the beginning of the names "
+                    + "of variables, such as INVIVO__, or NULL for none")
+        }
+        options.fixed.environmentPrefix = prefix
+    }
     options.fixed.allowsPendingTargets = given.flags & UInt32(INVIVO_RUNTIME_PENDING_TARGETS) != 0
     options.fixed.fillsNeeds = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) == 0
     options.fixed.allowsForeignFiles = given.flags & UInt32(INVIVO_RUNTIME_FOREIGN_FILES) != 0
     options.fixed.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
     let userData = HostPointer(given.log_user_data)
     options.fixed.host = HostOptions(
-        name: options.fixed.name, log: given.log, logUserData: userData, logDestroy: given.log_destroy)
+        name: options.fixed.name, environmentPrefix: options.fixed.environmentPrefix, log: given.log,
+        logUserData: userData, logDestroy: given.log_destroy)
     var ended: (@Sendable () -> Void)?
     if let destroy = given.log_destroy { ended = { destroy(userData.raw) } }
     if let function = given.log {
@@ -114,6 +124,7 @@ extension FixedOptions {
         if allowsForeignFiles { raw.flags |= UInt32(INVIVO_RUNTIME_FOREIGN_FILES) }
         if !quotesContent { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) }
         raw.name = host?.name.pointer
+        raw.environment_prefix = host?.environmentPrefix?.pointer
         (raw.log, raw.log_user_data, raw.log_destroy) = (host?.log, host?.logUserData.raw, host?.logDestroy)
     }
 
@@ -133,6 +144,11 @@ extension FixedOptions {
         }
         func address<Function>(_ function: Function?) -> Int { function.map { unsafeBitCast($0, to: Int.self) } ?? 0 }
         guard address(given.log) == address(own.log) else { throw fixed("log", " is not the runtime's") }
+        let prefix = try optionalText(given.environment_prefix, "options.environment_prefix")
+        guard prefix.isSameName(as: environmentPrefix) else {
+            let own = environmentPrefix.map { "'\($0)'" } ?? "NULL"
+            throw fixed("environment_prefix", " is \(prefix.map { "'\($0)'" } ?? "NULL"), the runtime's is \(own)")
+        }
         guard given.log_user_data == own.log_user_data else { throw fixed("log_user_data", " is not the runtime's") }
         guard address(given.log_destroy) == address(own.log_destroy) else {
             throw fixed("log_destroy", " is not the runtime's")

@@ -119,3 +119,10 @@ public func invivo_source_close(_ source: invivo_source, _ error: UnsafeMutableP
         try Engine.of(document.runtime).close(document)
     }
 }
+
+@c @implementation
+public func invivo_runtime_refresh_environment(
+    _ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in try Engine.find(runtime.bits).refreshEnvironment() }
+}

@@ -119,6 +119,7 @@ public final class Application: Sendable {
     /// The errors in the form of each document, found without running code.
     private static func checkForm(_ specs: [FilePath], _ options: EngineOptions) throws(Failure) {
         var failures: [Failure] = []
+        let environment = Environment.copy()
         for path in specs {
             do throws(Failure) {
                 try ContentQuoting.allowed(options.fixed.quotesContent) { () throws(Failure) in
@@ -126,7 +127,7 @@ public final class Application: Sendable {
                     _ = try TraitDocument(
                         SpecReader.read(
                             content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown),
-                            limits: options.changeable.specLimits))
+                            limits: options.changeable.specLimits, .from(environment)))
                 }
             } catch { failures.append(error) }
         }

@@ -158,6 +158,7 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.history),
         fieldRange(of: \invivo_runtime_options.rule_timeout_ms),
         fieldRange(of: \invivo_runtime_options.revision),
+        fieldRange(of: \invivo_runtime_options.environment_prefix),
     ]
 }
 

@@ -1,20 +1,34 @@
 internal import HashTreeCollections
 public import InvivoBase
 
-/// The layers of the configuration (documents, then runtime settings) and their merged tree. A value: a plan edits a copy. The cost
+/// The layers of the configuration (documents, then the environment, then runtime settings) and their merged tree. A value: a plan edits a copy. The cost
 /// of an edit is proportional to the edit.
 public struct ConfigLayers: Sendable {
     /// The content of each document at its order, and the runtime settings above them.
     private var layers = LayerStack()
     private var settings = RuntimeSettings()
     public private(set) var tree = ConfigTree()
+    /// The copy of the environment from which the documents and the layer of the environment were read.
+    public private(set) var environment: Environment
 
-    public init() {}
+    /// The order of the layer of the environment: above all documents, and below the runtime settings.
+    private static let environmentOrder = RuntimeSettings.mergedOrder - 1
+
+    public init(_ environment: Environment = .empty) { self.environment = environment }
+
+    /// A new copy of the environment, with the values that it gives to paths.
+    public struct NewEnvironment: Sendable {
+        let copy: Environment
+        let node: ConfigNode?
+
+        public init(_ copy: Environment, _ node: ConfigNode?) { (self.copy, self.node) = (copy, node) }
+    }
 
     /// Replaces the content of documents, identified by their order (nil removes it), and changes runtime settings (nil withdraws
     /// the settings of the path and all paths below it). Returns all paths whose value changed, parents before children.
     public mutating func apply(
         documents changed: [(order: UInt64, node: ConfigNode?)],
+        environment changedEnvironment: NewEnvironment? = nil,
         settings changedSettings: [(path: String, node: ConfigNode?)]
     ) throws(Failure) -> [ConfigTree.Change] {
         var changes: [ConfigMerge.Change] = []
@@ -23,6 +37,10 @@ public struct ConfigLayers: Sendable {
             if old != nil || node != nil { changes.append(ConfigMerge.Change(order: order, old: old, new: node)) }
         }
         for (order, node) in changed { change(order, node) }
+        if let changedEnvironment {
+            environment = changedEnvironment.copy
+            change(Self.environmentOrder, changedEnvironment.node)
+        }
         if !changedSettings.isEmpty {
             let former = settings.layers
             for (path, node) in changedSettings { settings.set(path, node) }

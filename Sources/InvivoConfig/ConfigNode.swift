@@ -11,10 +11,13 @@ public struct ConfigNode: Sendable {
 
     public let content: Content
     public let location: Location
+    /// The part that environment variables have in the value; nil if they have none.
+    public let variables: VariableText?
 
-    public init(_ content: Content, at location: Location = Location()) {
+    public init(_ content: Content, at location: Location = Location(), variables: VariableText? = nil) {
         self.content = content
         self.location = location
+        self.variables = variables
     }
 
     /// Creates a map of unique names. Parts that are identical in `former`, source locations included, are shared with it.
@@ -23,6 +26,7 @@ public struct ConfigNode: Sendable {
         let map = ConfigMap(names: names, nodes: nodes, like: formerMap)
         content = .map(formerMap.flatMap { $0.isIdentical(to: map) ? $0 : nil } ?? map)
         self.location = location
+        variables = nil
     }
 
     /// Creates a node from a value without a document. If a map contains a name twice, the second value is merged over the first.
@@ -48,6 +52,7 @@ public struct ConfigNode: Sendable {
         default: content = .value(value)
         }
         self.location = location
+        variables = nil
     }
 
     /// Merges two maps; for all other content the later node wins.
@@ -102,7 +107,7 @@ public struct ConfigNode: Sendable {
 
     /// Returns whether both have the same content and source locations. Maps are compared by storage.
     func isIdentical(to other: ConfigNode) -> Bool {
-        guard location == other.location else { return false }
+        guard location == other.location, hasSameVariables(as: other) else { return false }
         switch (content, other.content) {
         case (.value(let one), .value(let two)): return one.isSame(as: two)
         case (.map(let one), .map(let two)): return one.isIdentical(to: two)
@@ -110,5 +115,25 @@ public struct ConfigNode: Sendable {
             return one.count == two.count && zip(one, two).allSatisfy { $0.isIdentical(to: $1) }
         default: return false
         }
+    }
+
+    private func hasSameVariables(as other: ConfigNode) -> Bool {
+        guard let variables, let others = other.variables else { return variables == nil && other.variables == nil }
+        return variables.isSame(as: others)
+    }
+
+    /// The part that environment variables have in the node, or in the first of its parts with one.
+    public var anyVariables: VariableText? {
+        if let variables { return variables }
+        switch content {
+        case .value: return nil
+        case .list(let items): return items.lazy.compactMap(\.anyVariables).first
+        case .map(let map): return map.lazy.compactMap { $0.node.anyVariables }.first
+        }
+    }
+
+    /// Returns a failure about the value, without the values of environment variables.
+    public func masked(_ failure: Failure, expected: String) -> Failure {
+        anyVariables?.masking(failure, expected: expected) ?? failure
     }
 }

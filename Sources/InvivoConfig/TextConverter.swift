@@ -53,12 +53,17 @@ public final class TextConverter: Sendable {
             let said = node.value
             guard !said.isNull else { return .null }
             do throws(Failure) { return try reader(said) } catch {
-                throw Failure.gathered(error.all.map(node.located)) ?? error
+                throw Failure.gathered(error.all.map { node.located($0, expected) }) ?? error
             }
         }
         guard case .value(.string(let text)) = node.content else { return nil }
-        return try value(text, format, at: node.location)
+        do throws(Failure) { return try value(text, format, at: node.location) } catch {
+            throw node.masked(error, expected: expected)
+        }
     }
+
+    /// What the converter reads, for errors without the value.
+    private var expected: String { "a value for the converter '\(name)'" }
 
     /// A failure gets the source location of the string.
     public func value(_ text: String, _ format: TextFormat, at location: Location = Location()) throws(Failure) -> Value
@@ -86,6 +91,12 @@ public enum Taker {
         case .property(let property): property.kind
         case .parameter(_, let parameter): parameter.kind
         }
+    }
+
+    /// What it accepts, for errors without the value.
+    public var expected: String {
+        if case .parameter(_, let parameter) = self, let type = parameter.typeName { return withArticle(type) }
+        return kind == .any ? "another kind of value" : kind.withArticle
     }
 
     /// The converter that reads strings for it; nil if a string stays a string.
@@ -128,21 +139,22 @@ extension ConfigNode {
         let property: Property? = if case .property(let property) = taker { property } else { nil }
         let read = try read(property, taker.kind, taker.converter, converter)
         do throws(Failure) { return try taker.checked(read) } catch {
-            throw Failure.gathered(error.all.map(located)) ?? error
+            throw Failure.gathered(error.all.map { located($0, taker.expected) }) ?? error
         }
     }
 
     /// The failure with the source location of its part of the node. Its path leads to that part after the first name.
-    fileprivate func located(_ failure: Failure) -> Failure {
+    /// `expected` is for an error about the value of an environment variable, which is not shown.
+    fileprivate func located(_ failure: Failure, _ expected: String) -> Failure {
         var located = failure
-        guard located.location.line == 0 else { return located }
+        guard located.location.line == 0 else { return masked(located, expected: expected) }
         var node = self
         for name in failure.path.split(separator: ".").dropFirst() {
             guard let inner = node.inner(String(name)) else { break }
             node = inner
         }
         located.location = node.location
-        return located
+        return node.masked(located, expected: expected)
     }
 
     /// The entry of a map by its name, the item of a list by its number.
@@ -157,8 +169,12 @@ extension ConfigNode {
         switch content {
         case .value(.string(let text)):
             guard let converter = name.flatMap(converter) else { return .string(text) }
-            return try converter.value(text, TextFormat(kind: kind, unit: property?.unit, folder: folder), at: location)
-        case .value(let value): return value
+            return try read(text, kind, property, by: converter)
+        case .value(let value):
+            // A value of a variable is a string until its receiver asks for something else.
+            guard let text = variables?.text, !kind.isNumber, kind != .bool else { return value }
+            if let converter = name.flatMap(converter) { return try read(text, kind, property, by: converter) }
+            return kind == .string ? .string(text) : value
         case .list(let items): return .list(items.map(\.value))
         case .map(let map):
             var values: [(name: String, value: Value)] = []
@@ -170,6 +186,15 @@ extension ConfigNode {
                 values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))
             }
             return .map(values)
+        }
+    }
+
+    private func read(
+        _ text: String, _ kind: ValueKind, _ property: Property?, by converter: TextConverter
+    ) throws(Failure) -> Value {
+        let format = TextFormat(kind: kind, unit: property?.unit, folder: folder)
+        do throws(Failure) { return try converter.value(text, format, at: location) } catch {
+            throw masked(error, expected: kind == .any ? "a '\(converter.name)'" : kind.withArticle)
         }
     }
 

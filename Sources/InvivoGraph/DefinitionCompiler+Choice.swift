@@ -13,7 +13,8 @@ extension DefinitionCompiler {
             return recipe(.choice(chooser, options), slots: [])
         }
         guard let index = choice.options.firstIndex(where: { $0.when.fits(value) }) else {
-            tell(noOption(value, choice.options.map(\.when), definition, at: placeOfValue(choice.chooser)))
+            let failure = noOption(value, choice.options.map(\.when), definition, at: placeOfValue(choice.chooser))
+            tell(node(of: choice.chooser)?.masked(failure, expected: "the value of an option") ?? failure)
             return nil
         }
         // Options that are not selected now must be defined, too.

@@ -109,7 +109,8 @@ extension DefinitionCompiler {
         node(of: source)?.location ?? definition.location
     }
 
-    private func node(of source: Injection.Source) -> ConfigNode? {
+    /// The configuration value that a constant is.
+    func node(of source: Injection.Source) -> ConfigNode? {
         switch source.kind {
         case .config(let path, _, _):
             for candidate in ConfigPath.candidates(path.text, for: definition) {
@@ -199,7 +200,7 @@ extension DefinitionCompiler {
             if isPlaces, taker.kind == .object {
                 fail(
                     .type,
-                    "\(site): expected an object of '\(name)', got \(node.value.withKind): no converter is named '\(name)', "
+                    "\(site): expected an object of '\(name)', got \(node.variables?.described ?? node.value.withKind): no converter is named '\(name)', "
                         + "and an object is given by its key")
                 return .arguments
             }
@@ -215,7 +216,9 @@ extension DefinitionCompiler {
             let query = TextFormat(kind: taker.kind, unit: unit, folder: node.folder)
             // A value that is not a string needs no conversion.
             guard let read = try converter.value(of: node, query) else { return .config(ids, .value(node.value)) }
-            return .config(ids, .value(try taker.checked(read)))
+            do throws(Failure) { return .config(ids, .value(try taker.checked(read))) } catch {
+                throw node.masked(error, expected: taker.expected)
+            }
         } catch {
             if let configured, !ids.isEmpty {
                 return failed(

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoLoop
 
 // The values that the phases of a reload pass on. They are classes, because a copy of a set or plan would retain dozens
@@ -22,11 +23,14 @@ final class Staged {
     let documents: [(document: Document, next: Document.State)]
     /// The content that a rollback brings back.
     let restored: FormerContent?
+    /// The new copy of the environment, with its layer; nil if they stay.
+    let environment: ConfigLayers.NewEnvironment?
 
     init(
         _ set: ChangeSet, _ documents: [(document: Document, next: Document.State)] = [],
-        restoring restored: FormerContent? = nil
+        environment: ConfigLayers.NewEnvironment? = nil, restoring restored: FormerContent? = nil
     ) {
+        self.environment = environment
         self.set = set
         self.documents = documents
         self.restored = restored

@@ -30,6 +30,7 @@ public struct Cause: Sendable, Equatable {
         case more
         case trait
         case traitRemove
+        case environment
 
         /// The words around the name in the text of a part.
         var words: (before: String, after: String) {
@@ -60,6 +61,7 @@ public struct Cause: Sendable, Equatable {
             case .more: ("...", "")
             case .trait: ("trait ", "")
             case .traitRemove: ("remove trait ", "")
+            case .environment: ("environment", "")
             }
         }
     }

@@ -6,8 +6,9 @@ extension ConfigNode {
     /// Fails if the value at `path` is not of the kind as which the host reads it.
     func require(_ kind: ValueKind, at path: String) throws(Failure) {
         do throws(Failure) { _ = try value.converted(to: kind) } catch {
+            let failure = masked(error, expected: kind.withArticle)
             throw Failure(
-                error.code, "the host reads it as \(kind.withArticle): \(error.message)", path: "config.\(path)",
+                failure.code, "the host reads it as \(kind.withArticle): \(failure.message)", path: "config.\(path)",
                 at: location)
         }
     }
@@ -44,14 +45,16 @@ extension ConfigNode {
                 nodes.append(try ConfigNode(spec: entry.value, like: before, &steps))
             }
             self.init(names: names, nodes: nodes, at: node.location, like: former)
-        default: self.init(ConfigNode.Content.value(try Value(spec: node)), at: node.location)
+        default:
+            self.init(
+                ConfigNode.Content.value(try Value(spec: node)), at: node.location, variables: node.variables)
         }
     }
 }
 
 /// A map of the configuration while the keys of one document are added. The cost of a key depends on its path, not on
 /// the size of the map.
-private final class GrowingMap {
+final class GrowingMap {
     private enum Part {
         case node(ConfigNode)
         case map(GrowingMap)

@@ -36,7 +36,8 @@ public final class Document: @unchecked Sendable {
     /// The hash of the file as it was last read; nil if it was not read.
     var read: ContentHash?
     /// The bytes that could not be parsed, with the error.
-    var unparsable: (hash: ContentHash, failure: Failure)?
+    /// They may be parsed with another environment.
+    var unparsable: (hash: ContentHash, failure: Failure, environment: Environment)?
 
     /// The file has other bytes than the content that a rollback has brought back. They are refused until other bytes are read.
     struct Divergence: Sendable {
@@ -57,6 +58,12 @@ public final class Document: @unchecked Sendable {
 
     /// The cause that names it when it is opened, changed or read again.
     public var cause: Cause.Kind { path == nil ? .document : .file }
+
+    /// Whether its strings may contain environment variables. The host has opened every source that there is, and trusts it.
+    var isTrusted: Bool { true }
+
+    /// The treatment of environment variables in its text.
+    func expansion(from environment: Environment) -> Expansion { isTrusted ? .from(environment) : .refused }
 
     func open() -> UInt64 { handle.open(self) }
 
@@ -84,14 +91,17 @@ public final class NewDocument: Sendable {
 
 extension Document.State {
     /// Takes in a text. `document` has the former state.
-    mutating func read(_ text: [UInt8], of document: Document, _ limits: SpecLimits) throws(Failure) {
+    mutating func read(
+        _ text: [UInt8], of document: Document, _ limits: SpecLimits, _ environment: Environment
+    ) throws(Failure) {
         self.text = text
         let parsed = try SpecReader.read(
-            text, file: document.name, format: SpecFormat.of(fileName: document.name), limits: limits)
+            text, file: document.name, format: SpecFormat.of(fileName: document.name), limits: limits,
+            document.expansion(from: environment))
         let said = try TraitDocument(parsed, like: document.state.traits)
         config = try said.config.map { config throws(Failure) in
             try ConfigNode(document: config, like: document.state.config)
         }
-        if !said.isEmpty { traits = said }
+        traits = said.isEmpty ? TraitDocument(naming: said.variables) : said
     }
 }

@@ -375,11 +375,13 @@ final class Documents: Sendable {
 
     /// Returns the stage of a change set, which reads its files. Files that are open for writing are left out where they are followed, and
     /// refused otherwise, unless they have been open for long or `heedingWriters` is false.
-    func stage(for set: ChangeSet, heedingWriters: Bool) -> Stage {
+    func stage(for set: ChangeSet, heedingWriters: Bool, _ environment: Environment) -> Stage {
         Stage(
             options: container.options.current, log: container.log,
             thread: set.documents.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
-            heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)))
+            heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)),
+            open: set.rebuilds.environment == nil ? [] : open, environment: environment,
+            environmentPrefix: options.environmentPrefix)
     }
 
     // MARK: facts and close

@@ -54,6 +54,15 @@ extension Engine {
         }
     }
 
+    /// Copies the environment on this thread. If it has changed, the documents that name a changed variable are read again, and
+    /// the layer of the environment changes: one reload. If it fails, the former copy stays.
+    public func refreshEnvironment() throws(Failure) {
+        try reloader.commit(ChangeSet(Cause(.environment))) { (set) throws(Failure) in
+            let copy = Environment.copy()
+            if !copy.isSame(as: generations.snapshot.config.environment) { set.rebuilds = [.environment(copy)] }
+        }
+    }
+
     /// Closes a document. One that no set has opened yet is left out of the set.
     public func close(_ document: Document) throws(Failure) {
         try turns.take()

@@ -70,6 +70,11 @@ public final class Engine: Sendable {
             throw Failure(
                 .unsupported, "this kernel has no membarrier(PRIVATE_EXPEDITED); Linux 4.14 or later is needed")
         }
+        let copy = Environment.copy()
+        let environment = try ContentQuoting.allowed(options.quotesContent) { () throws(Failure) in
+            ConfigLayers.NewEnvironment(
+                copy, try EnvironmentLayer.node(copy, options.environmentPrefix, given.changeable.specLimits))
+        }
         guard let (core, tag) = Readers.takeCore() else {
             throw Failure(.tooLarge, "\(IV_CORES) runtimes are open in this process; close one first")
         }
@@ -115,7 +120,8 @@ public final class Engine: Sendable {
         }
         core.pointee.engine = Unmanaged.passRetained(container).toOpaque()
         engine.keepAlive()
-        let graph = container.currentGraph()
+        // Fails only if the memory for names is exhausted.
+        let graph = (try? engine.generations.begin(environment)) ?? container.currentGraph()
         _ = container.monitor.locked { container.current.publish(graph, to: core) }
         iv_store_u64(iv_core_tag(core), tag)
         _ = iv_add_u64(iv_live_runtimes(), 1)

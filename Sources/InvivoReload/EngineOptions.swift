@@ -18,6 +18,8 @@ public struct FixedOptions: Sendable {
     public var fillsNeeds = true
     public var allowsForeignFiles = false
     public var quotesContent = true
+    /// The beginning of the names of variables that are a layer of the configuration; nil without that layer.
+    public var environmentPrefix: String?
     /// For the host that reads the options; nil if it has given none in C.
     public var host: HostOptions?
     public init() {}
@@ -29,13 +31,17 @@ public final class HostOptions: Sendable {
     public typealias Destroy = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
     public let name: CText
+    public let environmentPrefix: CText?
     public let log: Write?
     public let logUserData: HostPointer
     public let logDestroy: Destroy?
     private let strings = CStrings()
 
-    public init(name: String, log: Write?, logUserData: HostPointer, logDestroy: Destroy?) {
+    public init(
+        name: String, environmentPrefix: String?, log: Write?, logUserData: HostPointer, logDestroy: Destroy?
+    ) {
         self.name = strings.text(name)
+        self.environmentPrefix = environmentPrefix.map { [strings] in strings.text($0) }
         (self.log, self.logUserData, self.logDestroy) = (log, logUserData, logDestroy)
     }
 }

@@ -59,13 +59,17 @@ struct FormerDocument: Sendable {
     }
 
     /// Returns the content as the state of a document.
-    func state(of document: Document, _ limits: SpecLimits) throws(Failure) -> Document.State {
+    func state(
+        of document: Document, _ limits: SpecLimits, _ environment: Environment
+    ) throws(Failure) -> Document.State {
         var state = Document.State()
         guard isOpen else { return state }
         state.isOpen = true
         state.config = config
         state.hash = hash
-        if hash != nil { try state.read(text(live: document.state.text), of: document, limits) }
+        if hash != nil {
+            try state.read(text(live: document.state.text), of: document, limits, environment)
+        }
         return state
     }
 }

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoGraph
 internal import InvivoSpec
 internal import InvivoTraits
@@ -55,13 +56,34 @@ final class GenerationStore: Sendable {
         }
         let content = try history.content(of: number)
         var states: [(document: Document, next: Document.State)] = []
-        for (document, former) in content.documents where !former.isSame(as: document.state) {
-            states.append((document, try former.state(of: document, limits)))
+        // Of the same generation as the documents.
+        let current = snapshot.config.environment
+        let environment = content.config?.environment ?? current
+        for (document, former) in content.documents
+        where !former.isSame(as: document.state)
+            || current.differs(from: environment, in: document.state.traits.variables)
+        {
+            states.append((document, try former.state(of: document, limits, environment)))
         }
         return Staged(set, states, restoring: content)
     }
 
     // MARK: the store
+
+    /// Sets the first copy of the environment, with the values that it gives to paths. Before the runtime is open. Returns the
+    /// first graph.
+    func begin(_ first: ConfigLayers.NewEnvironment) throws(Failure) -> Graph {
+        var layers = ConfigLayers()
+        let changes = try layers.apply(documents: [], environment: first, settings: [])
+        state.withLock { $0 = Snapshot(config: layers) }
+        let graph = container.currentGraph()
+        guard !changes.isEmpty else { return graph }
+        var editor = GraphEditor(graph)
+        for change in changes {
+            editor.set(change.node.map { ConfigValue($0) }, at: try container.names.intern(config: change.path))
+        }
+        return editor.finish(generation: graph.generation, keys: container.keys)
+    }
 
     /// Stores the generation of a plan whose steps were carried out. By the thread that has the turn.
     func publish(_ plan: Plan, _ findings: LayerFindings, _ next: Graph) {

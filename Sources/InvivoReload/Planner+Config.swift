@@ -12,10 +12,11 @@ extension Planner {
             return try plan(layers, layers.tree.changes(since: before.config.tree), &failures)
         }
         let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
-        guard !said.isEmpty || !staged.set.configured.isEmpty else { return ConfigPlan() }
+        guard !said.isEmpty || !staged.set.configured.isEmpty || staged.environment != nil else { return ConfigPlan() }
         var next = before.config
         let changes = try next.apply(
-            documents: said.map { ($0.document.order, $0.next.config) }, settings: staged.set.configured)
+            documents: said.map { ($0.document.order, $0.next.config) }, environment: staged.environment,
+            settings: staged.set.configured)
         return try plan(next, changes, &failures)
     }
 

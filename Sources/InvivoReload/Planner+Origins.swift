@@ -7,9 +7,11 @@ struct Origins {
     private let staged: [Document]
     private let open: [Document]
     private let manifest: String
+    private let environmentPrefix: String?
     private let isRollback: Bool
 
-    init(_ staged: Staged, _ open: [Document], manifest: String) {
+    init(_ staged: Staged, _ open: [Document], manifest: String, environmentPrefix: String?) {
+        self.environmentPrefix = environmentPrefix
         self.staged = staged.documents.map(\.document)
         self.open = open
         self.manifest = manifest
@@ -24,7 +26,13 @@ struct Origins {
         // A changed value is nearly always one of a document that changes.
         let document =
             staged.first { $0.name == location.file } ?? open.first { $0.name == location.file }
-        guard let document else { return Report.Origin(.call) }
+        guard let document else {
+            // A value of the environment has the name of its variable as the file, and no line.
+            if let environmentPrefix, location.line == 0, location.file.rest(after: environmentPrefix) != nil {
+                return Report.Origin(.environment, environmentPrefix)
+            }
+            return Report.Origin(.call)
+        }
         return Report.Origin(document.path == nil ? .document : .file, document.name)
     }
 

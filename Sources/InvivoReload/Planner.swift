@@ -29,6 +29,7 @@ struct Planner {
     struct Limits {
         var allowsPendingTargets = false
         var maxEachEntries = 10_000
+        var environmentPrefix: String?
     }
 
     /// Returns the plan of a staged change set, or all errors at once.
@@ -48,7 +49,9 @@ struct Planner {
         let traitTypes = planTraitTypes(set.traitChanges, &failures)
         let wiring = NextWiring(
             staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules,
-            traitTypes: traitTypes, origins: Origins(staged, documents, manifest: manifest))
+            traitTypes: traitTypes,
+            origins: Origins(
+                staged, documents, manifest: manifest, environmentPrefix: limits.environmentPrefix))
         nameFindings(&failures, wiring)
         validateTargets(wiring, &failures)
         checkResets(wiring, &failures)

@@ -1,3 +1,4 @@
+internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
@@ -13,9 +14,16 @@ enum Rebuild: Sendable {
     case overtaken([UInt32: OvertakenBuild])
     /// Definitions that are blocked on types are planned again, because a type was registered.
     case blockedOnTypes
+    /// There is a new copy of the environment: documents that name a changed variable are read again.
+    case environment(Environment)
 
-    /// Whether it is about instances, not about definitions.
-    var isOfInstances: Bool { if case .blockedOnTypes = self { false } else { true } }
+    /// Whether it is about instances, not about definitions or the configuration.
+    var isOfInstances: Bool {
+        switch self {
+        case .blockedOnTypes, .environment: false
+        case .key, .scope, .pool, .overtaken: true
+        }
+    }
 }
 
 extension [Rebuild] {
@@ -33,6 +41,11 @@ extension [Rebuild] {
         reduce(into: [:]) { all, rebuild in
             if case .overtaken(let overtaken) = rebuild { all.merge(overtaken) { $0.joined($1) } }
         }
+    }
+
+    /// The new copy of the environment; nil if it stays.
+    var environment: Environment? {
+        reduce(nil) { former, rebuild in if case .environment(let copy) = rebuild { copy } else { former } }
     }
 
     /// Whether definitions that are blocked on types are planned again.

@@ -184,7 +184,8 @@ extension Reloader {
             prepared.outcome = .failed(failure)
             return prepared
         }
-        let stage = documents.stage(for: set, heedingWriters: heedingWriters)
+        let stage = documents.stage(
+            for: set, heedingWriters: heedingWriters, generations.snapshot.config.environment)
         targets.removeGone()
         turns.name(set.cause(besides: []))
         if let first = set.cause.parts.first, first.kind == .manifest { manifest.withLock { $0 = first.name } }
@@ -235,7 +236,8 @@ extension Reloader {
             },
             limits: Planner.Limits(
                 allowsPendingTargets: options.allowsPendingTargets,
-                maxEachEntries: container.options.current.maxEachEntries),
+                maxEachEntries: container.options.current.maxEachEntries,
+                environmentPrefix: options.environmentPrefix),
             documents: documents.open, manifest: manifest.withLock { $0 })
     }
 

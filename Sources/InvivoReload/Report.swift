@@ -41,9 +41,10 @@ public final class Report: Sendable {
             case manifest
             case override
             case rollback
+            case environment
         }
         public let kind: Kind
-        /// The name of the document or assembly, or "".
+        /// The name of the document or assembly, the prefix of the environment's variables, or "".
         public let layer: String
 
         init(_ kind: Kind, _ layer: String = "") { (self.kind, self.layer) = (kind, layer) }

@@ -8,18 +8,29 @@ extension JsonReader {
         while let byte = peek, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { at += 1 }
         if peek == UInt8(ascii: "\"") {
             at += 1
-            return try put(UnsafeBufferPointer(rebasing: bytes[start..<at - 1]), isKey: isKey, at: position)
+            return try put(
+                UnsafeBufferPointer(rebasing: bytes[start..<at - 1]), isKey: isKey, at: position, isAsWritten: true)
         }
         let decoded = try escapedString(begun: Array(bytes[start..<at]), at: position)
         try decoded.span.withUnsafeBufferPointer { text throws(Failure) in
-            try put(text, isKey: isKey, at: position)
+            try put(text, isKey: isKey, at: position, isAsWritten: false)
         }
     }
 
     private mutating func put(
-        _ text: UnsafeBufferPointer<UInt8>, isKey: Bool, at position: Position
+        _ text: UnsafeBufferPointer<UInt8>, isKey: Bool, at position: Position, isAsWritten: Bool
     ) throws(Failure) {
-        if isKey { try tree.key(text, at: position) } else { try tree.add(text, at: position) }
+        if isKey { return try tree.key(text, at: position) }
+        let content: () -> Position? = {
+            isAsWritten ? Position(line: position.line, column: position.column + 1) : nil
+        }
+        switch try tree.expanded(text, at: position, content: content) {
+        case .same: try tree.add(text, at: position)
+        case .wrong: try tree.add(.null, at: position)
+        case .text(let expanded, let variables):
+            tree.note(variables)
+            try expanded.span.withUnsafeBufferPointer { text throws(Failure) in try tree.add(text, at: position) }
+        }
     }
 
     private mutating func escapedString(begun: [UInt8], at position: Position) throws(Failure) -> [UInt8] {

@@ -11,21 +11,23 @@ struct JsonReader {
     var cursor = TextCursor()
     var tree: TreeBuilder
 
-    /// The root, or nil if there are only blanks.
-    static func read(_ text: SourceText, limits: SpecLimits) throws(Failure) -> SpecNode? {
-        var reader = JsonReader(text, limits)
+    /// The document, or nil if there are only blanks.
+    static func read(
+        _ text: SourceText, limits: SpecLimits, _ expansion: Expansion
+    ) throws(Failure) -> SpecDocument? {
+        var reader = JsonReader(text, limits, expansion)
         reader.skipBlanks()
         if reader.at == reader.bytes.count { return nil }
         try reader.value()
         reader.skipBlanks()
         if reader.at < reader.bytes.count { throw reader.unexpected("the end of the document") }
-        return try reader.tree.root()
+        return try reader.tree.document()
     }
 
-    private init(_ text: SourceText, _ limits: SpecLimits) {
+    private init(_ text: SourceText, _ limits: SpecLimits, _ expansion: Expansion) {
         self.text = text
         bytes = text.bytes
-        tree = TreeBuilder(limits: limits, for: text)
+        tree = TreeBuilder(limits: limits, for: text, expansion)
     }
 
     private mutating func value() throws(Failure) {

@@ -45,6 +45,10 @@ struct SourceText {
         isASCII ? bytes.count : bytes.reduce(into: 0) { count, byte in count &+= byte & 0xC0 != 0x80 ? 1 : 0 }
     }
 
+    func contains(_ character: Unicode.Scalar) -> Bool {
+        bytes.baseAddress.map { memchr($0, Int32(character.value), bytes.count) != nil } ?? false
+    }
+
     /// Whether the text consists of blanks, line breaks and comments of YAML.
     var isBlankOrComments: Bool {
         var isComment = false

@@ -71,10 +71,13 @@ public struct SpecEntry: Sendable {
 public struct SpecDocument: Sendable {
     public let root: SpecNode
     public let file: String
+    /// The environment variables that the text names.
+    public let variables: [String]
 
-    public init(root: SpecNode, file: String) {
+    public init(root: SpecNode, file: String, variables: [String] = []) {
         self.root = root
         self.file = file
+        self.variables = variables
     }
 }
 
@@ -107,6 +110,14 @@ extension SpecNode {
         return items
     }
 
+    /// The part that environment variables have in the value; nil if they have none.
+    public var variables: VariableText? { tree.variables(index) }
+
+    /// The part that environment variables have in the value, or in the first of its parts with one.
+    public var anyVariables: VariableText? { tree.anyVariables(index) }
+
+    public var hasVariables: Bool { anyVariables != nil }
+
     /// The text, if this is a text.
     public var text: String? { tree.value(index).kind == .text ? tree.string(index) : nil }
 
@@ -121,7 +132,8 @@ extension SpecNode {
 
     /// A description of the value for error messages: "the text 'saw'", "a list", "nothing".
     public var described: String {
-        switch content {
+        if let variables { return "the value of \(variables.described)" }
+        return switch content {
         case .null: "nothing"
         case .bool(let value): "the boolean \(value)"
         case .integer(let value): "the integer \(value)"

@@ -25,9 +25,11 @@ public enum SpecReader {
     /// Reads one document. The bytes are borrowed for the call.
     ///
     /// Fails with `.tooLarge` (a limit), `.encoding` (not UTF-8), `.empty` (blanks and comments only), `.syntax` (not
-    /// well-formed, or a construct that is refused here), or `.range` (a number that no 64 bits hold).
+    /// well-formed, or a construct that is refused here), or `.range` (a number that no 64 bits hold). A variable that is not
+    /// set, or that the document must not use, is `.spec`.
     public static func read(
-        _ bytes: UnsafeRawBufferPointer, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
+        _ bytes: UnsafeRawBufferPointer, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits(),
+        _ expansion: Expansion = .none
     ) throws(Failure) -> SpecDocument {
         guard bytes.count <= limits.bytes else {
             throw Failure(
@@ -37,12 +39,12 @@ public enum SpecReader {
                 at: Location(file: file))
         }
         let text = try SourceText(bytes, file: file)
-        let root: SpecNode?
+        let document: SpecDocument?
         do throws(Failure) {
-            root =
+            document =
                 switch format {
-                case .yaml: try YamlReader.read(text, limits: limits)
-                case .json: try JsonReader.read(text, limits: limits)
+                case .yaml: try YamlReader.read(text, limits: limits, expansion)
+                case .json: try JsonReader.read(text, limits: limits, expansion)
                 }
         } catch {
             guard error.code == .syntax else { throw error }
@@ -50,30 +52,32 @@ public enum SpecReader {
             failure.message += SpecFormat.hint(fileName: file)
             throw failure
         }
-        guard let root else {
+        guard let document else {
             let comments = format == .yaml ? " or comments" : ""
             throw Failure(
                 .empty, "the document is empty (no text, or only blanks\(comments)); write {} if nothing is to hold",
                 at: Location(file: file))
         }
         let hint = SpecFormat.hint(fileName: file)
-        guard hint.isEmpty || root.entries != nil else {
+        guard hint.isEmpty || document.root.entries != nil else {
             throw Failure(.syntax, "the document is no map\(hint)", at: Location(file: file))
         }
-        return SpecDocument(root: root, file: file)
+        return document
     }
 
     public static func read(
-        _ bytes: [UInt8], file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
+        _ bytes: [UInt8], file: String, format: SpecFormat, limits: SpecLimits = SpecLimits(),
+        _ expansion: Expansion = .none
     ) throws(Failure) -> SpecDocument {
         try bytes.span.withUnsafeBytes { bytes throws(Failure) in
-            try read(bytes, file: file, format: format, limits: limits)
+            try read(bytes, file: file, format: format, limits: limits, expansion)
         }
     }
 
     public static func read(
-        _ text: String, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
+        _ text: String, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits(),
+        _ expansion: Expansion = .none
     ) throws(Failure) -> SpecDocument {
-        try read(Array(text.utf8), file: file, format: format, limits: limits)
+        try read(Array(text.utf8), file: file, format: format, limits: limits, expansion)
     }
 }

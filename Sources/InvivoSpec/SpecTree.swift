@@ -29,6 +29,8 @@ final class SpecTree: Sendable {
         fileprivate(set) var values: ContiguousArray<Value> = []
         fileprivate(set) var positions: ContiguousArray<Position> = []
         fileprivate(set) var bytes: ContiguousArray<UInt8> = []
+        /// The values that environment variables have a part in, by their index.
+        fileprivate(set) var variables: [Int: VariableText] = [:]
         /// The keys of long maps, by the index of the map.
         fileprivate var keys: [Int: KeyTable] = [:]
 
@@ -47,6 +49,14 @@ final class SpecTree: Sendable {
     func location(_ index: Int) -> Location { parts.positions[index].location(in: file) }
 
     func string(_ index: Int) -> String { parts.string(index) }
+
+    /// The variables of a value, or of the first of its parts with some.
+    func anyVariables(_ index: Int) -> VariableText? {
+        guard !parts.variables.isEmpty else { return nil }
+        return (index..<end(index)).lazy.compactMap { self.variables($0) }.first
+    }
+
+    func variables(_ index: Int) -> VariableText? { parts.variables.isEmpty ? nil : parts.variables[index] }
 
     /// The index after a value and its parts.
     func end(_ index: Int) -> Int { parts.end(index) }
@@ -126,6 +136,9 @@ extension SpecTree.Parts {
         var text = text
         text.withUTF8 { append($0, at: position) }
     }
+
+    /// Notes the variables that have a part in the next value.
+    mutating func note(_ variables: VariableText) { self.variables[values.count] = variables }
 
     /// Ends a list or map.
     mutating func close(_ index: Int, count: Int) {

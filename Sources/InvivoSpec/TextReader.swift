@@ -20,6 +20,21 @@ public enum TextReader {
         }
     }
 
+    /// The content of a plain scalar of YAML that is no string; nil for a string.
+    public static func plain(_ text: String) -> SpecNode.Content? {
+        guard !text.isEmpty, case .content(let content) = resolve(text) else { return nil }
+        return content
+    }
+
+    /// The content of a plain scalar of YAML.
+    public static func scalar(_ text: String) throws(Failure) -> SpecNode.Content {
+        switch resolve(text) {
+        case .content(let content): return content
+        case .text: return .text(text)
+        case .outOfRange(let message): throw Failure(.range, message)
+        }
+    }
+
     /// A number with a unit, such as 1.2 kHz, converted to the receiver's unit. With a unit of time also the forms of
     /// `duration`. Nil for everything else.
     public static func quantity(_ text: String, unit: String) -> Double? {

@@ -18,9 +18,13 @@ public struct TraitDocument: Sendable {
 
     /// The configuration paths that conditions read, of traits that were not in the former version.
     public let conditions: [String]
+    /// The environment variables that the document names.
+    public let variables: [String]
 
-    /// An empty document.
-    public init() { (config, targets, origins, conditions) = (nil, nil, [], []) }
+    /// An empty document, which names environment variables.
+    public init(naming variables: [String] = []) {
+        (config, targets, origins, conditions, self.variables) = (nil, nil, [], [], variables)
+    }
 
     /// Reports all errors at once, as `.spec`. Traits that are the same in a former version of the document are not
     /// checked again.
@@ -30,6 +34,7 @@ public struct TraitDocument: Sendable {
         origins = try Self.origins(of: targets, like: former, &checker)
         config = Self.config(of: document.root, &checker)
         conditions = checker.conditions
+        variables = document.variables
         try checker.failures.throwIfAny()
     }
 
@@ -163,6 +168,11 @@ public final class TraitOrigin: Sendable {
         let (tree, key) = current.withLock { $0 }
         return tree.location(key + offset)
     }
+
+    func variables(_ offset: Int) -> VariableText? {
+        let (tree, key) = current.withLock { $0 }
+        return tree.anyVariables(key + offset)
+    }
 }
 
 /// The location of a value in the traits of a target, in the version of the document that is in effect.
@@ -179,6 +189,9 @@ public struct TraitLocation: Sendable {
     }
 
     public var location: Location { origin?.location(offset) ?? Location() }
+
+    /// The part that environment variables have in the value; nil if they have none.
+    public var variables: VariableText? { origin?.variables(offset) }
 }
 
 /// One trait: its type and its parameters, the same for the short and the long form.
@@ -321,6 +334,13 @@ extension TraitDocument {
             return nil
         }
         if let type = entries.first(where: { $0.key == "type" }) {
+            guard type.value.variables == nil else {
+                checker.fail(
+                    "the name of a trait cannot contain an environment variable; write the name",
+                    path: path.key("type"),
+                    at: type.value.location)
+                return nil
+            }
             guard let name = checker.text(type.value, "the name of a trait", path: path.key("type")) else { return nil }
             return TraitSpec(
                 type: name, typeLocation: type.value.location, parameters: entries.filter { $0.key != "type" },

@@ -20,17 +20,21 @@ struct TreeBuilder {
     private var stack: [Frame] = []
     private var nodes = 0
     private var steps = LoadSteps()
+    private let expansion: DocumentExpansion
 
-    init(limits: SpecLimits, for text: SourceText) {
+    init(limits: SpecLimits, for text: SourceText, _ expansion: Expansion) {
         self.limits = limits
         file = text.file
+        self.expansion = DocumentExpansion(expansion, text, limits)
         parts = SpecTree.Parts(textLength: text.bytes.count)
     }
 
-    /// The root of the complete tree; nil if there was no value. Fails with the problems that were reported.
-    consuming func root() throws(Failure) -> SpecNode? {
+    /// The document of the complete tree; nil if there was no value. Fails with the problems that were reported.
+    consuming func document() throws(Failure) -> SpecDocument? {
         try problems.throwIfAny()
-        return nodes == 0 ? nil : SpecNode(SpecTree(parts, file: file), 0)
+        guard nodes > 0 else { return nil }
+        return SpecDocument(
+            root: SpecNode(SpecTree(parts, file: file), 0), file: file, variables: expansion.variables)
     }
 
     /// Whether the next value of the innermost map is a key.
@@ -95,6 +99,44 @@ struct TreeBuilder {
         complete()
     }
 
+    /// The string with the values of its environment variables.
+    enum Expanded {
+        /// The string names no variable and no escape.
+        case same
+        /// Nil: no value was inserted.
+        case text([UInt8], VariableText?)
+        /// The fault was reported.
+        case wrong
+    }
+
+    /// Expands a string. `content` is the position of its first character, where the string stands in the document as it is.
+    mutating func expanded(
+        _ text: UnsafeBufferPointer<UInt8>, at position: Position, content: () -> Position?
+    ) throws(Failure) -> Expanded {
+        guard expansion.isPossible, ExpandedString.concerns(text) else { return .same }
+        try checkLength(text.count, at: position)
+        do {
+            let (bytes, inserted) = try expansion.expand(text)
+            return .text(bytes, inserted)
+        } catch let fault as ExpandedString.Fault {
+            var place = position
+            if let start = content() {
+                let before = text[..<fault.offset].reduce(into: UInt32(0)) { $0 += $1 & 0xC0 != 0x80 ? 1 : 0 }
+                place = Position(line: start.line, column: start.column + before)
+            }
+            guard fault.code != .tooLarge else { throw failure(fault.code, fault.message, at: place) }
+            try report(fault.code, fault.message, at: place)
+            return .wrong
+        } catch {
+            throw error as? Failure ?? Loading.abandoned
+        }
+    }
+
+    /// Notes the variables that have a part in the value that is added next.
+    mutating func note(_ variables: VariableText?) {
+        if let variables { parts.note(variables) }
+    }
+
     mutating func end() {
         guard let frame = stack.popLast() else { return }
         parts.close(frame.index, count: frame.count)
@@ -132,6 +174,34 @@ struct TreeBuilder {
         guard !stack.isEmpty else { return }
         stack[stack.count - 1].count += 1
         stack[stack.count - 1].key = nil
+    }
+}
+
+/// The expansions of one document, with the bytes that they may add.
+private final class DocumentExpansion {
+    private let expansion: Expansion
+    /// Whether the text can contain `${`, also by an escape.
+    let isPossible: Bool
+    private var room: Int
+    /// The variables that the document names.
+    private(set) var variables: [String] = []
+    private var seen: NameSet = []
+
+    init(_ expansion: Expansion, _ text: SourceText, _ limits: SpecLimits) {
+        self.expansion = expansion
+        room = max(0, limits.bytes - text.bytes.count)
+        isPossible = if case .none = expansion { false } else { text.contains("$") || text.contains("\\") }
+    }
+
+    func expand(_ text: UnsafeBufferPointer<UInt8>) throws -> ([UInt8], VariableText?) {
+        let expanded = try ExpandedString(text, expansion, room: room)
+        room = expanded.room
+        for name in expanded.named where seen.insert(name).inserted { variables.append(name) }
+        guard !expanded.named.isEmpty else { return (expanded.bytes, nil) }
+        let inserted = VariableText(
+            expanded.named, text: String(decoding: expanded.bytes, as: UTF8.self),
+            isDefault: !expanded.hasValues)
+        return (expanded.bytes, inserted)
     }
 }
 

@@ -45,6 +45,21 @@ struct YamlEvents {
         guard yaml_parser_parse(parser, event) == 1 else { throw failure() }
     }
 
+    /// The position of the first character of a scalar that stands in one line, as it is: without escapes, folded lines or a
+    /// tag. Nil for other scalars.
+    func contentPosition(of scalar: YamlScalar) -> Position? {
+        let (start, end) = (event.pointee.start_mark, event.pointee.end_mark)
+        let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE
+        let isQuoted =
+            scalar.style == YAML_SINGLE_QUOTED_SCALAR_STYLE || scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE
+        let count = UnsafeBufferPointer(start: scalar.value, count: scalar.length).count { $0 & 0xC0 != 0x80 }
+        guard isPlain || isQuoted, start.line == end.line, end.index - start.index == count + (isPlain ? 0 : 2) else {
+            return nil
+        }
+        let first = position
+        return isPlain ? first : Position(line: first.line, column: first.column + 1)
+    }
+
     /// The position at which the current event begins. libyaml's marks count lines as `SourceText` does, and columns in
     /// scalars; but at the end of a text without a last line break they are one line too far.
     var position: Position {

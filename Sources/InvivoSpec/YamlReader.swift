@@ -8,13 +8,15 @@ struct YamlReader {
     private let events: YamlEvents
     private var tree: TreeBuilder
 
-    /// The root, or nil if there are only blanks and comments.
-    static func read(_ text: SourceText, limits: SpecLimits) throws(Failure) -> SpecNode? {
+    /// The document, or nil if there are only blanks and comments.
+    static func read(
+        _ text: SourceText, limits: SpecLimits, _ expansion: Expansion
+    ) throws(Failure) -> SpecDocument? {
         // libyaml would call a line with nothing but a tab an error.
         if text.isBlankOrComments { return nil }
         try checkFormerBreaks(text)
         try checkDirectives(text)
-        var reader = YamlReader(text, TreeBuilder(limits: limits, for: text), try YamlEvents(text))
+        var reader = YamlReader(text, TreeBuilder(limits: limits, for: text, expansion), try YamlEvents(text))
         defer { reader.events.close() }
         return try reader.document()
     }
@@ -25,7 +27,7 @@ struct YamlReader {
         self.events = events
     }
 
-    private mutating func document() throws(Failure) -> SpecNode? {
+    private mutating func document() throws(Failure) -> SpecDocument? {
         var documents = 0
         var isDone = false
         while !isDone {
@@ -53,7 +55,7 @@ struct YamlReader {
             default: break
             }
         }
-        return try tree.root()
+        return try tree.document()
     }
 
     private mutating func begin(
@@ -85,30 +87,50 @@ struct YamlReader {
             }
             return try tree.key(bytes, at: events.position)
         }
-        switch tag {
-        case nil where isPlain:
-            guard let content = try content(bytes) else { fallthrough }
-            try tree.add(content, at: events.position)
-        case nil, .str: try tree.add(bytes, at: events.position)
-        case let tag?: try tree.add(try tagged(tag, bytes), at: events.position)
+        let events = events
+        switch try tree.expanded(bytes, at: events.position, content: { events.contentPosition(of: scalar) }) {
+        case .same: try add(bytes, tag, isPlain: isPlain, nil)
+        case .wrong: try tree.add(.null, at: events.position)
+        case .text(let expanded, let variables):
+            try expanded.span.withUnsafeBufferPointer { bytes throws(Failure) in
+                // An empty result is an empty string, and a string with an escape alone is a string.
+                try add(bytes, tag, isPlain: isPlain && variables != nil && !bytes.isEmpty, variables)
+            }
         }
     }
 
+    /// Adds a scalar with the variables that have a part in it.
+    private mutating func add(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ tag: CoreTag?, isPlain: Bool, _ variables: VariableText?
+    ) throws(Failure) {
+        var added: SpecNode.Content?
+        switch tag {
+        case nil where isPlain: added = try content(bytes, variables)
+        case nil, .str: break
+        case let tag?: added = try tagged(tag, bytes, variables)
+        }
+        tree.note(variables)
+        if let added { try tree.add(added, at: events.position) } else { try tree.add(bytes, at: events.position) }
+    }
+
     /// The value of a plain scalar; nil for a text.
-    private mutating func content(_ bytes: UnsafeBufferPointer<UInt8>) throws(Failure) -> SpecNode.Content? {
+    private mutating func content(
+        _ bytes: UnsafeBufferPointer<UInt8>, _ variables: VariableText?
+    ) throws(Failure) -> SpecNode.Content? {
         switch CoreSchema.resolve(bytes) {
         case .content(let content): return content
         case .text: return nil
         case .outOfRange(let message):
-            try tree.report(.range, message, at: events.position)
+            let masked = variables.map { "\($0.described) gives a number that is too large" }
+            try tree.report(.range, masked ?? message, at: events.position)
             return .null
         }
     }
 
     private mutating func tagged(
-        _ tag: CoreTag, _ bytes: UnsafeBufferPointer<UInt8>
+        _ tag: CoreTag, _ bytes: UnsafeBufferPointer<UInt8>, _ variables: VariableText?
     ) throws(Failure) -> SpecNode.Content {
-        let content = try content(bytes)
+        let content = try content(bytes, variables)
         switch (tag, content) {
         case (.null, .null?), (.bool, .bool?), (.int, .integer?), (.int, .unsigned?), (.float, .number?):
             return content ?? .null
@@ -116,7 +138,8 @@ struct YamlReader {
         case (.float, .unsigned(let value)?): return .number(Double(value))
         default:
             try tree.checkLength(bytes.count, at: events.position)
-            let value = quoted(String(decoding: bytes, as: UTF8.self))
+            let value =
+                variables.map { "the value of \($0.described)" } ?? quoted(String(decoding: bytes, as: UTF8.self))
             throw tree.failure(.syntax, "\(value) is not what the tag !!\(tag.rawValue) says", at: events.position)
         }
     }

@@ -1590,10 +1590,16 @@ static invivo_status not_ready_trait_remove(invivo_runtime runtime, const char *
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_runtime_refresh_environment(invivo_runtime runtime, invivo_error **error) {
+    (void)runtime;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 230,
+    .function_count = 231,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1824,6 +1830,7 @@ static const struct invivo_table not_ready = {
     .changes_remove_trait = not_ready_changes_remove_trait,
     .trait_add = not_ready_trait_add,
     .trait_remove = not_ready_trait_remove,
+    .runtime_refresh_environment = not_ready_runtime_refresh_environment,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2765,6 +2772,10 @@ invivo_status invivo_trait_add(invivo_runtime runtime, const invivo_trait *trait
 
 invivo_status invivo_trait_remove(invivo_runtime runtime, const char *name, invivo_error **error) {
     return functions()->trait_remove(runtime, name, error);
+}
+
+invivo_status invivo_runtime_refresh_environment(invivo_runtime runtime, invivo_error **error) {
+    return functions()->runtime_refresh_environment(runtime, error);
 }
 
 #pragma GCC visibility pop

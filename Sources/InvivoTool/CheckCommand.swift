@@ -27,6 +27,10 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
+    @Option(
+        help: ArgumentHelp("The prefix of environment variables that set configuration values.", valueName: "prefix"))
+    var environmentPrefix: String?
+
     @Flag(help: "List the unused values of the configuration.")
     var unread = false
 
@@ -45,11 +49,13 @@ struct CheckCommand: ParsableCommand {
             if needsPython && !noModules {
                 throw Python.run(
                     ["check", manifest] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
+                        + environmentArguments(environmentPrefix)
                         + (unread ? ["--unread"] : []),
                     for: manifest)
             }
             var options = Runtime.Options.application
             options.allowsForeignFiles = foreignFiles
+            options.environmentPrefix = environmentPrefix
             options.logLevel = .warning
             options.log = { output.log($0) }
             let text = try Application.check(

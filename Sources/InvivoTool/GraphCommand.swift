@@ -36,6 +36,10 @@ struct GraphCommand: ParsableCommand {
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
+    @Option(
+        help: ArgumentHelp("The prefix of environment variables that set configuration values.", valueName: "prefix"))
+    var environmentPrefix: String?
+
     func validate() throws {
         guard !live || !wait else { throw ValidationError("--live starts the application: it does not go with --wait") }
         guard format != nil || said != nil else {
@@ -71,6 +75,7 @@ struct GraphCommand: ParsableCommand {
     private var arguments: [String] {
         ["graph", manifest, "--format", chosen.rawValue] + (output.map { ["--output", $0] } ?? [])
             + (live ? ["--live"] : []) + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
+            + environmentArguments(environmentPrefix)
     }
 
     private func text(_ format: Format) throws(InvivoError) -> String {
@@ -82,6 +87,7 @@ struct GraphCommand: ParsableCommand {
             }
         var options = Runtime.Options.application
         options.allowsForeignFiles = foreignFiles
+        options.environmentPrefix = environmentPrefix
         guard live else { return try Application.check(manifest, options, waiting: wait, as: text) }
         let application = try Application(manifest, options)
         do throws(InvivoError) {

@@ -34,6 +34,10 @@ struct KeysCommand: ParsableCommand {
     @Flag(help: "Load modules and manifests that other users own or can write.")
     var foreignFiles = false
 
+    @Option(
+        help: ArgumentHelp("The prefix of environment variables that set configuration values.", valueName: "prefix"))
+    var environmentPrefix: String?
+
     func validate() throws {
         guard language != nil || chosen != nil else {
             throw ValidationError(
@@ -48,6 +52,7 @@ struct KeysCommand: ParsableCommand {
             if try Application.needsPython(manifest) { throw Python.run(arguments, for: manifest) }
             var options = Runtime.Options.application
             options.allowsForeignFiles = foreignFiles
+            options.environmentPrefix = environmentPrefix
             try messages.write(try Application.check(manifest, options, waiting: wait, as: format), to: output)
         } catch {
             messages.findings(error)
@@ -76,6 +81,7 @@ struct KeysCommand: ParsableCommand {
     private var arguments: [String] {
         ["keys", manifest, "--language", (chosen ?? .c).rawValue] + (output.map { ["--output", $0] } ?? [])
             + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
+            + environmentArguments(environmentPrefix)
     }
 }
 

@@ -51,3 +51,6 @@ enum Python {
         return body(pointers)
     }
 }
+
+/// The arguments of a Python host for a prefix of environment variables.
+func environmentArguments(_ prefix: String?) -> [String] { prefix.map { ["--environment-prefix", $0] } ?? [] }

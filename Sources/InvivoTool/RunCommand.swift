@@ -28,6 +28,10 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Run modules and manifests that other users own or can write.")
     var foreignFiles = false
 
+    @Option(
+        help: ArgumentHelp("The prefix of environment variables that set configuration values.", valueName: "prefix"))
+    var environmentPrefix: String?
+
     func run() throws {
         let output = Output()
         let signals = StopSignals()
@@ -51,6 +55,7 @@ struct RunCommand: ParsableCommand {
         var options = Runtime.Options.application
         options.logLevel = logLevel.level
         options.allowsForeignFiles = foreignFiles
+        options.environmentPrefix = environmentPrefix
         options.log = { output.log($0) }
         var told: InvivoError?
         while true {
@@ -74,7 +79,7 @@ struct RunCommand: ParsableCommand {
     private func handOver(_ signals: StopSignals) -> InvivoError {
         let arguments =
             ["run", manifest, "--log-level", logLevel.rawValue] + (wait ? ["--wait"] : [])
-            + (foreignFiles ? ["--foreign-files"] : [])
+            + (foreignFiles ? ["--foreign-files"] : []) + environmentArguments(environmentPrefix)
         return signals.unblocked { Python.run(arguments, for: manifest) }
     }
 }

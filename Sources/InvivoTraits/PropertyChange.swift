@@ -18,7 +18,7 @@ final class PropertyChange {
 
     /// The value of the layer; nil when no layer is left.
     private var wanted: Value?
-    private let location: TraitLocation
+    let location: TraitLocation
     /// The exact value under the layer.
     private(set) var base: Value?
     /// The host's own capture of the base.
@@ -216,12 +216,14 @@ final class PropertyChange {
 
     /// A failure with the property's path and the layer's source location. The message of host code is kept.
     private func located(_ failure: Failure, _ key: String) -> Failure {
-        Self.located(failure, property, key, location.location)
+        Self.located(failure, property, key, location)
     }
 
-    static func located(_ failure: Failure, _ property: Property, _ key: String, _ location: Location) -> Failure {
-        var located = failure
+    /// The message is replaced if it could show the value of an environment variable.
+    static func located(_ failure: Failure, _ property: Property, _ key: String, _ layer: TraitLocation) -> Failure {
+        var located = layer.variables?.masking(failure, expected: property.kind.withArticle) ?? failure
         located.path = key.isEmpty ? property.name : "\(key).\(property.name)"
+        let location = layer.location
         if location.line > 0 { located.location = location }
         return located
     }
@@ -239,7 +241,9 @@ final class PropertyChange {
             // An unchanged value was reported when it was set.
             if goal != nil || before?.seen.picked(like: end).isSame(as: found) != true {
                 let what = Tuning.Outcome.What.adjusted(wanted: property.shown(end), seen: found)
-                outcomes.append(Tuning.Outcome(path: property.name, location: location.location, what: what))
+                outcomes.append(
+                    Tuning.Outcome(
+                        path: property.name, location: location.location, what: what, variables: location.variables))
             }
         }
         // An external change is still detected by the value that was seen before.
@@ -346,7 +350,8 @@ final class PropertyChange {
         guard isOurs else {
             notes.append(
                 Tuning.Outcome(
-                    path: path(), location: location.location, what: .left(expected: part.seen ?? base, found: shown)))
+                    path: path(), location: location.location, what: .left(expected: part.seen ?? base, found: shown),
+                    variables: before?.location.variables ?? location.variables))
             return (nil, nil, nil)
         }
         let goal = part.newBase ?? base

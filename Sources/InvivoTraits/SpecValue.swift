@@ -1,6 +1,24 @@
 public import InvivoBase
 public import InvivoSpec
 
+extension SpecNode {
+    /// The failure without the values of environment variables. Its path leads to the wrong part of the value.
+    func masked(_ failure: Failure, for property: Property) -> Failure {
+        guard hasVariables else { return failure }
+        var (node, field) = (self, property)
+        for name in failure.path.split(separator: ".").dropFirst().map(String.init) {
+            guard let inner = node[name] else { break }
+            node = inner
+            field =
+                field.fields.first { $0.name.isSameName(as: name) || $0.was.contains(where: name.isSameName(as:)) }
+                ?? field
+        }
+        let unit = field.unit.map { $0.isEmpty ? "" : " of \($0)" } ?? ""
+        let expected = field.isEnumeration ? "a choice of '\(field.name)'" : field.kind.withArticle + unit
+        return node.anyVariables?.masking(failure, expected: expected) ?? failure
+    }
+}
+
 extension Value {
     /// Converts a node to a value of a property, and omits its invalid parts. For a nested struct it keeps the valid
     /// fields. Nil when no part is valid.
@@ -37,8 +55,11 @@ extension Value {
 extension Value {
     /// Converts a node of a document to a value. A string for a number with a unit ("1.2 kHz") is converted to that
     /// number, and a string for bytes is base64. `kind` is the requested kind where there is no property.
+    ///
+    /// A string with environment variables is a string where one is requested. For a number or a boolean it is read as a plain
+    /// scalar of YAML.
     public init(spec node: SpecNode, for property: Property? = nil, kind: ValueKind? = nil) throws(Failure) {
-        switch node.content {
+        switch node.content(for: property, kind) {
         case .null: self = .null
         case .bool(let bool): self = .bool(bool)
         case .integer(let number): self = .int64(number)
@@ -73,6 +94,18 @@ extension Value {
                 pairs.append((entry.key, try Value(spec: entry.value, for: field)))
             }
             self = .map(pairs)
+        }
+    }
+}
+
+extension SpecNode {
+    /// The content for a property or kind: a string with environment variables has the content that is requested.
+    func content(for property: Property?, _ kind: ValueKind?) -> Content {
+        guard let text = variables?.text, let kind = property?.kind ?? kind else { return content }
+        switch content {
+        case .text where kind.isNumber || kind == .bool: return TextReader.plain(text) ?? content
+        case .text, .list, .map: return content
+        default: return kind == .string || kind == .bytes || property?.choices.isEmpty == false ? .text(text) : content
         }
     }
 }

@@ -65,6 +65,7 @@ enum BuiltInTrait: String, CaseIterable {
             try found.property.requireNumbers(rawValue)
             amount = Value.amount(parameter.value, for: found.property, isFactor: self == .scale, &failures) ?? .null
         }
+        failures = failures.map { parameter.value.masked($0, for: found.property) }
         if let failure = Failure.gathered(failures) { throw failure }
         return DeclaredLayer(
             property: type.description.index(of: found.property), operation, amount,
@@ -176,7 +177,7 @@ extension Value {
             }
             return .map(pairs)
         }
-        switch node.content {
+        switch node.content(for: isFactor ? nil : property, .double) {
         case .integer(let number): return .int64(number)
         case .unsigned(let number): return .uint64(number)
         case .number(let number) where number.isFinite: return .double(number)

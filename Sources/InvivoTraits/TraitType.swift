@@ -89,7 +89,7 @@ public final class TraitType: Sendable {
             if let wanted = Value.said(parameter.value, for: field, &found) {
                 do throws(Failure) { values[index] = try field.check(wanted) } catch { found += error.all }
             }
-            failures += found.map { spec.located($0, parameter) }
+            failures += found.map { spec.located(parameter.value.masked($0, for: field), parameter) }
         }
         for (index, field) in fields.properties.enumerated() where fields.isRequired(index) && given[index] == nil {
             failures.append(

@@ -36,10 +36,19 @@ public final class Tuning: PropertyCover {
         /// The source location of the layer.
         public let location: Location
         public let what: What
+        /// The environment variables that have a part in the value of the layer, which is not shown then.
+        var variables: VariableText?
 
         /// One line for the log, without the key.
         public var text: String {
-            switch what {
+            if let variables {
+                switch what {
+                case .adjusted: return "\(path): the object returns another value than \(variables.described) gives"
+                case .left: return "\(path): other code changed what \(variables.described) gave; the new value stays"
+                case .refused: break
+                }
+            }
+            return switch what {
             case .adjusted(let wanted, let seen): "\(path): set to \(wanted), but the object returns \(seen)"
             case .left(let expected, let found):
                 "\(path): other code changed it from \(expected) to \(found); that value stays"
@@ -179,8 +188,12 @@ public final class Tuning: PropertyCover {
             if layer.pointee.value.isSame(as: answer) { return [] }
             change.answered(answer)
             let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
-            return [Outcome(path: property.name, location: layer.pointee.location.location, what: what)]
-        } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location.location) }
+            return [
+                Outcome(
+                    path: property.name, location: layer.pointee.location.location, what: what,
+                    variables: layer.pointee.location.variables)
+            ]
+        } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location) }
     }
 
     /// The change of the one remembered property.
@@ -200,7 +213,10 @@ public final class Tuning: PropertyCover {
             guard isOurs else {
                 let what = Outcome.What.left(expected: former.seen, found: shown)
                 first = nil
-                return [Outcome(path: property.name, location: Location(), what: what)]
+                return [
+                    Outcome(
+                        path: property.name, location: Location(), what: what, variables: former.location.variables)
+                ]
             }
             try property.set(instance, base)
             let answer = try property.get(instance)
@@ -208,7 +224,7 @@ public final class Tuning: PropertyCover {
             let asked = property.shown(base)
             if asked.isSame(as: answer) { return [] }
             return [Outcome(path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer))]
-        } catch { throw PropertyChange.located(error, property, key, Location()) }
+        } catch { throw PropertyChange.located(error, property, key, TraitLocation()) }
     }
 
     /// The layers are borrowed from their array, not copied. The properties' type outlives the commit, and holds them.
@@ -241,7 +257,9 @@ public final class Tuning: PropertyCover {
                     change.answered(answer)
                     let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
                     outcomes.append(
-                        Outcome(path: change.property.name, location: layer.pointee.location.location, what: what))
+                        Outcome(
+                            path: change.property.name, location: layer.pointee.location.location, what: what,
+                            variables: layer.pointee.location.variables))
                 }
                 layer += 1
             }
@@ -249,7 +267,7 @@ public final class Tuning: PropertyCover {
             return outcomes
         } catch {
             let property = properties[layer.pointee.property]
-            throw PropertyChange.located(error, property, copy key, layer.pointee.location.location)
+            throw PropertyChange.located(error, property, copy key, layer.pointee.location)
         }
     }
 
@@ -286,7 +304,7 @@ public final class Tuning: PropertyCover {
             }
             first = nil
             return outcomes
-        } catch { throw PropertyChange.located(error, property, key, Location()) }
+        } catch { throw PropertyChange.located(error, property, key, TraitLocation()) }
     }
 
     /// Sets the base value of a plain property that shows `present`, unless other code has changed it.
@@ -298,7 +316,8 @@ public final class Tuning: PropertyCover {
         let shown = property.shown(present)
         guard change.isSeen(shown) else {
             let what = Outcome.What.left(expected: change.seen, found: shown)
-            return Outcome(path: property.name, location: Location(), what: what)
+            return Outcome(
+                path: property.name, location: Location(), what: what, variables: change.location.variables)
         }
         guard let base = change.base else { return nil }
         try property.set(instance, base)

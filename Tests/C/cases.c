@@ -15,6 +15,7 @@ static const struct statement {
     {"remove", 2, do_remove}, {"document", 2, do_document}, {"configure", 3, do_configure}, {"unconfigure", 2, do_unconfigure},
     {"reset", 2, do_reset}, {"reset_scope", 2, do_reset_scope}, {"expect_generation", 2, do_expect_generation}, {"write", 2, do_write}, {"follow", 2, do_follow},
     {"refresh", 2, do_refresh}, {"unfollow", 2, do_unfollow}, {"diverged", 1, do_diverged}, {"mark", 2, do_mark}, {"unmark", 2, do_unmark},
+    {"setenv", 3, do_setenv}, {"unsetenv", 2, do_unsetenv}, {"refresh_environment", 1, do_refresh_environment},
     {"rollback", 2, do_rollback}, {"kept", 2, do_kept}, {"assembly", 2, do_assembly}, {"describe", 2, do_describe},
     {"activate", 2, do_activate}, {"deactivate", 2, do_deactivate}, {"mount", 3, do_mount}, {"activity", 3, do_activity},
     {"resolve", 2, do_resolve}, {"optional", 2, do_optional}, {"find", 2, do_find}, {"all", 2, do_all}, {"make", 2, do_make},
@@ -101,6 +102,7 @@ static void finish(void) {
         kinds[i].alive = 0;
     }
     remove_files();
+    remove_variables();
     runtime_count = job_count = rule_count = subscription_count = place_count = table_count = 0;
     texts_clear(&heard), texts_clear(&disposed), texts_clear(&reported), texts_clear(&warned);
 }
@@ -116,7 +118,7 @@ static bool run_case(const script *script, size_t from, size_t to) {
             if (said->count > 2 && !strcmp(said->words[2].text, "c")) return true;
             continue;
         }
-        if (!is_begun && !script_is(said, "runtime")) runtime_open("main", 0, 0);
+        if (!is_begun && !script_is(said, "runtime")) OK(runtime_open("main", 0, 0, NULL, E));
         is_begun = true;
         run(said);
     }

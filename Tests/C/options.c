@@ -257,7 +257,7 @@ static void the_change_is_logged_and_is_no_generation(void) {
 #define UNCHANGEABLE "it cannot change while the runtime is open; begin with the options of invivo_runtime_options_read, or open another runtime"
 static void fixed_options_are_refused_and_nothing_changes(void) {
     invivo_runtime_options given = defaults();
-    given.name = "a";
+    given.name = "a", given.environment_prefix = "A__";
     begin_with(&given);
 #define REFUSES(field, to, text)                                                                                     \
     do {                                                                                                             \
@@ -269,6 +269,9 @@ static void fixed_options_are_refused_and_nothing_changes(void) {
     REFUSES(name, NULL, "options.name is NULL, the runtime's is 'a': " UNCHANGEABLE);
     REFUSES(default_domain, INVIVO_DOMAIN_LOOP, "options.default_domain is 1, the runtime's is 0: " UNCHANGEABLE);
     REFUSES(flags, INVIVO_RUNTIME_PENDING_TARGETS, "options.flags is 1, the runtime's is 0: " UNCHANGEABLE);
+    REFUSES(environment_prefix, "B__", "options.environment_prefix is 'B__', the runtime's is 'A__': " UNCHANGEABLE);
+    REFUSES(environment_prefix, NULL, "options.environment_prefix is NULL, the runtime's is 'A__': " UNCHANGEABLE);
+    CHECK_TEXT(read_options().environment_prefix, "A__");
     REFUSES(log, NULL, "options.log is not the runtime's: " UNCHANGEABLE);
     REFUSES(log_user_data, &given, "options.log_user_data is not the runtime's: " UNCHANGEABLE);
     REFUSES(log_destroy, note_destroyed, "options.log_destroy is not the runtime's: " UNCHANGEABLE);

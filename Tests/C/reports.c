@@ -218,7 +218,7 @@ static char said[4096];
 static void note_causes(void *user_data, const invivo_report *report) {
     static const char *const kinds[] = {"file", "document", "close", "define", "remove", "set", "configure", "reset", "reset_scope", "override",
                                         "override_end", "activate", "deactivate", "mount", "attach", "detach", "clear", "process", "unprocess",
-                                        "rule", "rule_remove", "rollback", "type", "manifest", "overtaken", "more"};
+                                        "rule", "rule_remove", "rollback", "type", "manifest", "overtaken", "more", "environment"};
     size_t length = 0, count = invivo_report_cause_count(report);
     (void)user_data;
     said[0] = 0;
@@ -228,7 +228,7 @@ static void note_causes(void *user_data, const invivo_report *report) {
     CHECK_EQUAL(invivo_report_cause_kind(report, count), 0);
 }
 static void note_origins(void *user_data, const invivo_report *report) {
-    static const char *const origins[] = {"none", "file", "document", "call", "assembly", "manifest", "override", "rollback"};
+    static const char *const origins[] = {"none", "file", "document", "call", "assembly", "manifest", "override", "rollback", "environment"};
     size_t length = 0, count = invivo_report_count(report);
     (void)user_data;
     said[0] = 0;

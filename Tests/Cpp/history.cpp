@@ -56,7 +56,25 @@ static void refused_bytes_are_shown_and_tried_again() {
     std::filesystem::remove(file);
 }
 
+static void a_refresh_of_the_environment() {
+    setenv("IV_CPP", "1", 1), setenv("IV_CPP__a__two", "1", 1);
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.environment_prefix = "IV_CPP__";
+    invivo::runtime own(options);
+    invivo::changes(own).document("a.yaml", "config: { a: { one: \"${IV_CPP}\" } }").commit();
+    setenv("IV_CPP", "2", 1), setenv("IV_CPP__a__two", "2", 1);
+    CHECK(own.config<std::string>("a.one") == "1" && own.config<int>("a.two") == 1);
+    own.refresh_environment();
+    CHECK(own.config<std::string>("a.one") == "2" && own.config<int>("a.two") == 2);
+    unsetenv("IV_CPP");
+    CHECK(throws(INVIVO_E_SPEC, "the environment variable 'IV_CPP' is not set", [&] { own.refresh_environment(); }));
+    CHECK(own.config<std::string>("a.one") == "2");
+    unsetenv("IV_CPP__a__two");
+}
+
 int main() {
+    a_refresh_of_the_environment();
     a_rollback_brings_a_generation_back();
     refused_bytes_are_shown_and_tried_again();
     return ended();

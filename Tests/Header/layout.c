@@ -213,6 +213,7 @@ int main(void) {
     OFFSET(invivo_runtime_options, history, sizeof(((invivo_runtime_options *)0)->history));
     OFFSET(invivo_runtime_options, rule_timeout_ms, sizeof(((invivo_runtime_options *)0)->rule_timeout_ms));
     OFFSET(invivo_runtime_options, revision, sizeof(((invivo_runtime_options *)0)->revision));
+    OFFSET(invivo_runtime_options, environment_prefix, sizeof(((invivo_runtime_options *)0)->environment_prefix));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -774,6 +775,7 @@ int main(void) {
     NUMBER(INVIVO_CAUSE_MORE);
     NUMBER(INVIVO_CAUSE_TRAIT);
     NUMBER(INVIVO_CAUSE_TRAIT_REMOVE);
+    NUMBER(INVIVO_CAUSE_ENVIRONMENT);
     NUMBER(INVIVO_ORIGIN_NONE);
     NUMBER(INVIVO_ORIGIN_FILE);
     NUMBER(INVIVO_ORIGIN_DOCUMENT);
@@ -782,6 +784,7 @@ int main(void) {
     NUMBER(INVIVO_ORIGIN_MANIFEST);
     NUMBER(INVIVO_ORIGIN_OVERRIDE);
     NUMBER(INVIVO_ORIGIN_ROLLBACK);
+    NUMBER(INVIVO_ORIGIN_ENVIRONMENT);
     NUMBER(INVIVO_WARNING_OTHER);
     NUMBER(INVIVO_WARNING_KEPT);
     NUMBER(INVIVO_WARNING_ADJUSTED);
@@ -1048,5 +1051,6 @@ int main(void) {
     OFFSET(invivo_table, changes_remove_trait, sizeof(void (*)(void)));
     OFFSET(invivo_table, trait_add, sizeof(void (*)(void)));
     OFFSET(invivo_table, trait_remove, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_refresh_environment, sizeof(void (*)(void)));
     return 0;
 }

@@ -249,6 +249,50 @@ import Testing
         #expect(layers.tree.find("bench.shared")?.value.isSame(as: .int64(1)) == true)
     }
 
+    @Test func theEnvironmentIsAboveDocumentsAndBelowSettings() throws {
+        func layer(_ number: Int64) -> ConfigNode { ConfigNode(.map([("a", .map([("n", .int64(number))]))])) }
+        let (first, second) = (Environment([("X", "1")]), Environment([("X", "2")]))
+        var layers = ConfigLayers(first)
+        #expect(layers.environment === first)
+        func value() -> Value? { layers.tree.find("a.n")?.value }
+        _ = try layers.apply(documents: [(1, layer(1))], environment: .init(second, layer(2)), settings: [])
+        #expect(value()?.isSame(as: .int64(2)) == true && layers.environment === second)
+        // A later document stays below the environment.
+        #expect(try layers.apply(documents: [(2, layer(3))], settings: []).isEmpty)
+        let copy = layers
+        _ = try layers.apply(documents: [], settings: [("a.n", ConfigNode(.int64(4)))])
+        #expect(value()?.isSame(as: .int64(4)) == true)
+        // Settings that lie in each other are separate layers, which stay above the environment.
+        _ = try layers.apply(documents: [], settings: [("a", layer(5)["a"])])
+        #expect(try layers.apply(documents: [], environment: .init(first, layer(6)), settings: []).isEmpty)
+        #expect(value()?.isSame(as: .int64(5)) == true)
+        _ = try layers.apply(documents: [], settings: [("", nil)])
+        #expect(value()?.isSame(as: .int64(6)) == true)
+        _ = try layers.apply(documents: [], environment: .init(second, nil), settings: [])
+        #expect(value()?.isSame(as: .int64(3)) == true)
+        #expect(copy.environment === second && copy.tree.find("a.n")?.value.isSame(as: .int64(2)) == true)
+    }
+
+    @Test func aStringOfAVariableHasTheKindOfItsReceiver() throws {
+        func node(_ content: Value, _ text: String?) -> ConfigNode {
+            ConfigNode(.value(content), at: Location(file: "X"), variables: VariableText(["X"], text: text))
+        }
+        let number = node(.int64(12), "012")
+        #expect(try number.value(for: .kind(.string), { _ in nil }).isSame(as: .string("012")))
+        #expect(try number.value(for: .kind(.int64), { _ in nil }).isSame(as: .int64(12)))
+        #expect(try number.value(for: .any, { _ in nil }).isSame(as: .int64(12)))
+        #expect(try node(.bool(true), "True").value(for: .kind(.bool), { _ in nil }).isSame(as: .bool(true)))
+        let secret = node(.string("hunter2"), "hunter2")
+        do throws(Failure) {
+            _ = try secret.value(for: .kind(.int64), { _ in nil })
+            Issue.record("it is accepted")
+        } catch {
+            #expect(
+                error.text == "X: the environment variable 'X' gives an unsuitable value; expected an int64")
+        }
+        #expect(!secret.isIdentical(to: ConfigNode(.value(.string("hunter2")), at: Location(file: "X"))))
+    }
+
     @Test func runtimeSettingsWinOverDocumentsInTheirOrder() throws {
         var generator = SystemRandomNumberGenerator()
         let paths = ["n0", "n1", "n0.n1", "n0.n2", "n1.n0", "n2.n0.n1", "n2.n0", ""]

@@ -62,7 +62,8 @@ enum {
     INVIVO_CAUSE_OVERTAKEN = 24,   /**< an object was built while a reload replaced its definition: "" */
     INVIVO_CAUSE_MORE = 25,        /**< further parts were omitted: "" */
     INVIVO_CAUSE_TRAIT = 26,       /**< a trait type was added: its name */
-    INVIVO_CAUSE_TRAIT_REMOVE = 27 /**< a trait type was removed: its name */
+    INVIVO_CAUSE_TRAIT_REMOVE = 27, /**< a trait type was removed: its name */
+    INVIVO_CAUSE_ENVIRONMENT = 28  /**< the copy of the environment was refreshed: "" */
 };
 
 /** The origin of the new value or definition of a change. The comment states the layer (invivo_report_layer). */
@@ -76,7 +77,9 @@ enum {
     INVIVO_ORIGIN_OVERRIDE = 6, /**< the definition of an override: "" */
     /** A rollback brought the value or definition back: the former layer, if it is known. The location is the one in the
      * former content. */
-    INVIVO_ORIGIN_ROLLBACK = 7
+    INVIVO_ORIGIN_ROLLBACK = 7,
+    /** A variable of the environment (`environment_prefix`): the prefix. The file of the location is the name of the variable. */
+    INVIVO_ORIGIN_ENVIRONMENT = 8
 };
 
 enum {

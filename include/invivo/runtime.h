@@ -54,7 +54,8 @@ enum {
 #define INVIVO_HISTORY_NONE UINT32_MAX
 
 /** Options of invivo_runtime_open. Initialize them with invivo_runtime_options_init.
- * invivo_runtime_options_change changes them while the runtime is open, except those up to `flags`, and the log functions. */
+ * invivo_runtime_options_change changes them while the runtime is open, except those up to `flags`, the log functions and
+ * `environment_prefix`. */
 typedef struct invivo_runtime_options {
     size_t struct_size;
     const char *name;          /**< for threads and messages; NULL = "invivo" */
@@ -123,6 +124,10 @@ typedef struct invivo_runtime_options {
     /** The number of changes of the options, from invivo_runtime_options_read. With it, invivo_runtime_options_change fails with
      * INVIVO_E_STALE if they were changed meanwhile. 0 = the change is made in any case. Not used at opening. */
     uint32_t revision;
+    /** Variables of the environment whose names begin with this string set configuration paths: with "INVIVO__", the variable
+     * INVIVO__audio__rate sets `audio.rate`. These values override all documents, and runtime settings override them. NULL = none.
+     * See invivo_runtime_refresh_environment. Cannot change while the runtime is open. */
+    const char *environment_prefix;
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.
@@ -139,14 +144,14 @@ INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_r
 /** Fills the first `out->struct_size` bytes with the options in force (0: all of this version).
  *
  * An option that was left to its default has the number in use. `INVIVO_..._UNLIMITED` and INVIVO_HISTORY_NONE stay as they
- * are. `default_domain`, `flags` and the log functions are as given. `name` is borrowed until the runtime closes.
+ * are. `default_domain`, `flags` and the log functions are as given. `name` and `environment_prefix` are borrowed until the runtime closes.
  * `log_level` is as given, too: without a log function, nothing below WARNING is written. Runs no host code. */
 INVIVO_API invivo_status invivo_runtime_options_read(invivo_runtime runtime, invivo_runtime_options *out, invivo_error **error) INVIVO_WAITS;
 /** Changes options of an open runtime. All changes take effect together, or none if the call fails.
  *
  * Begin with invivo_runtime_options_read, and change fields. A value means the same as in invivo_runtime_open, also if it
  * stands for a default, and the same values are refused. Fields behind `struct_size` stay as they are. `name`, `default_domain`,
- * `flags` and the log functions cannot change: INVIVO_E_ARGUMENT names the field that differs. The change is no
+ * `flags`, the log functions and `environment_prefix` cannot change: INVIVO_E_ARGUMENT names the field that differs. The change is no
  * generation and no reload. INVIVO_E_STALE: another thread has changed the options since they were read (`revision`); read
  * them again, or set `revision` to 0. It is logged as INFO, at the new level: "options: quiet_ms 10 -> 2, history 16 -> 4".
  *
@@ -172,6 +177,16 @@ INVIVO_API invivo_status invivo_runtime_options_read(invivo_runtime runtime, inv
  *                                functions of their definitions. A higher number keeps more from now on */
 INVIVO_API invivo_status invivo_runtime_options_change(invivo_runtime runtime, const invivo_runtime_options *options,
                                                        invivo_error **error) INVIVO_WAITS;
+/** Copies the environment of the process again, and updates everything that depends on it.
+ *
+ * A runtime copies the environment when it opens and in this call, on the calling thread, and reads it at no other time. No
+ * other thread may change the environment meanwhile. The copy gives the values of `${NAME}` in documents
+ * (docs/rules/spec-files.md), and of paths (`environment_prefix`).
+ *
+ * If a variable has changed, the call commits one change set: documents that name a changed variable are read again, from
+ * their live content, and the values of paths change. If it fails, nothing changes, and the former copy stays. Errors name the
+ * variable, and do not show its value. A rollback brings the copy of its generation back. */
+INVIVO_API invivo_status invivo_runtime_refresh_environment(invivo_runtime runtime, invivo_error **error) INVIVO_WAITS;
 /** Closes a runtime.
  *
  * Close refuses new work. It waits for builds, for a running reload and for views. It removes file watches, stops the

@@ -264,6 +264,7 @@ struct invivo_table {
     invivo_status (*changes_remove_trait)(invivo_changes changes, const char *name, invivo_error **error);
     invivo_status (*trait_add)(invivo_runtime runtime, const invivo_trait *trait, invivo_error **error);
     invivo_status (*trait_remove)(invivo_runtime runtime, const char *name, invivo_error **error);
+    invivo_status (*runtime_refresh_environment)(invivo_runtime runtime, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -76,6 +76,12 @@ static inline uint64_t iv_now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 /* The same clock, exact to a tick of the kernel (1 to 10 ms), and read in a fraction of the time. */
+/* The environment of the process. The caller makes sure that no other thread changes it. */
+static inline char *const *iv_environment(void) {
+    extern char **environ;
+    return environ;
+}
+
 static inline uint64_t iv_coarse_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);

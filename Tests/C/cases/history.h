@@ -25,6 +25,17 @@ static void remove_files(void) {
     folder[0] = 0, source_count = 0;
 }
 
+/* The variables that a case has set, which are removed at its end. */
+static char variables[64][128];
+static size_t variable_count;
+static void set_variable(const char *name) {
+    if (variable_count == sizeof variables / sizeof *variables) WRONG("too many variables");
+    snprintf(variables[variable_count++], sizeof *variables, "%s", name);
+}
+static void remove_variables(void) {
+    while (variable_count) unsetenv(variables[--variable_count]);
+}
+
 static invivo_source source_named(const char *name) {
     for (size_t i = 0; i < source_count; i++)
         if (!strcmp(sources[i].name, name)) return sources[i].source;
@@ -71,6 +82,22 @@ STATEMENT(diverged) { /* exactly these sources */
     if (diverged != count - 1) WRONG("%zu sources have diverged", diverged);
     invivo_value_clear(&found);
     return INVIVO_OK;
+}
+
+STATEMENT(setenv) {
+    UNUSED;
+    if (setenv(words[1].text, words[2].text, 1)) WRONG("setenv: %s", strerror(errno));
+    set_variable(words[1].text);
+    return INVIVO_OK;
+}
+STATEMENT(unsetenv) {
+    UNUSED;
+    unsetenv(words[1].text);
+    return INVIVO_OK;
+}
+STATEMENT(refresh_environment) {
+    UNUSED;
+    return invivo_runtime_refresh_environment(runtime, error);
 }
 
 STATEMENT(mark) {

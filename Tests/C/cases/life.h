@@ -103,7 +103,7 @@ STATEMENT(pool) {
 
 /* ---- runtimes, threads, events ------------------------------------------------------------------------- */
 
-static invivo_status runtime_open(const char *name, uint32_t flags, uint32_t history) {
+static invivo_status runtime_open(const char *name, uint32_t flags, uint32_t history, const char *prefix, invivo_error **error) {
     invivo_runtime_options options;
     invivo_observer observer;
     invivo_observer_options watching = {.struct_size = sizeof watching, .reloaded = case_reloaded};
@@ -111,7 +111,11 @@ static invivo_status runtime_open(const char *name, uint32_t flags, uint32_t his
     options.flags |= flags, options.history = history;
     /* Files are read by statements alone. */
     options.quiet_ms = options.settle_max_ms = 3600000;
-    OK(invivo_runtime_open(&runtime, &options, E));
+    options.environment_prefix = prefix;
+    invivo_runtime opened;
+    invivo_status status = invivo_runtime_open(&opened, &options, error);
+    if (status) return status;
+    runtime = opened;
     world_register(runtime, (int)runtime_count);
     OK(invivo_observe(runtime, &watching, &observer, E));
     runtime_number = runtime_count++;
@@ -125,9 +129,10 @@ STATEMENT(runtime) {
         runtime = runtimes[i], runtime_number = i;
         return INVIVO_OK;
     }
-    const part *history = script_labelled(said, "history");
+    const part *history = script_labelled(said, "history"), *prefix = script_labelled(said, "prefix");
     return runtime_open(words[1].text, script_says(said, 2, "without_needs") ? INVIVO_RUNTIME_WITHOUT_NEEDS : 0,
-                        !history ? 0 : atoi(history->text) ? (uint32_t)atoi(history->text) : INVIVO_HISTORY_NONE);
+                        !history ? 0 : atoi(history->text) ? (uint32_t)atoi(history->text) : INVIVO_HISTORY_NONE,
+                        prefix ? prefix->text : NULL, error);
 }
 
 STATEMENT(spawn) {

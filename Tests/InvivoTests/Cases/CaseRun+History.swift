@@ -1,3 +1,4 @@
+import Glibc
 import Invivo
 
 /// Statements of files, rollbacks, marks and observers.
@@ -31,6 +32,11 @@ extension CaseRun {
             }
             let expected = words.dropFirst().map(\.text)
             if diverged.sorted() != expected.sorted() { wrong(line, "these have diverged: \(diverged)") }
+        case "setenv":
+            variables.append(try name(1))
+            if setenv(try name(1), try name(2), 1) != 0 { throw Script.Problem(description: "setenv fails") }
+        case "unsetenv": unsetenv(try name(1))
+        case "refresh_environment": try runtime().refreshEnvironment()
         case "mark": try runtime().mark(try name(1))
         case "unmark": try runtime().unmark(try name(1))
         case "rollback":

@@ -155,7 +155,8 @@ extension CaseRun {
         case "close": try close()
         case "runtime":
             let history = labelled("history").flatMap { Int($0) }
-            try open(try name(1), without: says("without_needs"), history: history)
+            try open(
+                try name(1), without: says("without_needs"), history: history, prefix: labelled("prefix"))
         case "scope": try scope(try name(1))
         case "place": places.withLock { [place = UInt64(try count(2))] in $0[words[1].text] = place }
         case "end_place": try runtime().endScope(try name(1), at: UInt64(try count(2)))

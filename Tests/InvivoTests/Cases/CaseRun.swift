@@ -17,6 +17,8 @@ final class CaseRun: Values, @unchecked Sendable {
     var observers: [String: Observer] = [:]
     /// The folder of its files.
     var scratch: Scratch?
+    /// The variables of the environment that the case has set, which are removed at its end.
+    var variables: [String] = []
     let places = Locked<[String: UInt64]>([:])
     private let names = Locked<[String: InvivoValue]>([:])
     private let problems = Locked<[(line: Int, text: String)]>([])
@@ -129,6 +131,8 @@ final class CaseRun: Values, @unchecked Sendable {
         (assemblies, overrides, pools, jobs, sources, observers) = ([:], [:], [:], [:], [:], [:])
         world.keep(nil)
         runtimes = []
+        for name in variables { unsetenv(name) }
+        variables = []
         // A task of an asynchronous resolve that has returned its value releases it on its own thread.
         let end = ContinuousClock.now + .seconds(10)
         while world.count(nil) != 0, ContinuousClock.now < end { sched_yield() }
@@ -145,7 +149,7 @@ final class CaseRun: Values, @unchecked Sendable {
         return runtime
     }
 
-    func open(_ name: String, without needs: Bool, history: Int? = nil) throws {
+    func open(_ name: String, without needs: Bool, history: Int? = nil, prefix: String? = nil) throws {
         if let index = runtimes.firstIndex(where: { $0.name == name }) {
             current = index
         } else {
@@ -153,6 +157,7 @@ final class CaseRun: Values, @unchecked Sendable {
             options.home = .openingThread
             options.fillsInjected = !needs
             options.history = history
+            options.environmentPrefix = prefix
             // Files are read by statements alone.
             (options.quiet, options.settleMaximum) = (.seconds(3600), .seconds(3600))
             let runtime = try Runtime(options)

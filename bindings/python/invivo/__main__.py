@@ -60,6 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     keys.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
     keys.add_argument("--wait", action="store_true", help=unread)
     keys.add_argument("--foreign-files", action="store_true", help=foreign)
+    for command in (run, check, graph, keys):
+        command.add_argument(
+            "--environment-prefix",
+            metavar="PREFIX",
+            help="the prefix of environment variables that set configuration values",
+        )
     options = parser.parse_args(arguments)
     if options.command == "keys":
         return write_keys(
@@ -68,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.output,
             wait=options.wait,
             foreign_files=options.foreign_files,
+            environment_prefix=options.environment_prefix,
         )
     if options.command == "check":
         if options.unread and (options.wait or options.no_modules):
@@ -79,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             wait=options.wait,
             modules=not options.no_modules,
             foreign_files=options.foreign_files,
+            environment_prefix=options.environment_prefix,
             unread=options.unread,
         )
     if options.command == "graph":
@@ -91,13 +99,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             live=options.live,
             wait=options.wait,
             foreign_files=options.foreign_files,
+            environment_prefix=options.environment_prefix,
         )
     return run_manifest(
-        options.manifest, wait=options.wait, log_level=options.log_level, foreign_files=options.foreign_files
+        options.manifest,
+        wait=options.wait,
+        log_level=options.log_level,
+        foreign_files=options.foreign_files,
+        environment_prefix=options.environment_prefix,
     )
 
 
-def run_manifest(manifest: str, *, wait: bool, log_level: str, foreign_files: bool = False) -> int:
+def run_manifest(
+    manifest: str, *, wait: bool, log_level: str, foreign_files: bool = False, environment_prefix: str | None = None
+) -> int:
     """Does the same as `invivo run`, line by line."""
     output = Output()
     # Installed before anything starts, so that no signal is lost.
@@ -113,6 +128,7 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str, foreign_files: bo
                 log=output.log,
                 log_level=log_level,
                 foreign_files=foreign_files,
+                environment_prefix=environment_prefix,
             )
         except Exception as problem:
             output.started(well=False)
@@ -144,15 +160,30 @@ def run_manifest(manifest: str, *, wait: bool, log_level: str, foreign_files: bo
 
 
 def check_manifest(
-    manifest: str, *, wait: bool, modules: bool = True, foreign_files: bool = False, unread: bool = False
+    manifest: str,
+    *,
+    wait: bool,
+    modules: bool = True,
+    foreign_files: bool = False,
+    unread: bool = False,
+    environment_prefix: str | None = None,
 ) -> int:
     """Does the same as `invivo check`, line by line."""
     output, values = Output(), ""
     try:
         if unread:
-            values = App.unread(manifest, foreign_files=foreign_files, log=output.log)
+            values = App.unread(
+                manifest, foreign_files=foreign_files, environment_prefix=environment_prefix, log=output.log
+            )
         else:
-            App.check(manifest, wait=wait, modules=modules, foreign_files=foreign_files, log=output.log)
+            App.check(
+                manifest,
+                wait=wait,
+                modules=modules,
+                foreign_files=foreign_files,
+                environment_prefix=environment_prefix,
+                log=output.log,
+            )
     except Exception as problem:
         _tell_findings(problem)
         return 2
@@ -174,6 +205,7 @@ def draw_manifest(
     live: bool,
     wait: bool = False,
     foreign_files: bool = False,
+    environment_prefix: str | None = None,
 ) -> int:
     """Does the same as `invivo graph`."""
     if format is None:
@@ -185,10 +217,18 @@ def draw_manifest(
     text: GraphFormat = "dot" if format == "svg" else cast("GraphFormat", format)
     try:
         if live:
-            with App(manifest, default_domain="opener", log_level="warning", foreign_files=foreign_files) as app:
+            with App(
+                manifest,
+                default_domain="opener",
+                log_level="warning",
+                foreign_files=foreign_files,
+                environment_prefix=environment_prefix,
+            ) as app:
                 drawn = app.runtime.wiring_text(text)
         else:
-            drawn = App.check(manifest, wait=wait, format=text, foreign_files=foreign_files)
+            drawn = App.check(
+                manifest, wait=wait, format=text, foreign_files=foreign_files, environment_prefix=environment_prefix
+            )
         if format == "svg":
             try:
                 ran = subprocess.run(["dot", "-Tsvg"], input=drawn.encode(), stdout=subprocess.PIPE, check=False)
@@ -217,6 +257,7 @@ def write_keys(
     *,
     wait: bool = False,
     foreign_files: bool = False,
+    environment_prefix: str | None = None,
 ) -> int:
     """Does the same as `invivo keys`."""
     if language is None:
@@ -229,7 +270,9 @@ def write_keys(
             return 64
         language = endings.get(ending, "c")
     try:
-        text = App.keys(manifest, language, wait=wait, foreign_files=foreign_files)
+        text = App.keys(
+            manifest, language, wait=wait, foreign_files=foreign_files, environment_prefix=environment_prefix
+        )
         if output is None:
             sys.stdout.write(text)
         elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:

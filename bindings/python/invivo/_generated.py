@@ -236,6 +236,7 @@ INVIVO_CAUSE_OVERTAKEN = 24
 INVIVO_CAUSE_MORE = 25
 INVIVO_CAUSE_TRAIT = 26
 INVIVO_CAUSE_TRAIT_REMOVE = 27
+INVIVO_CAUSE_ENVIRONMENT = 28
 INVIVO_ORIGIN_NONE = 0
 INVIVO_ORIGIN_FILE = 1
 INVIVO_ORIGIN_DOCUMENT = 2
@@ -244,6 +245,7 @@ INVIVO_ORIGIN_ASSEMBLY = 4
 INVIVO_ORIGIN_MANIFEST = 5
 INVIVO_ORIGIN_OVERRIDE = 6
 INVIVO_ORIGIN_ROLLBACK = 7
+INVIVO_ORIGIN_ENVIRONMENT = 8
 INVIVO_WARNING_OTHER = 0
 INVIVO_WARNING_KEPT = 1
 INVIVO_WARNING_ADJUSTED = 2
@@ -862,6 +864,7 @@ invivo_runtime_options._fields_ = [
     ("history", ctypes.c_uint32),
     ("rule_timeout_ms", ctypes.c_uint32),
     ("revision", ctypes.c_uint32),
+    ("environment_prefix", ctypes.c_char_p),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1540,6 +1543,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_changes_remove_trait": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_trait_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_trait), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_trait_remove": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_refresh_environment": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1774,6 +1778,7 @@ TABLE: list[str] = [
     "invivo_changes_remove_trait",
     "invivo_trait_add",
     "invivo_trait_remove",
+    "invivo_runtime_refresh_environment",
 ]
 
 

@@ -19,6 +19,7 @@ def test_the_defaults_are_numbers() -> None:
         options = runtime.options
         assert (options.name, options.default_domain, options.pending_targets) == ("invivo", "opener", False)
         assert (options.quote_content, options.foreign_files, options.inject_marked) == (True, False, True)
+        assert options.environment_prefix is None
         assert (options.quiet, options.settle_max, options.commit_timeout, options.stop_grace) == (0.01, 0.25, 5, 30)
         assert (options.start_timeout, options.stop_timeout, options.load_timeout) == (60, 60, 10)
         assert (options.max_document_bytes, options.max_document_nodes) == (1 << 20, 50_000)

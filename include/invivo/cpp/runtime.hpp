@@ -288,6 +288,13 @@ public:
     /// Returns the documents, and how their changes are detected. Later documents override earlier ones.
     std::vector<source_state> sources() const { return detail::source_states(raw_); }
 
+    // ---- the environment
+
+    /// Copies the environment again, on this thread, and updates what depends on it. See invivo_runtime_refresh_environment.
+    void refresh_environment() {
+        detail::checked([&](invivo_error **e) { return invivo_runtime_refresh_environment(raw_, e); });
+    }
+
     // ---- former generations
 
     /// Brings the content of a kept generation back, as a reload. See history.h.

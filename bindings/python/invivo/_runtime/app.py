@@ -58,6 +58,7 @@ class App:
         load_timeout: float | None = None,
         foreign_files: bool = False,
         quote_content: bool = True,
+        environment_prefix: str | None = None,
     ) -> None:
         """The options are those of `Runtime`."""
         library, path = own_library(), strings.path_bytes(manifest)
@@ -76,6 +77,7 @@ class App:
             load_timeout=load_timeout,
             foreign_files=foreign_files,
             quote_content=quote_content,
+            environment_prefix=environment_prefix,
         )
         self._joins_default = default_domain == "opener"
         options = c.invivo_app_options()
@@ -114,6 +116,7 @@ class App:
         log: Log | None = None,
         modules: bool = True,
         foreign_files: bool = False,
+        environment_prefix: str | None = None,
     ) -> str:
         """Raises all errors that starting a manifest would find, and creates nothing.
 
@@ -122,17 +125,37 @@ class App:
         manifest and of its specs is checked.
         """
         return cls._check(
-            manifest, GRAPH_FORMATS[format], wait=wait, log=log, modules=modules, foreign_files=foreign_files
+            manifest,
+            GRAPH_FORMATS[format],
+            wait=wait,
+            log=log,
+            modules=modules,
+            foreign_files=foreign_files,
+            environment_prefix=environment_prefix,
         )
 
     @classmethod
-    def unread(cls, manifest: str | os.PathLike[str], *, log: Log | None = None, foreign_files: bool = False) -> str:
+    def unread(
+        cls,
+        manifest: str | os.PathLike[str],
+        *,
+        log: Log | None = None,
+        foreign_files: bool = False,
+        environment_prefix: str | None = None,
+    ) -> str:
         """Returns the values of the configuration that no definition, class or observer reads.
 
         Each is a line ``FILE:LINE:COLUMN: PATH``. Raises the errors of `check`. Calls that read while the program runs
         cannot be known.
         """
-        return cls._check(manifest, c.INVIVO_GRAPH_UNREAD, wait=False, log=log, foreign_files=foreign_files)
+        return cls._check(
+            manifest,
+            c.INVIVO_GRAPH_UNREAD,
+            wait=False,
+            log=log,
+            foreign_files=foreign_files,
+            environment_prefix=environment_prefix,
+        )
 
     @classmethod
     def keys(
@@ -143,12 +166,20 @@ class App:
         wait: bool = False,
         log: Log | None = None,
         foreign_files: bool = False,
+        environment_prefix: str | None = None,
     ) -> str:
         """Returns a typed function for each key of a manifest and its specs, as source text, and creates nothing.
 
         ``wait``: specs are not read.
         """
-        return cls._check(manifest, KEYS_LANGUAGES[language], wait=wait, log=log, foreign_files=foreign_files)
+        return cls._check(
+            manifest,
+            KEYS_LANGUAGES[language],
+            wait=wait,
+            log=log,
+            foreign_files=foreign_files,
+            environment_prefix=environment_prefix,
+        )
 
     @classmethod
     def _check(
@@ -160,13 +191,19 @@ class App:
         log: Log | None,
         modules: bool = True,
         foreign_files: bool = False,
+        environment_prefix: str | None = None,
     ) -> str:
         library, path = own_library(), strings.path_bytes(manifest)
         self = cls.__new__(cls)
         self.core = Core(library)
         self._joins_default = True
         runtime_options = make_options(
-            self.core, default_domain="opener", log=log, log_level=LogLevel.WARNING, foreign_files=foreign_files
+            self.core,
+            default_domain="opener",
+            log=log,
+            log_level=LogLevel.WARNING,
+            foreign_files=foreign_files,
+            environment_prefix=environment_prefix,
         )
         options = c.invivo_app_options()
         options.struct_size = ctypes.sizeof(options)

@@ -304,6 +304,17 @@ class Changing(Resolving):
             for each in found
         ]
 
+    # ---- the environment ----------------------------------------------------------------------------------
+
+    def refresh_environment(self) -> None:
+        """Copies the environment again, on this thread: documents and values that depend on it change, as one reload.
+
+        A runtime copies the environment when it opens and in this call, and reads it at no other time. If the reload
+        fails, nothing changes, and the former copy stays.
+        """
+        core = self._open()
+        core.library.call("runtime_refresh_environment", core.handle)
+
     # ---- former content ----------------------------------------------------------------------------------
 
     def rollback(self, to: int | str) -> None:

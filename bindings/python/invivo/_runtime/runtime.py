@@ -73,6 +73,7 @@ class Runtime(Filling, Changing, Observing):
         foreign_files: bool = False,
         quote_content: bool = True,
         inject_marked: bool = True,
+        environment_prefix: str | None = None,
     ) -> None:
         """Activates assemblies and follows the spec files of ``watch``, as one reload.
 
@@ -106,7 +107,8 @@ class Runtime(Filling, Changing, Observing):
         reach standard error if the program configures no logging. ``log_level``: the lowest level that is logged;
         "silent" logs nothing. Exceptions of observers and scope listeners are logged with their traceback, by
         ``logging.getLogger("invivo")`` if ``log`` is a function. ``inject_marked``: whether attributes marked by
-        `injected` or `Inject` are injected.
+        `injected` or `Inject` are injected. ``environment_prefix``: variables of the environment with this prefix set
+        configuration values above all documents; with "INVIVO__", ``INVIVO__audio__rate`` sets ``audio.rate``.
         """
         if (commit_begin is None) != (commit_end is None):
             raise ArgumentError("commit_begin and commit_end belong together: give both or none")
@@ -134,6 +136,7 @@ class Runtime(Filling, Changing, Observing):
             foreign_files=foreign_files,
             quote_content=quote_content,
             inject_marked=inject_marked,
+            environment_prefix=environment_prefix,
         )
         try:
             core.library.call("runtime_open", ctypes.byref(core.handle), ctypes.byref(options))

@@ -39,6 +39,7 @@ CauseKind = Literal[
     "more",
     "trait",
     "trait_remove",
+    "environment",
     "unknown",
 ]
 ChangeKind = Literal[
@@ -69,7 +70,9 @@ NoticeKind = Literal[
     "diverged",
     "unknown_trait",
 ]
-Origin = Literal["none", "file", "document", "call", "assembly", "manifest", "override", "rollback", "unknown"]
+Origin = Literal[
+    "none", "file", "document", "call", "assembly", "manifest", "override", "rollback", "environment", "unknown"
+]
 ProgressPhase = Literal["detected", "planned", "committed", "refused", "unchanged", "retired", "unknown"]
 
 

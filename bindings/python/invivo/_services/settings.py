@@ -181,6 +181,7 @@ class RuntimeOptions:
     foreign_files: bool
     quote_content: bool
     inject_marked: bool
+    environment_prefix: str | None
     quiet: float
     settle_max: float
     commit_timeout: float
@@ -214,6 +215,7 @@ def read_options(core: Core) -> RuntimeOptions:
         foreign_files=bool(raw.flags & c.INVIVO_RUNTIME_FOREIGN_FILES),
         quote_content=not raw.flags & c.INVIVO_RUNTIME_WITHOUT_CONTENT,
         inject_marked=not raw.flags & c.INVIVO_RUNTIME_WITHOUT_NEEDS,
+        environment_prefix=text(raw.environment_prefix) if raw.environment_prefix is not None else None,
         **{name: option.read(getattr(raw, option.field)) for name, option in _CHANGEABLE.items()},
     )
 
@@ -255,12 +257,15 @@ def make_options(
     foreign_files: bool = False,
     quote_content: bool = True,
     inject_marked: bool = True,
+    environment_prefix: str | None = None,
 ) -> c.invivo_runtime_options:
     """Returns the options of a runtime for the library. Times are seconds, as everywhere in Python."""
     options = c.invivo_runtime_options()
     core.library.runtime_options_init_sized(ctypes.byref(options), ctypes.sizeof(options))
     if name is not None:
         options.name = strings.name_bytes(name)
+    if environment_prefix is not None:
+        options.environment_prefix = strings.name_bytes(environment_prefix)
     domains = {"opener": c.INVIVO_DOMAIN_OPENER, "loop": c.INVIVO_DOMAIN_LOOP}
     if default_domain not in domains:
         raise ArgumentError(f"default_domain is 'opener' or 'loop', not {default_domain!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pathlib
 import tempfile
 from typing import Any
@@ -35,6 +36,7 @@ class History:
     hearers: dict[str, Hearer]
     names: Names
     folder: tempfile.TemporaryDirectory[str] | None
+    variables: list[str]  # of the environment; removed at the end
 
     def file(self, name: str) -> pathlib.Path:
         self.folder = self.folder or tempfile.TemporaryDirectory()
@@ -56,6 +58,16 @@ class History:
         diverged = sorted(pathlib.Path(each.name).name for each in self.runtime.sources if each.diverged)
         if diverged != sorted(each.text for each in names):
             raise Wrong(f"{line.place}: these have diverged: {diverged}")
+
+    def do_setenv(self, line: Line, name: Word, value: Word) -> None:
+        self.variables.append(name.text)
+        os.environ[name.text] = value.text
+
+    def do_unsetenv(self, line: Line, name: Word) -> None:
+        os.environ.pop(name.text, None)
+
+    def do_refresh_environment(self, line: Line) -> None:
+        self.runtime.refresh_environment()
 
     def do_mark(self, line: Line, name: Word) -> None:
         self.runtime.mark(name.text)

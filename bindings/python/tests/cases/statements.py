@@ -401,13 +401,18 @@ class Statements(Expectations, History):
         known = self.runtimes.get(name.text)
         if known is None:
             history = next((int(each.text) for each in _ if each.label == "history"), None)
-            known = self.opened(name.text, marked=not line.says("without_needs"), history=history)
+            marked, prefix = not line.says("without_needs"), line.labelled("prefix")
+            known = self.opened(name.text, marked=marked, history=history, prefix=prefix)
         self.runtime = known
 
-    def opened(self, name: str, *, marked: bool = True, history: int | None = None) -> invivo.Runtime:
+    def opened(
+        self, name: str, *, marked: bool = True, history: int | None = None, prefix: str | None = None
+    ) -> invivo.Runtime:
         here = world.world
         # Files are read by statements alone.
-        made = self.runtimes[name] = invivo.Runtime(inject_marked=marked, history=history, quiet=3600, settle_max=3600)
+        made = self.runtimes[name] = invivo.Runtime(
+            inject_marked=marked, history=history, environment_prefix=prefix, quiet=3600, settle_max=3600
+        )
 
         def reloaded(report: invivo.Report) -> None:
             here.reported = sorted(
@@ -494,6 +499,7 @@ class Runner(Statements):
         self.sources: dict[str, invivo.Source] = {}
         self.hearers: dict[str, Hearer] = {}
         self.folder = None
+        self.variables = []
         self.failed: Failure | None = None  # of a job
         self.wrong_line: int | None = None  # the statement that was not as it says
 
@@ -519,6 +525,8 @@ class Runner(Statements):
         gc.collect()
         for each in self.runtimes.values():
             each.close()
+        for name in self.variables:
+            os.environ.pop(name, None)
         if self.folder is not None:
             self.folder.cleanup()
         gc.collect()
