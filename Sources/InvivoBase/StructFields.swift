@@ -158,6 +158,8 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.history),
         fieldRange(of: \invivo_runtime_options.rule_timeout_ms),
         fieldRange(of: \invivo_runtime_options.revision),
+        fieldRange(of: \invivo_runtime_options.document_roots),
+        fieldRange(of: \invivo_runtime_options.document_root_count),
     ]
 }
 

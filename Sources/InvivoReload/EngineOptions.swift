@@ -18,6 +18,8 @@ public struct FixedOptions: Sendable {
     public var fillsNeeds = true
     public var allowsForeignFiles = false
     public var quotesContent = true
+    /// The directories below which documents may read files, beside their own; absolute.
+    public var documentRoots: [String] = []
     /// For the host that reads the options; nil if it has given none in C.
     public var host: HostOptions?
     public init() {}
@@ -32,10 +34,22 @@ public final class HostOptions: Sendable {
     public let log: Write?
     public let logUserData: HostPointer
     public let logDestroy: Destroy?
-    private let strings = CStrings()
+    private let rootTable: ConstantMemory?
+    private let strings: CStrings
 
-    public init(name: String, log: Write?, logUserData: HostPointer, logDestroy: Destroy?) {
+    /// Nil if there are none.
+    public var documentRoots: UnsafePointer<UnsafePointer<CChar>?>? {
+        rootTable?.address.assumingMemoryBound(to: UnsafePointer<CChar>?.self)
+    }
+
+    public init(
+        name: String, log: Write?, logUserData: HostPointer, logDestroy: Destroy?, documentRoots: [String]
+    ) {
+        let strings = CStrings()
+        self.strings = strings
         self.name = strings.text(name)
+        let table = strings.table(documentRoots.map { Optional(strings.string($0)) })
+        rootTable = table.map { ConstantMemory($0) }
         (self.log, self.logUserData, self.logDestroy) = (log, logUserData, logDestroy)
     }
 }

@@ -55,8 +55,17 @@ final class GenerationStore: Sendable {
         }
         let content = try history.content(of: number)
         var states: [(document: Document, next: Document.State)] = []
-        for (document, former) in content.documents where !former.isSame(as: document.state) {
-            states.append((document, try former.state(of: document, limits)))
+        // Values first: other documents have their content.
+        let changed = content.documents.filter { !$0.former.isSame(as: $0.document.state) }
+        for (document, former) in changed.filter({ $0.document.role == .value })
+            + changed.filter({ $0.document.role != .value })
+        {
+            let state = try former.state(of: document, limits) { reference throws(Failure) in
+                let path = try documents.included.path(of: reference, in: document)
+                let file = documents.included.file(path, .value)
+                return states.first { $0.document === file }?.next ?? file.state
+            }
+            states.append((document, state))
         }
         return Staged(set, states, restoring: content)
     }

@@ -6,6 +6,7 @@ internal import InvivoWiring
 
 /// Reads and parses the changed documents. By the thread that has the turn.
 struct Stage {
+    let documents: Documents
     let options: RuntimeOptions
     let log: Log
     /// A thread of this process that is not its first one; 0 without one. See `FileReader.read`.
@@ -15,90 +16,147 @@ struct Stage {
 
     /// Nil if the bytes are the same as before, and nothing else has changed.
     func run(_ set: ChangeSet, _ files: inout FilesRead, _ clock: inout PhaseClock) throws(Failure) -> Staged? {
+        let reading = Reading(files, clock)
+        defer { (files, clock) = (reading.files, reading.clock) }
+        let staged = StagedDocuments(documents, options) { (file, staged) throws(Failure) in
+            try read(file, .asked, set, staged, reading) ?? file.state
+        }
         var failures: [Failure] = []
-        var found: [(document: Document, next: Document.State)] = []
-        for (document, content) in set.documents.contents {
+        // Values first: the other documents have their content.
+        let (values, others) = (
+            set.documents.contents.filter { $0.document.role == .value },
+            set.documents.contents.filter { $0.document.role != .value }
+        )
+        for (document, content) in values + others {
             do throws(Failure) {
-                var next = Document.State()
-                let bytes: [UInt8]
-                var modified: UInt64?
-                switch content {
-                case .none:
-                    found.append((document, next))
-                    continue
-                case .config(let node):
-                    next.isOpen = true
-                    next.config = node
-                    found.append((document, next))
-                    continue
-                case .bytes(let given):
-                    bytes = given
-                    guard bytes.count <= options.maxDocumentBytes else {
-                        throw Failure(
-                            .tooLarge,
-                            "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed; "
-                                + "max_document_bytes permits more",
-                            at: Location(file: document.name))
-                    }
-                    next.hash = ContentHash.of(bytes)
-                case .file(let reason):
-                    guard let path = document.path else { continue }
-                    files.read.append((document, nil))
-                    let read: FileContent
-                    do throws(Failure) {
-                        read = try FileReader.read(path, limit: options.maxDocumentBytes, thread: thread)
-                    } catch {
-                        if error.code == .system { files.unread.append(document) }
-                        throw error
-                    }
-                    if read.isBeingWritten && heedsWriters {
-                        // Its events follow.
-                        if case .refused = reason { continue }
-                        // A file that the set opens is part of it, and is not left for later.
-                        let isNew = set.documents.opened.contains { $0.document === document }
-                        guard set.documents.heard.isEmpty || isNew else {
-                            files.busy.append(document)
-                            files.unchanged.append(document)
-                            continue
-                        }
-                        throw Failure(.busy, "the file is open for writing", at: Location(file: document.name))
-                    }
-                    files.read[files.read.count - 1].hash = read.hash
-                    document.read = read.hash
-                    if read.hash == document.divergence?.refused {
-                        log(.debug, "\(document.name): the bytes that a rollback has refused")
-                        files.unchanged.append(document)
-                        continue
-                    }
-                    if case .refused = reason, let unparsable = document.unparsable, unparsable.hash == read.hash {
-                        throw unparsable.failure
-                    }
-                    bytes = read.bytes
-                    next.hash = read.hash
-                    modified = read.modifiedNs
-                }
-                let isSame = document.state.isOpen && next.hash == document.state.hash
-                log(.debug, "\(document.name): \(bytes.count) bytes\(isSame ? ", the same as before" : "")")
-                if isSame {
-                    files.unchanged.append(document)
-                    continue
-                }
-                if let modified { clock.fileChanged(wall: modified) }
-                next.isOpen = true
-                do throws(Failure) { try next.read(bytes, of: document, options.specLimits) } catch {
-                    // The limits of time and size may be others the next time.
-                    if let hash = next.hash, error.code != .timeout, error.code != .tooLarge {
-                        document.unparsable = (hash, error)
-                    }
-                    throw error
-                }
-                found.append((document, next))
+                guard let next = try next(document, content, set, staged, reading) else { continue }
+                staged.set(document, next)
             } catch {
                 try Loading.check()
-                failures.append(error)
+                // It is reported at the references to the file, if there are any.
+                if document.role == .source { failures.append(error) } else { staged.fail(document, error) }
             }
         }
-        if let failure = Failure.gathered(failures) { throw failure }
+        failures += staged.followValues()
+        failures += staged.place()
+        if let failure = Failure.gathered(failures) {
+            for (document, _) in reading.files.read { document.awaited = staged.touched }
+            throw failure
+        }
+        for (document, _) in reading.files.read { document.awaited = [] }
+        let found = staged.result
         return found.isEmpty && set.changesOnlyDocuments ? nil : Staged(set, found)
+    }
+
+    /// What reading files adds to.
+    private final class Reading {
+        var files: FilesRead
+        var clock: PhaseClock
+
+        init(_ files: FilesRead, _ clock: PhaseClock) { (self.files, self.clock) = (files, clock) }
+    }
+
+    /// Returns the next state of a document; nil if it stays.
+    private func next(
+        _ document: Document, _ content: ChangeSet.Content, _ set: ChangeSet, _ staged: StagedDocuments,
+        _ reading: Reading
+    ) throws(Failure) -> Document.State? {
+        var next = Document.State()
+        switch content {
+        case .none: return next
+        case .config(let node):
+            next.isOpen = true
+            next.config = node
+            return next
+        case .bytes(let bytes):
+            guard bytes.count <= options.maxDocumentBytes else {
+                throw Failure(
+                    .tooLarge,
+                    "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed; "
+                        + "max_document_bytes permits more",
+                    at: Location(file: document.name))
+            }
+            next.hash = ContentHash.of(bytes)
+            return try parse(bytes, into: &next, document, staged, reading) ? next : nil
+        case .file(let reason): return try read(document, reason, set, staged, reading)
+        }
+    }
+
+    /// Reads the file of a document. Nil if the document stays as it is.
+    private func read(
+        _ document: Document, _ reason: ChangeSet.Content.Reason, _ set: ChangeSet, _ staged: StagedDocuments,
+        _ reading: Reading
+    ) throws(Failure) -> Document.State? {
+        guard document.path != nil else { return nil }
+        reading.files.read.append((document, nil))
+        let number = reading.files.read.count - 1
+        let content: FileContent
+        do throws(Failure) {
+            content = try document.readFile(limit: options.maxDocumentBytes, thread: thread)
+        } catch {
+            if error.code == .system { reading.files.unread.append(document) }
+            throw error
+        }
+        if content.isBeingWritten && heedsWriters {
+            // Its events follow.
+            if case .refused = reason { return nil }
+            // A file that the set opens is part of it, and is not left for later.
+            let isNew = set.documents.opened.contains { $0.document === document }
+            guard set.documents.heard.isEmpty || isNew || !document.state.isOpen && document.role != .source else {
+                reading.files.busy.append(document)
+                reading.files.unchanged.append(document)
+                return nil
+            }
+            throw Failure(.busy, "the file is open for writing", at: Location(file: document.name))
+        }
+        reading.files.read[number].hash = content.hash
+        document.read = content.hash
+        if content.hash == document.divergence?.refused {
+            log(.debug, "\(document.name): the bytes that a rollback has refused")
+            reading.files.unchanged.append(document)
+            return nil
+        }
+        if case .refused = reason, let unparsable = document.unparsable, unparsable.hash == content.hash {
+            throw unparsable.failure
+        }
+        var next = Document.State()
+        next.hash = content.hash
+        guard try parse(content.bytes, into: &next, document, staged, reading) else { return nil }
+        reading.clock.fileChanged(wall: content.modifiedNs)
+        return next
+    }
+
+    /// Returns false if the bytes are the same as before.
+    private func parse(
+        _ bytes: [UInt8], into next: inout Document.State, _ document: Document, _ staged: StagedDocuments,
+        _ reading: Reading
+    ) throws(Failure) -> Bool {
+        let isSame = document.state.isOpen && next.hash == document.state.hash
+        log(.debug, "\(document.name): \(bytes.count) bytes\(isSame ? ", the same as before" : "")")
+        guard !isSame else {
+            reading.files.unchanged.append(document)
+            return false
+        }
+        (next.isOpen, next.order) = (true, document.state.order)
+        var isReference = false
+        do throws(Failure) {
+            if document.role == .value {
+                try next.read(value: bytes, of: document)
+            } else {
+                try next.read(bytes, of: document, options.specLimits) { reference throws(Failure) in
+                    do throws(Failure) { return try staged.content(reference, of: document) } catch {
+                        isReference = true
+                        throw error
+                    }
+                }
+            }
+        } catch {
+            // The limits of time and size, and the files of values, may be others the next time.
+            if let hash = next.hash, error.code != .timeout, error.code != .tooLarge, !isReference {
+                document.unparsable = (hash, error)
+            }
+            throw error
+        }
+        return true
     }
 }

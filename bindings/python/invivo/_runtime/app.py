@@ -58,6 +58,7 @@ class App:
         load_timeout: float | None = None,
         foreign_files: bool = False,
         quote_content: bool = True,
+        document_roots: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
         """The options are those of `Runtime`."""
         library, path = own_library(), strings.path_bytes(manifest)
@@ -76,6 +77,7 @@ class App:
             load_timeout=load_timeout,
             foreign_files=foreign_files,
             quote_content=quote_content,
+            document_roots=document_roots,
         )
         self._joins_default = default_domain == "opener"
         options = c.invivo_app_options()
