@@ -1,7 +1,9 @@
 #define _GNU_SOURCE /* pthread_getattr_np */
 #include "hot.h"
 
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 __thread struct iv_thread iv_thread_state;
@@ -186,4 +188,168 @@ void iv_write_error(const char *bytes, size_t length) {
     if (own >= 0) close(own);
 done:
     errno = error;
+}
+
+/* ---- files below a directory ---------------------------------------------------------------------------- */
+
+enum { BELOW_DEPTH = 64, BELOW_LINKS = 40, BELOW_TRIES = 8 };
+
+struct below {
+    const char *const *roots;
+    size_t root_count;
+    int stack[BELOW_DEPTH]; /* the directories on the way, the root first */
+    int depth;
+    int links;
+    char root[PATH_MAX]; /* the real path of the root */
+    char pending[2 * PATH_MAX];
+};
+
+static void below_leave(struct below *walk) {
+    while (walk->depth > 0) close(walk->stack[--walk->depth]);
+}
+
+/* The part of `path` behind the directory; NULL if it is not below it. */
+static const char *below_rest(const char *path, const char *directory) {
+    size_t length = strlen(directory);
+    while (length > 0 && directory[length - 1] == '/') length--;
+    return strncmp(path, directory, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
+}
+
+/* Begins at the root that an absolute path is below. Returns the reason of a failure, or -1. */
+static int below_begin(struct below *walk, const char *path) {
+    char real[PATH_MAX];
+    const char *rest = NULL;
+    below_leave(walk);
+    for (size_t i = 0; i < walk->root_count && !rest; i++) {
+        if (!realpath(walk->roots[i], real)) {
+            if (below_rest(path, walk->roots[i])) return IV_BELOW_FAILS;
+            continue;
+        }
+        rest = below_rest(path, walk->roots[i]);
+        if (!rest) rest = below_rest(path, real);
+    }
+    if (!rest) return IV_BELOW_OUTSIDE;
+    char copy[sizeof walk->pending];
+    snprintf(copy, sizeof copy, "%s", rest);
+    memcpy(walk->pending, copy, sizeof copy);
+    memcpy(walk->root, real, sizeof real);
+    int root = open(real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (root < 0) return IV_BELOW_FAILS;
+    walk->stack[walk->depth++] = root;
+    return -1;
+}
+
+/* Continues at the target of a link, or at the parent of the root. */
+static int below_jump(struct below *walk, const char *target, const char *rest) {
+    char path[sizeof walk->pending];
+    int length = snprintf(path, sizeof path, "%s%s%s", target, *rest ? "/" : "", rest);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return IV_BELOW_FAILS;
+    }
+    if (path[0] == '/') return below_begin(walk, path);
+    memcpy(walk->pending, path, sizeof path);
+    return -1;
+}
+
+/* Opens the file itself, unless its entry was replaced since it was looked at. Returns -2 then. */
+static int below_open(int directory, const char *name, const struct stat *seen) {
+    int file = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (file < 0) return errno == ELOOP || errno == ENOENT || errno == ENXIO ? -2 : -1;
+    struct stat facts;
+    if (fstat(file, &facts) == 0 && facts.st_dev == seen->st_dev && facts.st_ino == seen->st_ino) return file;
+    close(file);
+    return -2;
+}
+
+/* One attempt. Returns -2 if an entry was replaced meanwhile. */
+static int below_walk(struct below *walk, const char *path, int *reason, mode_t *mode) {
+    walk->links = 0;
+    if ((*reason = below_begin(walk, path)) >= 0) return -1;
+    for (;;) {
+        char *name = walk->pending + strspn(walk->pending, "/");
+        size_t length = strcspn(name, "/");
+        char *rest = name + length + strspn(name + length, "/");
+        bool is_last = !*rest;
+        if (length == 0) { /* the root itself, or a directory that a link leads to */
+            *reason = IV_BELOW_KIND;
+            *mode = S_IFDIR;
+            errno = EISDIR;
+            return -1;
+        }
+        name[length] = 0;
+        char tail[sizeof walk->pending];
+        memcpy(tail, rest, strlen(rest) + 1);
+        if (strcmp(name, ".") == 0) {
+            memcpy(walk->pending, tail, strlen(tail) + 1);
+            continue;
+        }
+        if (strcmp(name, "..") == 0) {
+            if (walk->depth > 1) {
+                close(walk->stack[--walk->depth]);
+                memcpy(walk->pending, tail, strlen(tail) + 1);
+                continue;
+            }
+            char *slash = strrchr(walk->root, '/');
+            char parent[PATH_MAX];
+            snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - walk->root) : 0, walk->root);
+            if ((*reason = below_jump(walk, parent, tail)) >= 0) return -1;
+            continue;
+        }
+        int top = walk->stack[walk->depth - 1];
+        int entry = openat(top, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        struct stat facts;
+        if (entry < 0 || fstat(entry, &facts) != 0) {
+            int error = errno;
+            if (entry >= 0) close(entry);
+            errno = error;
+            *reason = IV_BELOW_FAILS;
+            return -1;
+        }
+        if (S_ISLNK(facts.st_mode)) {
+            char target[PATH_MAX];
+            ssize_t count = readlinkat(entry, "", target, sizeof target - 1);
+            int error = errno;
+            close(entry);
+            errno = count < 0 ? error : ELOOP;
+            *reason = IV_BELOW_FAILS;
+            if (count < 0 || ++walk->links > BELOW_LINKS) return -1;
+            target[count] = 0;
+            if ((*reason = below_jump(walk, target, tail)) >= 0) return -1;
+            continue;
+        }
+        if (is_last) {
+            close(entry);
+            if (!S_ISREG(facts.st_mode)) {
+                *reason = IV_BELOW_KIND;
+                *mode = facts.st_mode;
+                errno = EINVAL;
+                return -1;
+            }
+            *reason = IV_BELOW_FAILS;
+            return below_open(top, name, &facts);
+        }
+        if (!S_ISDIR(facts.st_mode) || walk->depth == BELOW_DEPTH) {
+            close(entry);
+            errno = S_ISDIR(facts.st_mode) ? ENAMETOOLONG : ENOTDIR;
+            *reason = IV_BELOW_FAILS;
+            return -1;
+        }
+        walk->stack[walk->depth++] = entry;
+        memcpy(walk->pending, tail, strlen(tail) + 1);
+    }
+}
+
+int iv_open_below(const char *const *roots, size_t root_count, const char *path, int *reason, mode_t *mode) {
+    struct below walk = {.roots = roots, .root_count = root_count};
+    int file = -2;
+    *mode = 0;
+    for (int tries = 0; file == -2 && tries < BELOW_TRIES; tries++) {
+        file = below_walk(&walk, path, reason, mode);
+        int error = errno;
+        below_leave(&walk);
+        errno = error;
+    }
+    if (file == -2) errno = EAGAIN;
+    return file < 0 ? -1 : file;
 }

@@ -51,6 +51,8 @@ extension Runtime {
         public var allowsForeignFiles = false
         /// Whether errors about documents quote their text.
         public var quotesContent = true
+        /// Directories whose files spec files may read by `include:` and `file:`, beside those of their own directory.
+        public var documentRoots: [String] = []
         /// Whether declared dependencies of types are injected, such as `@Injected` properties.
         public var fillsInjected = true
         /// Variables of the environment whose names begin with this set configuration values above all documents. With
@@ -227,6 +229,10 @@ extension Runtime.Options {
         if let ruleTimeout { raw.rule_timeout_ms = max(1, ruleTimeout.milliseconds) }
         if let loadTimeout { raw.load_timeout_ms = loadTimeout.milliseconds }
         if allowsForeignFiles { raw.flags |= UInt32(INVIVO_RUNTIME_FOREIGN_FILES) }
+        if !documentRoots.isEmpty {
+            raw.document_roots = try arena.names(documentRoots)
+            raw.document_root_count = UInt64(documentRoots.count)
+        }
         if !quotesContent { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) }
         raw.stop_grace_ms = stopGrace.map { max(1, $0.milliseconds) } ?? .max
         if let maximumDocumentSize { raw.max_document_bytes = UInt64(clamping: maximumDocumentSize) }

@@ -63,8 +63,19 @@ extension Runtime {
         /// Empty for a document in memory.
         public let path: String
         public let following: Following
+        public let role: Role
         /// The hashes of the live content and of the file, if the file has bytes that a rollback refused.
         public let divergence: Divergence?
+    }
+
+    /// The way in which a document belongs to the runtime.
+    public enum Role: String, Sendable, Hashable {
+        /// It was opened.
+        case source
+        /// Spec files include it.
+        case include
+        /// It is the value of a string, `file:`.
+        case value
     }
 
     /// The hash of the live content of a document, and that of the bytes of its file, which a rollback refused.
@@ -95,6 +106,7 @@ extension Runtime {
                 let file = text("file_hash")
                 return SourceState(
                     name: text("name"), path: text("path"), following: following,
+                    role: Role(rawValue: text("role")) ?? .source,
                     divergence: file.isEmpty ? nil : Divergence(live: text("live_hash"), file: file))
             }
         }

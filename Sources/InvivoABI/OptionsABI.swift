@@ -2,6 +2,7 @@ public import CInvivo
 internal import InvivoBase
 internal import InvivoDescribe
 internal import InvivoGraph
+internal import InvivoLoop
 internal import InvivoReload
 internal import InvivoWiring
 
@@ -14,7 +15,8 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     var options = EngineOptions()
     guard let pointer else {
         options.fixed.host = HostOptions(
-            name: options.fixed.name, environmentPrefix: nil, log: nil, logUserData: HostPointer(nil), logDestroy: nil)
+            name: options.fixed.name, environmentPrefix: nil, log: nil, logUserData: HostPointer(nil), logDestroy: nil,
+            documentRoots: [])
         options.log = .standardError(name: options.fixed.name)
         return options
     }
@@ -44,10 +46,12 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     options.fixed.fillsNeeds = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) == 0
     options.fixed.allowsForeignFiles = given.flags & UInt32(INVIVO_RUNTIME_FOREIGN_FILES) != 0
     options.fixed.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
+    let roots = try givenRoots(given)
+    options.fixed.documentRoots = try roots.map { root throws(Failure) in try FilePath(root).normal }
     let userData = HostPointer(given.log_user_data)
     options.fixed.host = HostOptions(
         name: options.fixed.name, environmentPrefix: options.fixed.environmentPrefix, log: given.log,
-        logUserData: userData, logDestroy: given.log_destroy)
+        logUserData: userData, logDestroy: given.log_destroy, documentRoots: roots)
     var ended: (@Sendable () -> Void)?
     if let destroy = given.log_destroy { ended = { destroy(userData.raw) } }
     if let function = given.log {
@@ -57,6 +61,17 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
         options.log = .standardError(name: options.fixed.name, level: given.log_level, ended: ended)
     }
     return options
+}
+
+private func givenRoots(_ given: Options) throws(Failure) -> [String] {
+    guard try isTable(given.document_roots, given.document_root_count, "options.document_roots") else { return [] }
+    guard given.document_root_count <= 1_000 else {
+        throw Failure(
+            .argument, "options.document_root_count is \(given.document_root_count); at most 1,000 are allowed")
+    }
+    return try (0..<Int(given.document_root_count)).map { index throws(Failure) in
+        try text(given.document_roots[index], "options.document_roots[\(index)]")
+    }
 }
 
 private let leastSize = MemoryLayout<Options>.offset(of: \.name) ?? 8
@@ -125,6 +140,8 @@ extension FixedOptions {
         if !quotesContent { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) }
         raw.name = host?.name.pointer
         raw.environment_prefix = host?.environmentPrefix?.pointer
+        raw.document_roots = host?.documentRoots
+        raw.document_root_count = UInt64(documentRoots.count)
         (raw.log, raw.log_user_data, raw.log_destroy) = (host?.log, host?.logUserData.raw, host?.logDestroy)
     }
 
@@ -142,6 +159,8 @@ extension FixedOptions {
         guard given.flags == own.flags else {
             throw fixed("flags", " is \(given.flags), the runtime's is \(own.flags)")
         }
+        let (roots, ownRoots) = (try givenRoots(given), try givenRoots(own))
+        guard roots == ownRoots else { throw fixed("document_roots", " is not the runtime's") }
         func address<Function>(_ function: Function?) -> Int { function.map { unsafeBitCast($0, to: Int.self) } ?? 0 }
         guard address(given.log) == address(own.log) else { throw fixed("log", " is not the runtime's") }
         let prefix = try optionalText(given.environment_prefix, "options.environment_prefix")

@@ -69,9 +69,12 @@ public final class VariableText: Sendable {
     public let text: String?
     /// Whether the defaults were taken of all of them.
     private let isDefault: Bool
+    /// The number of bytes before the first variable.
+    public let literalPrefix: Int
 
-    public init(_ variables: [String], text: String?, isDefault: Bool = false) {
+    public init(_ variables: [String], text: String?, isDefault: Bool = false, literalPrefix: Int = 0) {
         (self.variables, self.text, self.isDefault) = (variables, text, isDefault)
+        self.literalPrefix = literalPrefix
     }
 
     public func isSame(as other: VariableText) -> Bool {

@@ -159,6 +159,8 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.rule_timeout_ms),
         fieldRange(of: \invivo_runtime_options.revision),
         fieldRange(of: \invivo_runtime_options.environment_prefix),
+        fieldRange(of: \invivo_runtime_options.document_roots),
+        fieldRange(of: \invivo_runtime_options.document_root_count),
     ]
 }
 

@@ -29,6 +29,48 @@ public struct FilePath: Sendable {
         return FilePath(absolute: Self.folder(absolute) + path, shown: Self.folder(shown) + path)
     }
 
+    /// The directory that contains the file; "/" for a file of the root.
+    public var directory: String {
+        String(Self.folder(absolute).dropLast()).isEmpty ? "/" : String(Self.folder(absolute).dropLast())
+    }
+
+    /// The absolute path without `.` and repeated slashes.
+    public var normal: String { absolute.split(separator: "/").filter { $0 != "." }.map { "/" + $0 }.joined() }
+
+    /// The file that `path` names in a document in `directory`. `.` and `..` of `path` are removed from the text, so `..` leads to the
+    /// parent in the text, even behind a symbolic link.
+    ///
+    /// - Parameter shown: the path of the document, for messages; "" for one without.
+    public static func reference(_ path: String, in directory: String, shown: String) -> FilePath {
+        let isAbsolute = path.utf8.first == UInt8(ascii: "/")
+        var names: [Substring] = []
+        var parents = 0
+        for name in path.split(separator: "/") where name != "." {
+            if name != ".." {
+                names.append(name)
+            } else if names.popLast() == nil {
+                parents += 1
+            }
+        }
+        let rest = names.joined(separator: "/")
+        if isAbsolute { return FilePath(absolute: "/" + rest, shown: "/" + rest) }
+        let relative = String(repeating: "../", count: parents) + rest
+        var parent = directory.split(separator: "/").filter { $0 != "." }
+        if parents > 0 { parent = normal(parent).dropLast(parents) }
+        let absolute = (parent + names).map { "/" + $0 }.joined()
+        return FilePath(absolute: absolute, shown: folder(shown) + relative)
+    }
+
+    private static func normal(_ names: [Substring]) -> [Substring] {
+        names.reduce(into: []) { kept, name in if name == ".." { _ = kept.popLast() } else { kept.append(name) } }
+    }
+
+    /// Whether it lies below a directory, by its text.
+    public func isBelow(_ directory: String) -> Bool {
+        let names = directory.split(separator: "/").filter { $0 != "." }
+        return absolute.hasPrefix(names.map { "/" + $0 }.joined() + "/")
+    }
+
     private static func folder(_ path: String) -> Substring {
         path.lastIndex(of: "/").map { path[...$0] } ?? ""
     }

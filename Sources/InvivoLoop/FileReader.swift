@@ -30,11 +30,59 @@ public enum FileReader {
         let descriptor = iv_open(path.absolute, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { throw refusal(path, errno) }
         defer { close(descriptor) }
+        return try read(descriptor, path, limit: limit, thread)
+    }
+
+    /// Reads a file that must lie below each of some groups of directories: no symbolic link is followed out of a group. The path has no
+    /// `.` and `..`.
+    public static func read(
+        _ path: FilePath, below groups: [[String]], limit: Int, hint: String = moreBytes, thread: Int32 = 0
+    ) throws(Failure) -> FileContent {
+        var descriptors: [Int32] = []
+        defer { for descriptor in descriptors { close(descriptor) } }
+        for directories in groups { descriptors.append(try open(path, below: directories)) }
+        guard let first = descriptors.first else { throw Failure(.internalFault, "no directory is permitted") }
+        return try read(first, path, limit: limit, hint: hint, thread)
+    }
+
+    /// Fails unless the file lies below the directories.
+    public static func check(_ path: FilePath, below directories: [String]) throws(Failure) {
+        close(try open(path, below: directories))
+    }
+
+    private static func open(_ path: FilePath, below directories: [String]) throws(Failure) -> Int32 {
+        let strings = CStrings()
+        let roots = strings.table(directories.map { Optional(strings.string($0)) })
+        var (reason, mode) = (Int32(IV_BELOW_FAILS), mode_t())
+        let descriptor = iv_open_below(roots, directories.count, path.absolute, &reason, &mode)
+        guard descriptor < 0 else { return descriptor }
+        let error = errno
+        switch Int(reason) {
+        case IV_BELOW_OUTSIDE:
+            throw Failure(.file, "a symbolic link leads out of \(listed(directories))", at: Location(file: path.shown))
+        case IV_BELOW_KIND: throw notRegular(path, mode)
+        default: throw refusal(path, error)
+        }
+    }
+
+    /// "/etc/app or /etc/shared"
+    public static func listed(_ directories: [String]) -> String {
+        guard let last = directories.last, directories.count > 1 else { return directories.first ?? "" }
+        return directories.dropLast().joined(separator: ", ") + " or " + last
+    }
+
+    /// The end of a message about a document that is too large.
+    public static let moreBytes = "max_document_bytes permits more"
+
+    private static func read(
+        _ descriptor: Int32, _ path: FilePath, limit: Int, hint: String = moreBytes, _ thread: Int32
+    ) throws(Failure) -> FileContent {
+        var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw refusal(path, errno) }
-        try check(facts, path, limit)
+        try check(facts, path, limit, hint)
         var bytes: [UInt8] = []
         for _ in 0..<3 {
-            bytes = try readAll(descriptor, expected: Int(facts.st_size), limit: limit, path)
+            bytes = try readAll(descriptor, expected: Int(facts.st_size), limit: limit, hint, path)
             let before = facts
             guard fstat(descriptor, &facts) == 0 else { throw refusal(path, errno) }
             if nanoseconds(facts.st_mtim) == nanoseconds(before.st_mtim) && Int(facts.st_size) == bytes.count { break }
@@ -45,7 +93,7 @@ public enum FileReader {
     }
 
     private static func readAll(
-        _ descriptor: Int32, expected: Int, limit: Int, _ path: FilePath
+        _ descriptor: Int32, expected: Int, limit: Int, _ hint: String, _ path: FilePath
     ) throws(Failure) -> [UInt8] {
         // One byte more than expected, so that a file that has grown shows itself.
         var bytes = [UInt8](repeating: 0, count: expected + 1)
@@ -61,7 +109,7 @@ public enum FileReader {
                 throw refusal(path, errno)
             }
             count += got
-            guard count <= limit else { throw tooLarge(path, count, limit) }
+            guard count <= limit else { throw tooLarge(path, count, limit, hint) }
             // The expected number of bytes was read. The caller checks whether the file has grown.
             if count == expected && expected > 0 { break }
         }
@@ -71,17 +119,20 @@ public enum FileReader {
 
     // MARK: - Refusals
 
-    private static func check(_ facts: stat, _ path: FilePath, _ limit: Int) throws(Failure) {
-        guard facts.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(
-                .file, "expected a regular file, this is \(kind(facts.st_mode))", at: Location(file: path.shown))
-        }
-        guard facts.st_size <= limit else { throw tooLarge(path, Int(facts.st_size), limit) }
+    private static func check(
+        _ facts: stat, _ path: FilePath, _ limit: Int, _ hint: String = moreBytes
+    ) throws(Failure) {
+        guard facts.st_mode & S_IFMT == S_IFREG else { throw notRegular(path, facts.st_mode) }
+        guard facts.st_size <= limit else { throw tooLarge(path, Int(facts.st_size), limit, hint) }
     }
 
-    private static func tooLarge(_ path: FilePath, _ size: Int, _ limit: Int) -> Failure {
+    private static func notRegular(_ path: FilePath, _ mode: mode_t) -> Failure {
+        Failure(.file, "expected a regular file, this is \(kind(mode))", at: Location(file: path.shown))
+    }
+
+    private static func tooLarge(_ path: FilePath, _ size: Int, _ limit: Int, _ hint: String) -> Failure {
         Failure(
-            .tooLarge, "the file has \(size) bytes, at most \(limit) are allowed; max_document_bytes permits more",
+            .tooLarge, "the file has \(size) bytes, at most \(limit) are allowed; \(hint)",
             at: Location(file: path.shown))
     }
 
@@ -96,6 +147,7 @@ public enum FileReader {
         case EACCES, EPERM: return Failure(.file, "the file cannot be read: permission denied", at: location)
         case ENXIO: return Failure(.file, "expected a regular file, this is a socket", at: location)
         case ELOOP: return Failure(.file, "the symbolic links form a cycle", at: location)
+        case EAGAIN: return Failure(.busy, "the file was replaced again and again while it was opened", at: location)
         case EMFILE, ENFILE, ENOMEM:
             return Failure(.system, "the file cannot be opened: \(systemText(error))", at: location)
         default: return Failure(.file, "the file cannot be read: \(systemText(error))", at: location)

@@ -405,9 +405,10 @@ final class Commit {
                 }
                 state.lockedUnchecked { $0.undos.append((domain, undo)) }
             }
+            let quotes = ContentQuoting.isAllowed
             let body: (Deadline?) throws(Failure) -> Void = { [container, build] deadline throws(Failure) in
                 try container.apart(over: build) { () -> Result<Void, Failure> in
-                    Result { () throws(Failure) in try visit(deadline) }
+                    ContentQuoting.allowed(quotes) { Result { () throws(Failure) in try visit(deadline) } }
                 }.get()
             }
             if let domain {

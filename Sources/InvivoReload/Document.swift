@@ -7,9 +7,8 @@ public import InvivoWiring
 /// One document of a runtime. Everything but the constants belongs to the reload that has the turn.
 public final class Document: @unchecked Sendable {
     public let name: String
-    /// Nil for a document in memory.
-    public let path: FilePath?
-    /// Documents open one after another; a later one wins.
+    private let origin: Origin
+    /// Of a source. Sources open one after another; a later one wins.
     public internal(set) var order: UInt64 = 0
     private let handle = OwnHandle(.source)
     /// Nil after close, which a call on another thread may overtake.
@@ -29,15 +28,30 @@ public final class Document: @unchecked Sendable {
         /// Its content under `config:`.
         var config: ConfigNode?
         var isOpen = false
-        /// Empty if it has none.
-        var text: [UInt8] = []
+        /// A later one wins. The files that a source includes lie below it.
+        var order: UInt64 = 0
+        var source = Source(text: [])
+    }
+
+    /// The text of a document, and its references to files.
+    struct Source {
+        /// Empty if it has none. Of a file that is a value, the value.
+        let text: [UInt8]
+        /// The number of values, lists and maps.
+        let nodes: Int
+        let includes: [SpecReference]
+        /// The files that are values, with the hashes of their content.
+        let values: [(reference: SpecReference, hash: ContentHash?)]
+
+        init(
+            text: [UInt8], nodes: Int = 0, includes: [SpecReference] = [],
+            values: [(reference: SpecReference, hash: ContentHash?)] = []
+        ) {
+            (self.text, self.nodes, self.includes, self.values) = (text, nodes, includes, values)
+        }
     }
     var state = State()
-    /// The hash of the file as it was last read; nil if it was not read.
-    var read: ContentHash?
-    /// The bytes that could not be parsed, with the error.
-    /// They may be parsed with another environment.
-    var unparsable: (hash: ContentHash, failure: Failure, environment: Environment)?
+    private let reading = Reading()
 
     /// The file has other bytes than the content that a rollback has brought back. They are refused until other bytes are read.
     struct Divergence: Sendable {
@@ -48,9 +62,9 @@ public final class Document: @unchecked Sendable {
     /// Guarded by the monitor, and changed by the reload that has the turn.
     var divergence: Divergence?
 
-    init(name: String, path: FilePath?, _ runtime: Container) {
+    init(name: String, path: FilePath?, _ runtime: Container, _ role: Role = .source, isTrusted: Bool = true) {
         self.name = name
-        self.path = path
+        origin = Origin(path: path, role: role, isTrusted: isTrusted)
         self.runtime = runtime
     }
 
@@ -59,15 +73,76 @@ public final class Document: @unchecked Sendable {
     /// The cause that names it when it is opened, changed or read again.
     public var cause: Cause.Kind { path == nil ? .document : .file }
 
-    /// Whether its strings may contain environment variables. The host has opened every source that there is, and trusts it.
-    var isTrusted: Bool { true }
-
     /// The treatment of environment variables in its text.
     func expansion(from environment: Environment) -> Expansion { isTrusted ? .from(environment) : .refused }
 
     func open() -> UInt64 { handle.open(self) }
 
     func closeHandle() { handle.close() }
+
+    /// Reads the file of the document.
+    func readFile(limit: Int, thread: Int32) throws(Failure) -> FileContent {
+        guard let path else { throw Failure(.internalFault, "a document in memory has no file") }
+        switch role {
+        case .source: return try FileReader.read(path, limit: limit, thread: thread)
+        case .include: return try FileReader.read(path, below: permitted, limit: limit, thread: thread)
+        case .value:
+            let most = min(limit, IncludedFiles.mostValueBytes)
+            return try FileReader.read(
+                path, below: permitted, limit: most,
+                hint: "a file that is a value has at most \(IncludedFiles.mostValueBytes) bytes", thread: thread)
+        }
+    }
+}
+
+extension Document {
+    enum Role { case source, include, value }
+
+    private struct Origin {
+        let path: FilePath?
+        let role: Role
+        let isTrusted: Bool
+    }
+
+    /// Nil for a document in memory.
+    public var path: FilePath? { origin.path }
+    var role: Role { origin.role }
+    /// Whether its strings may contain environment variables, and it may read files by `include:` and `file:`.
+    var isTrusted: Bool { origin.isTrusted }
+
+    /// The facts of the last reads.
+    private final class Reading {
+        var read: ContentHash?
+        var unparsable: (hash: ContentHash, failure: Failure, environment: Environment)?
+        var permitted: [[String]] = []
+        /// Weak: files of a cycle wait for each other. What is followed is alive.
+        var awaited: [Awaited] = []
+    }
+
+    private struct Awaited {
+        weak var document: Document?
+    }
+
+    /// The hash of the file as it was last read; nil if it was not read.
+    var read: ContentHash? {
+        get { reading.read }
+        set { reading.read = newValue }
+    }
+    /// The bytes that could not be parsed, with the error. They may be parsed with another environment.
+    var unparsable: (hash: ContentHash, failure: Failure, environment: Environment)? {
+        get { reading.unparsable }
+        set { reading.unparsable = newValue }
+    }
+    /// Of a file that others refer to: it is read only if it lies below a directory of each group.
+    var permitted: [[String]] {
+        get { reading.permitted }
+        set { reading.permitted = newValue }
+    }
+    /// The files that the last refused content refers to. The document is tried again when one of them changes.
+    var awaited: [Document] {
+        get { reading.awaited.compactMap(\.document) }
+        set { reading.awaited = newValue.map { Awaited(document: $0) } }
+    }
 }
 
 /// A document that a change set opens when it is committed. Its handle is valid before that, and becomes stale when no
@@ -90,18 +165,57 @@ public final class NewDocument: Sendable {
 }
 
 extension Document.State {
-    /// Takes in a text. `document` has the former state.
+    var text: [UInt8] { source.text }
+    var nodes: Int { source.nodes }
+    var includes: [SpecReference] { source.includes }
+    var values: [(reference: SpecReference, hash: ContentHash?)] { source.values }
+    var hasReferences: Bool { !includes.isEmpty || !values.isEmpty }
+
+    /// Takes in a text. `document` has the former state. `content` returns the state of a file that is a value.
     mutating func read(
-        _ text: [UInt8], of document: Document, _ limits: SpecLimits, _ environment: Environment
+        _ text: [UInt8], of document: Document, _ limits: SpecLimits, _ environment: Environment,
+        _ content: (SpecReference) throws(Failure) -> Document.State
     ) throws(Failure) {
-        self.text = text
-        let parsed = try SpecReader.read(
+        source = Document.Source(text: text)
+        var parsed = try SpecReader.read(
             text, file: document.name, format: SpecFormat.of(fileName: document.name), limits: limits,
             document.expansion(from: environment))
+        let nodes = parsed.valueCount
+        let references = parsed.takeFileReferences()
+        var values: [(reference: SpecReference, hash: ContentHash?)] = []
+        if !references.isEmpty {
+            var contents: [(reference: SpecReference, text: [UInt8])] = []
+            var failures: [Failure] = []
+            for reference in references {
+                do throws(Failure) {
+                    let file = try content(reference)
+                    values.append((reference, file.hash))
+                    contents.append((reference, file.text))
+                } catch { failures.append(error) }
+            }
+            if let failure = Failure.gathered(failures) { throw failure }
+            parsed = parsed.replacing(contents)
+        }
         let said = try TraitDocument(parsed, like: document.state.traits)
         config = try said.config.map { config throws(Failure) in
             try ConfigNode(document: config, like: document.state.config)
         }
+        source = Document.Source(text: text, nodes: nodes, includes: said.includes, values: values)
         traits = said.isEmpty ? TraitDocument(naming: said.variables) : said
+    }
+
+    /// Takes in a file that is the value of a string: UTF-8 text, without one line end.
+    mutating func read(value bytes: [UInt8], of document: Document) throws(Failure) {
+        func refused(_ what: String) -> Failure { Failure(.encoding, what, at: Location(file: document.name)) }
+        guard !bytes.contains(0) else { throw refused("the file has a NUL byte: a value is UTF-8 text") }
+        guard String(validating: bytes, as: UTF8.self) != nil else {
+            throw refused("the file is not UTF-8: a value is UTF-8 text")
+        }
+        var text = bytes
+        if text.last == UInt8(ascii: "\n") {
+            text.removeLast()
+            if text.last == UInt8(ascii: "\r") { text.removeLast() }
+        }
+        source = Document.Source(text: text)
     }
 }

@@ -18,12 +18,13 @@ final class Documents: Sendable {
     /// Called on the loop thread with the files of one burst, and with whether they are small.
     typealias Changed = @Sendable (ChangeSet, _ areSmall: Bool) -> Void
 
-    private let container: Container
-    private let options: FixedOptions
-    private let loop: LoopThread
+    let container: Container
+    let options: FixedOptions
+    let loop: LoopThread
     private let reclaimer: Reclaimer
     private let announcer: Announcer
     private let edits: EditDetection
+    let included: IncludedFiles
     private let changed: Changed
     private let state: Guarded<State>
 
@@ -37,6 +38,7 @@ final class Documents: Sendable {
         self.reclaimer = reclaimer
         self.announcer = announcer
         edits = EditDetection(container, announcer.observers.phases)
+        included = IncludedFiles(container, roots: options.documentRoots)
         self.changed = changed
         state = Guarded(State(), by: container.monitor)
     }
@@ -83,7 +85,12 @@ final class Documents: Sendable {
     func keepUnowned(_ committed: [Document]) {
         state.locked { state in
             for document in committed where document.handleBits == 0 || document.phase == .closed {
-                if document.state.isOpen { state.open.insert(document) } else { state.open.remove(document) }
+                // A document that is open stays where it is.
+                guard document.state.isOpen else {
+                    state.open.remove(document)
+                    continue
+                }
+                if !state.open.all.contains(where: { $0 === document }) { state.open.insert(document) }
             }
         }
     }
@@ -126,14 +133,14 @@ final class Documents: Sendable {
                         document = found
                     } else {
                         document = Document(name: name, path: nil, container)
-                        state.count += 1
+                        state.count += IncludedFiles.stride
                         document.order = state.count
                     }
                 case .new(let new), .below(let new):
                     guard new.document.phase == .new else { continue }
                     document = new.document
                     said = new.content
-                    state.count += 1
+                    state.count += IncludedFiles.stride
                     document.order = state.count
                 }
                 whole.set(said, of: document)
@@ -177,7 +184,9 @@ final class Documents: Sendable {
                 guard let hash else { continue }
                 // Only other bytes, which the rollback did not refuse, are tried.
                 if hash != document.divergence?.refused { document.divergence = nil }
-                if isTriedAgain && document.phase == .open && hash != document.state.hash {
+                if isTriedAgain && document.phase == .open && hash != document.state.hash
+                    && !state.refused.contains(where: { $0 === document })
+                {
                     state.refused.append(document)
                 }
             }
@@ -220,6 +229,30 @@ final class Documents: Sendable {
         } catch {
             giveUp(changes)
             throw error
+        }
+    }
+
+    /// Follows a file that documents refer to.
+    func follow(_ file: Document) throws(Failure) {
+        guard let path = file.path else { return }
+        try follow(file, path)
+        container.monitor.locked { file.phase = .open }
+    }
+
+    /// Begins and ends the following of files that documents refer to: those of the live documents, and those that refused ones wait
+    /// for. By the thread that has the turn.
+    func followIncluded() {
+        let (open, refused) = state.locked { ($0.open.all, $0.refused) }
+        let (begin, end) = included.following(open, refused: refused)
+        for file in begin {
+            do throws(Failure) { try follow(file) } catch { announcer.noteWarning(error) }
+        }
+        for file in end {
+            unfollow(file)
+            state.locked { state in
+                file.phase = .closed
+                if file.state.isOpen { state.open.insert(file) }
+            }
         }
     }
 
@@ -297,6 +330,13 @@ final class Documents: Sendable {
                 first = min(first, burst.firstEventNs)
                 set.documents.contents.append((document, .file(.heard)))
             }
+            let heard = set.documents.heard
+            for document in state.refused
+            where document.awaited.contains(where: { file in heard.contains { $0 === file } }) {
+                if !heard.contains(where: { $0 === document }) {
+                    set.documents.contents.append((document, .file(.heard)))
+                }
+            }
         }
         set.events = first...max(first, bursts.map(\.lastEventNs).max() ?? first)
         guard !set.documents.contents.isEmpty else { return }
@@ -307,19 +347,6 @@ final class Documents: Sendable {
     }
 
     // MARK: files that are being written
-
-    /// The files whose content differs, or may soon differ, from the content that was read.
-    func movedOn(_ read: [(document: Document, hash: ContentHash?)]) -> [Document] {
-        let thread = loop.running?.threadNumber ?? 0
-        let limit = container.options.current.maxDocumentBytes
-        return read.filter { document, hash in
-            guard let path = document.path else { return false }
-            guard let now = try? FileReader.read(path, limit: limit, thread: thread) else {
-                return hash != nil
-            }
-            return now.isBeingWritten || now.hash != hash
-        }.map(\.document)
-    }
 
     /// The reload of a set goes on when files that are being written are reported again.
     func putOff(_ numbers: ReloadNumbers, _ documents: [Document]) { edits.putOff(documents, numbers) }
@@ -336,7 +363,7 @@ final class Documents: Sendable {
             return true
         }
         guard !set.documents.heard.isEmpty && isYoung(set.events) else { return false }
-        let names = Set(failure.all.map(\.location.file))
+        let names = Set((failure.all + failure.all.flatMap(\.cause)).map(\.location.file))
         let atFault = attempt.files.read.filter {
             names.contains($0.document.name) || names.contains($0.document.path?.shown ?? "")
         }
@@ -368,22 +395,6 @@ final class Documents: Sendable {
         state.locked { $0.follower }?.readAgain(documents.compactMap(\.follow))
     }
 
-    /// Whether events are so recent that their files may still be in the middle of a save.
-    func isYoung(_ events: ClosedRange<UInt64>) -> Bool {
-        monotonicNow() < events.lowerBound &+ container.options.current.writerPatience * 1_000_000
-    }
-
-    /// Returns the stage of a change set, which reads its files. Files that are open for writing are left out where they are followed, and
-    /// refused otherwise, unless they have been open for long or `heedingWriters` is false.
-    func stage(for set: ChangeSet, heedingWriters: Bool, _ environment: Environment) -> Stage {
-        Stage(
-            options: container.options.current, log: container.log,
-            thread: set.documents.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
-            heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)),
-            open: set.rebuilds.environment == nil ? [] : open, environment: environment,
-            environmentPrefix: options.environmentPrefix)
-    }
-
     // MARK: facts and close
 
     /// For close: the numbers of the reloads of edits that do not take place.
@@ -395,7 +406,10 @@ final class Documents: Sendable {
     /// The open documents in the order in which later ones win, how a file is followed, and how it differs after a rollback.
     func facts() -> [(document: Document, isFollowed: Bool, mode: FollowMode?, divergence: Document.Divergence?)] {
         let (documents, follower) = state.locked { state in
-            (state.open.all.sorted { $0.order < $1.order }.map { ($0, $0.follow, $0.divergence) }, state.follower)
+            (
+                state.open.all.sorted { $0.state.order < $1.state.order }.map { ($0, $0.follow, $0.divergence) },
+                state.follower
+            )
         }
         return documents.map { document, id, divergence in
             (document, id != nil, id.flatMap { id in follower?.following(id) }, divergence)

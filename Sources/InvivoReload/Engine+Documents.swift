@@ -15,8 +15,10 @@ extension Engine {
     }
 
     /// A file for a change set to open. It is read by the commit, and followed from then on.
-    public func newDocument(_ path: FilePath, name: String, waits: Bool) -> NewDocument {
-        NewDocument(Document(name: name, path: path, container), .file(.asked), waits: waits)
+    ///
+    /// - Parameter isTrusted: whether it may read files by `include:` and `file:`.
+    public func newDocument(_ path: FilePath, name: String, waits: Bool, isTrusted: Bool = true) -> NewDocument {
+        NewDocument(Document(name: name, path: path, container, isTrusted: isTrusted), .file(.asked), waits: waits)
     }
 
     /// A document in memory for a change set to open.
@@ -31,7 +33,7 @@ extension Engine {
         try commit(document, .bytes(text))
     }
 
-    /// Reads a file again. With `retrying`, bytes that a rollback refused are tried, too.
+    /// Reads a file and the files that it includes again. With `retrying`, bytes that a rollback refused are tried, too.
     public func refresh(_ document: Document, retrying: Bool = false) throws(Failure) {
         guard document.path != nil else { return }
         try commit(document, .file(.asked), retrying: retrying)
@@ -50,7 +52,9 @@ extension Engine {
                     at: Location(file: document.name))
             }
             set.documents.set(content, of: document)
-            if retrying { documents.retry(document) }
+            let files = document.path == nil ? [] : documents.included.reachable(from: document)
+            for file in files { set.documents.set(.file(.asked), of: file) }
+            if retrying { for document in [document] + files { documents.retry(document) } }
         }
     }
 

@@ -36,7 +36,7 @@ extension Engine {
         facts.retiring = UInt64(reclaimer.generationCount)
         (facts.reloads, facts.failures) = announcer.counts
         facts.targets = UInt64(targets.count)
-        facts.sources = UInt64(documents.open.count)
+        facts.sources = UInt64(documents.open.count { $0.role == .source })
         container.monitor.locked {
             let waiting = container.domains.waitingJobs
             facts.waitingJobs = UInt64(waiting.count)
@@ -99,6 +99,8 @@ extension Engine {
         public var name: String
         public var path: String
         public var follows: String
+        /// "source", "include", or "value": a file that a document refers to by `file:`.
+        public var role: String
         public var intervalMs: UInt64 = 0
         public var reason = ""
         /// The hashes of the live content and of the file, if the file has bytes that a rollback refused.
@@ -108,7 +110,8 @@ extension Engine {
     /// The documents, in the order in which later ones win.
     public func sources() -> [SourceFacts] {
         documents.facts().map { document, isFollowed, mode, divergence in
-            var facts = SourceFacts(name: document.name, path: document.path?.shown ?? "", follows: "memory")
+            var facts = SourceFacts(
+                name: document.name, path: document.path?.shown ?? "", follows: "memory", role: "\(document.role)")
             if document.path != nil { facts.follows = isFollowed ? "watching" : "closed" }
             facts.divergence = divergence.map { ($0.live?.description ?? "", $0.refused.description) }
             if case .polling(let milliseconds, let reason)? = mode {

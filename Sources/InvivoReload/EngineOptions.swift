@@ -20,6 +20,8 @@ public struct FixedOptions: Sendable {
     public var quotesContent = true
     /// The beginning of the names of variables that are a layer of the configuration; nil without that layer.
     public var environmentPrefix: String?
+    /// The directories below which documents may read files, beside their own; absolute.
+    public var documentRoots: [String] = []
     /// For the host that reads the options; nil if it has given none in C.
     public var host: HostOptions?
     public init() {}
@@ -35,13 +37,24 @@ public final class HostOptions: Sendable {
     public let log: Write?
     public let logUserData: HostPointer
     public let logDestroy: Destroy?
-    private let strings = CStrings()
+    private let rootTable: ConstantMemory?
+    private let strings: CStrings
+
+    /// Nil if there are none.
+    public var documentRoots: UnsafePointer<UnsafePointer<CChar>?>? {
+        rootTable?.address.assumingMemoryBound(to: UnsafePointer<CChar>?.self)
+    }
 
     public init(
-        name: String, environmentPrefix: String?, log: Write?, logUserData: HostPointer, logDestroy: Destroy?
+        name: String, environmentPrefix: String?, log: Write?, logUserData: HostPointer, logDestroy: Destroy?,
+        documentRoots: [String]
     ) {
+        let strings = CStrings()
+        self.strings = strings
         self.name = strings.text(name)
-        self.environmentPrefix = environmentPrefix.map { [strings] in strings.text($0) }
+        self.environmentPrefix = environmentPrefix.map { strings.text($0) }
+        let table = strings.table(documentRoots.map { Optional(strings.string($0)) })
+        rootTable = table.map { ConstantMemory($0) }
         (self.log, self.logUserData, self.logDestroy) = (log, logUserData, logDestroy)
     }
 }

@@ -33,13 +33,16 @@ struct FormerDocument: Sendable {
 
     let isOpen: Bool
     let hash: ContentHash?
+    private let order: UInt64
+    private let values: [ContentHash?]
     /// Of a document that the caller has read.
     private let config: ConfigNode?
     /// Its text follows from that of the live document, by one step after the other.
     private(set) var steps: [Difference]
 
     init(_ former: Document.State, from next: Document.State) {
-        (isOpen, hash) = (former.isOpen, former.hash)
+        (isOpen, hash, order) = (former.isOpen, former.hash, former.order)
+        values = former.values.map(\.hash)
         config = former.hash == nil ? former.config : nil
         steps = [Difference(former.text, from: next.text)]
     }
@@ -55,20 +58,26 @@ struct FormerDocument: Sendable {
     mutating func shorten(_ text: [UInt8], from next: [UInt8]) { steps = [Difference(text, from: next)] }
 
     func isSame(as live: Document.State) -> Bool {
-        isOpen == live.isOpen && (!isOpen || hash != nil && hash == live.hash)
+        guard isOpen == live.isOpen else { return false }
+        guard isOpen else { return true }
+        return hash != nil && hash == live.hash && order == live.order && values == live.values.map(\.hash)
     }
 
-    /// Returns the content as the state of a document.
+    /// Returns the content as the state of a document. `content` returns the former state of a file that is a value.
     func state(
-        of document: Document, _ limits: SpecLimits, _ environment: Environment
+        of document: Document, _ limits: SpecLimits, _ environment: Environment,
+        _ content: (SpecReference) throws(Failure) -> Document.State
     ) throws(Failure) -> Document.State {
         var state = Document.State()
         guard isOpen else { return state }
         state.isOpen = true
-        state.config = config
-        state.hash = hash
-        if hash != nil {
-            try state.read(text(live: document.state.text), of: document, limits, environment)
+        (state.config, state.hash, state.order) = (config, hash, order)
+        guard hash != nil else { return state }
+        let text = text(live: document.state.text)
+        if document.role == .value {
+            state.source = Document.Source(text: text)
+        } else {
+            try state.read(text, of: document, limits, environment, content)
         }
         return state
     }

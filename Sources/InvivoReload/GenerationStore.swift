@@ -59,11 +59,20 @@ final class GenerationStore: Sendable {
         // Of the same generation as the documents.
         let current = snapshot.config.environment
         let environment = content.config?.environment ?? current
-        for (document, former) in content.documents
-        where !former.isSame(as: document.state)
-            || current.differs(from: environment, in: document.state.traits.variables)
+        // Values first: other documents have their content.
+        let changed = content.documents.filter { document, former in
+            !former.isSame(as: document.state)
+                || current.differs(from: environment, in: document.state.traits.variables)
+        }
+        for (document, former) in changed.filter({ $0.document.role == .value })
+            + changed.filter({ $0.document.role != .value })
         {
-            states.append((document, try former.state(of: document, limits, environment)))
+            let state = try former.state(of: document, limits, environment) { reference throws(Failure) in
+                let path = try documents.included.path(of: reference, in: document)
+                let file = documents.included.file(path, .value)
+                return states.first { $0.document === file }?.next ?? file.state
+            }
+            states.append((document, state))
         }
         return Staged(set, states, restoring: content)
     }

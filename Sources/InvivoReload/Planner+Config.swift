@@ -14,8 +14,12 @@ extension Planner {
         let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
         guard !said.isEmpty || !staged.set.configured.isEmpty || staged.environment != nil else { return ConfigPlan() }
         var next = before.config
+        // A file that is included at another place leaves its former one, which may be another file's now.
+        var layers: [UInt64: ConfigNode?] = [:]
+        for (document, _) in said where document.state.config != nil { layers[document.state.order] = .some(nil) }
+        for (_, next) in said where next.config != nil { layers[next.order] = next.config }
         let changes = try next.apply(
-            documents: said.map { ($0.document.order, $0.next.config) }, environment: staged.environment,
+            documents: layers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, environment: staged.environment,
             settings: staged.set.configured)
         return try plan(next, changes, &failures)
     }

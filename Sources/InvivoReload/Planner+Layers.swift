@@ -154,7 +154,7 @@ extension Planner {
             throw Failure(
                 .spec,
                 "no target has the key '\(one.key)'\(Self.targetHint(one.key, keys.sorted())) "
-                    + "(pending_targets, or --wait, permits keys that come later; a key that begins with a dot is only inherited)",
+                    + "(pending_targets, or --wait, permits keys that come later)",
                 path: "traits.\(one.key)", at: one.location)
         }
         guard !one.traits.isEmpty else { return }

@@ -35,8 +35,8 @@ final class DocumentsNext {
         var next: [ObjectIdentifier: Document.State] = [:]
         for (document, state) in staged { next[ObjectIdentifier(document)] = state }
         let opened = staged.map(\.document).filter { !$0.state.isOpen }
-        return (open.filter(\.state.isOpen) + opened).sorted { $0.order < $1.order }
-            .map { next[ObjectIdentifier($0)] ?? $0.state }
+        return (open.filter(\.state.isOpen) + opened).map { next[ObjectIdentifier($0)] ?? $0.state }
+            .sorted { $0.order < $1.order }
     }()
 
     /// By the thread that has the turn. Without `warned`, `changed` has all keys that the documents of the plan named or name.
@@ -49,6 +49,7 @@ final class DocumentsNext {
                 continue
             }
             changed.formUnion(state.traits.changedTargets(since: document.state.traits))
+            if state.order != document.state.order { changed.formUnion(state.traits.keys) }
             for key in warned where document.state.traits.contains(key) || state.traits.contains(key) {
                 changed.insert(key)
             }

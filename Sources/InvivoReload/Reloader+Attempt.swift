@@ -50,7 +50,10 @@ extension Reloader {
             try documents.requireUnclosed(set.documents)
             try turns.take()
         } catch { return error.all }
-        defer { turns.end() }
+        defer {
+            documents.followIncluded()
+            turns.end()
+        }
         let prepared = prepareSettled(set)
         guard let given = prepared.given, let failure = prepared.failure else { return prepared.failure?.all ?? [] }
         return prepareAlone(given, failure).failure?.all ?? []
@@ -160,6 +163,11 @@ extension Reloader {
         return Pins.outside(container.core) { ContentQuoting.allowed(options.quotesContent, body) }
     }
 
+    /// Runs `body` without quoting values in errors, if the content of a file may be one of them.
+    private func withoutFileContent<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        try ContentQuoting.allowed(ContentQuoting.isAllowed && !documents.included.hasValues, body)
+    }
+
     /// Stage and plan, and the rules of the plan.
     func prepare(_ set: ChangeSet, heedingWriters: Bool = true, retrying: Bool = true) -> PreparedReload {
         let prepared = plan(set, heedingWriters: heedingWriters, retrying: retrying)
@@ -202,7 +210,9 @@ extension Reloader {
                     prepared.clock.end(INVIVO_PHASE_STAGE)
                     guard let staged else { return }
                     container.monitor.locked { container.builds.beginNoting() }
-                    var plan = try planner().plan(staged, &prepared.warnings)
+                    var plan = try withoutFileContent { () throws(Failure) in
+                        try planner().plan(staged, &prepared.warnings)
+                    }
                     // Nothing changes: for example, the assemblies are active already.
                     if plan.isNothing && restores.isEmpty && plan.kept.isEmpty { return }
                     plan.restored = restores.objects(
@@ -252,7 +262,7 @@ extension Reloader {
         case .planned(let plan):
             asReload {
                 do throws(Failure) {
-                    done = try commit(plan, prepared)
+                    done = try withoutFileContent { () throws(Failure) in try commit(plan, prepared) }
                 } catch { failure = error }
             }
         }
@@ -365,6 +375,7 @@ extension Reloader {
         documents.readAgain(attempt.files.unread)
         if let failure = attempt.report.failure, documents.putOff(attempt, failure) { return }
         documents.noteRefused(attempt)
+        documents.followIncluded()
         if let failure = attempt.report.failure {
             announcer.phases.tell(.refused, of: numbers, cause, failure)
         } else if attempt.isNothing && !goesOn {

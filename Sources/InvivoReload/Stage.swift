@@ -6,138 +6,186 @@ internal import InvivoWiring
 
 /// Reads and parses the changed documents. By the thread that has the turn.
 struct Stage {
+    let documents: Documents
     let options: RuntimeOptions
     let log: Log
     /// A thread of this process that is not its first one; 0 without one. See `FileReader.read`.
     let thread: Int32
     /// Whether files that are open for writing are left out, or refused.
     let heedsWriters: Bool
-    /// The open documents, in their order.
-    let open: [Document]
-    /// The copy of the environment from which they were read.
-    let environment: Environment
-    /// The beginning of the names of variables that are a layer of the configuration; nil without that layer.
+    /// The copy of the environment before and after the change set.
+    let environment, next: Environment
     let environmentPrefix: String?
 
     /// Nil if the bytes are the same as before, and nothing else has changed.
     func run(_ set: ChangeSet, _ files: inout FilesRead, _ clock: inout PhaseClock) throws(Failure) -> Staged? {
+        let reading = Reading(files, clock)
+        defer { (files, clock) = (reading.files, reading.clock) }
+        let staged = StagedDocuments(documents, options) { (file, staged) throws(Failure) in
+            try read(file, .asked, set, staged, reading) ?? file.state
+        }
         var failures: [Failure] = []
-        var found: [(document: Document, next: Document.State)] = []
-        let nextEnvironment = set.rebuilds.environment ?? environment
-        for (document, content) in set.documents.contents {
+        // Values first: the other documents have their content.
+        let (values, others) = (
+            set.documents.contents.filter { $0.document.role == .value },
+            set.documents.contents.filter { $0.document.role != .value }
+        )
+        for (document, content) in values + others {
             do throws(Failure) {
-                var next = Document.State()
-                let bytes: [UInt8]
-                var modified: UInt64?
-                switch content {
-                case .none:
-                    found.append((document, next))
-                    continue
-                case .config(let node):
-                    next.isOpen = true
-                    next.config = node
-                    found.append((document, next))
-                    continue
-                case .bytes(let given):
-                    bytes = given
-                    guard bytes.count <= options.maxDocumentBytes else {
-                        throw Failure(
-                            .tooLarge,
-                            "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed; "
-                                + "max_document_bytes permits more",
-                            at: Location(file: document.name))
-                    }
-                    next.hash = ContentHash.of(bytes)
-                case .file(let reason):
-                    guard let path = document.path else { continue }
-                    files.read.append((document, nil))
-                    let read: FileContent
-                    do throws(Failure) {
-                        read = try FileReader.read(path, limit: options.maxDocumentBytes, thread: thread)
-                    } catch {
-                        if error.code == .system { files.unread.append(document) }
-                        throw error
-                    }
-                    if read.isBeingWritten && heedsWriters {
-                        // Its events follow.
-                        if case .refused = reason { continue }
-                        // A file that the set opens is part of it, and is not left for later.
-                        let isNew = set.documents.opened.contains { $0.document === document }
-                        guard set.documents.heard.isEmpty || isNew else {
-                            files.busy.append(document)
-                            files.unchanged.append(document)
-                            continue
-                        }
-                        throw Failure(.busy, "the file is open for writing", at: Location(file: document.name))
-                    }
-                    files.read[files.read.count - 1].hash = read.hash
-                    document.read = read.hash
-                    if read.hash == document.divergence?.refused {
-                        log(.debug, "\(document.name): the bytes that a rollback has refused")
-                        files.unchanged.append(document)
-                        continue
-                    }
-                    if case .refused = reason, let unparsable = document.unparsable, unparsable.hash == read.hash,
-                        unparsable.environment.isSame(as: nextEnvironment)
-                    {
-                        throw unparsable.failure
-                    }
-                    bytes = read.bytes
-                    next.hash = read.hash
-                    modified = read.modifiedNs
-                }
-                let isSame =
-                    document.state.isOpen && next.hash == document.state.hash
-                    && !environment.differs(from: nextEnvironment, in: document.state.traits.variables)
-                log(.debug, "\(document.name): \(bytes.count) bytes\(isSame ? ", the same as before" : "")")
-                if isSame {
-                    files.unchanged.append(document)
-                    continue
-                }
-                if let modified { clock.fileChanged(wall: modified) }
-                next.isOpen = true
-                do throws(Failure) { try next.read(bytes, of: document, options.specLimits, nextEnvironment) } catch {
-                    // The limits of time and size may be others the next time.
-                    if let hash = next.hash, error.code != .timeout, error.code != .tooLarge {
-                        document.unparsable = (hash, error, nextEnvironment)
-                    }
-                    throw error
-                }
-                found.append((document, next))
+                guard let next = try next(document, content, set, staged, reading) else { continue }
+                staged.set(document, next)
             } catch {
                 try Loading.check()
-                failures.append(error)
+                // It is reported at the references to the file, if there are any.
+                if document.role == .source { failures.append(error) } else { staged.fail(document, error) }
             }
         }
-        let layer = try readEnvironment(set, &found, &failures)
-        if let failure = Failure.gathered(failures) { throw failure }
+        let layer = try readEnvironment(set, staged, &failures)
+        failures += staged.followValues(next)
+        failures += staged.place()
+        if let failure = Failure.gathered(failures) {
+            for (document, _) in reading.files.read { document.awaited = staged.touched }
+            throw failure
+        }
+        for (document, _) in reading.files.read { document.awaited = [] }
+        let found = staged.result
         return found.isEmpty && set.changesOnlyDocuments ? nil : Staged(set, found, environment: layer)
     }
 
     /// Reads the live content of the documents again that name a changed variable, unless the set reads them anyway. Returns the
     /// new layer of the environment.
     private func readEnvironment(
-        _ set: ChangeSet, _ found: inout [(document: Document, next: Document.State)], _ failures: inout [Failure]
+        _ set: ChangeSet, _ staged: StagedDocuments, _ failures: inout [Failure]
     ) throws(Failure) -> ConfigLayers.NewEnvironment? {
-        guard let next = set.rebuilds.environment else { return nil }
+        guard set.rebuilds.environment != nil else { return nil }
         var layer: ConfigLayers.NewEnvironment?
         do throws(Failure) {
             layer = .init(next, try EnvironmentLayer.node(next, environmentPrefix, options.specLimits))
         } catch { failures.append(error) }
-        let read = Set(found.map { ObjectIdentifier($0.document) })
-        for document in open where document.state.isOpen && !read.contains(ObjectIdentifier(document)) {
+        for document in documents.open where document.state.isOpen && !staged.has(document) {
             try Loading.check()
             guard environment.differs(from: next, in: document.state.traits.variables) else { continue }
-            var state = Document.State()
-            (state.isOpen, state.hash) = (true, document.state.hash)
-            do throws(Failure) {
-                try state.read(document.state.text, of: document, options.specLimits, next)
-                found.append((document, state))
-            } catch {
+            do throws(Failure) { try staged.readAgain(document, next) } catch {
                 try Loading.check()
                 failures.append(error)
             }
         }
         return layer
+    }
+
+    /// What reading files adds to.
+    private final class Reading {
+        var files: FilesRead
+        var clock: PhaseClock
+
+        init(_ files: FilesRead, _ clock: PhaseClock) { (self.files, self.clock) = (files, clock) }
+    }
+
+    /// Returns the next state of a document; nil if it stays.
+    private func next(
+        _ document: Document, _ content: ChangeSet.Content, _ set: ChangeSet, _ staged: StagedDocuments,
+        _ reading: Reading
+    ) throws(Failure) -> Document.State? {
+        var next = Document.State()
+        switch content {
+        case .none: return next
+        case .config(let node):
+            next.isOpen = true
+            next.config = node
+            return next
+        case .bytes(let bytes):
+            guard bytes.count <= options.maxDocumentBytes else {
+                throw Failure(
+                    .tooLarge,
+                    "the document has \(bytes.count) bytes, at most \(options.maxDocumentBytes) are allowed; "
+                        + "max_document_bytes permits more",
+                    at: Location(file: document.name))
+            }
+            next.hash = ContentHash.of(bytes)
+            return try parse(bytes, into: &next, document, staged, reading) ? next : nil
+        case .file(let reason): return try read(document, reason, set, staged, reading)
+        }
+    }
+
+    /// Reads the file of a document. Nil if the document stays as it is.
+    private func read(
+        _ document: Document, _ reason: ChangeSet.Content.Reason, _ set: ChangeSet, _ staged: StagedDocuments,
+        _ reading: Reading
+    ) throws(Failure) -> Document.State? {
+        guard document.path != nil else { return nil }
+        reading.files.read.append((document, nil))
+        let number = reading.files.read.count - 1
+        let content: FileContent
+        do throws(Failure) {
+            content = try document.readFile(limit: options.maxDocumentBytes, thread: thread)
+        } catch {
+            if error.code == .system { reading.files.unread.append(document) }
+            throw error
+        }
+        if content.isBeingWritten && heedsWriters {
+            // Its events follow.
+            if case .refused = reason { return nil }
+            // A file that the set opens is part of it, and is not left for later.
+            let isNew = set.documents.opened.contains { $0.document === document }
+            guard set.documents.heard.isEmpty || isNew || !document.state.isOpen && document.role != .source else {
+                reading.files.busy.append(document)
+                reading.files.unchanged.append(document)
+                return nil
+            }
+            throw Failure(.busy, "the file is open for writing", at: Location(file: document.name))
+        }
+        reading.files.read[number].hash = content.hash
+        document.read = content.hash
+        if content.hash == document.divergence?.refused {
+            log(.debug, "\(document.name): the bytes that a rollback has refused")
+            reading.files.unchanged.append(document)
+            return nil
+        }
+        if case .refused = reason, let unparsable = document.unparsable, unparsable.hash == content.hash,
+            unparsable.environment.isSame(as: self.next)
+        {
+            throw unparsable.failure
+        }
+        var next = Document.State()
+        next.hash = content.hash
+        guard try parse(content.bytes, into: &next, document, staged, reading) else { return nil }
+        reading.clock.fileChanged(wall: content.modifiedNs)
+        return next
+    }
+
+    /// Returns false if the bytes are the same as before.
+    private func parse(
+        _ bytes: [UInt8], into next: inout Document.State, _ document: Document, _ staged: StagedDocuments,
+        _ reading: Reading
+    ) throws(Failure) -> Bool {
+        let isSame =
+            document.state.isOpen && next.hash == document.state.hash
+            && !environment.differs(from: self.next, in: document.state.traits.variables)
+        log(.debug, "\(document.name): \(bytes.count) bytes\(isSame ? ", the same as before" : "")")
+        guard !isSame else {
+            reading.files.unchanged.append(document)
+            return false
+        }
+        (next.isOpen, next.order) = (true, document.state.order)
+        var isReference = false
+        do throws(Failure) {
+            if document.role == .value {
+                try next.read(value: bytes, of: document)
+            } else {
+                try next.read(bytes, of: document, options.specLimits, self.next) { reference throws(Failure) in
+                    do throws(Failure) { return try staged.content(reference, of: document) } catch {
+                        isReference = true
+                        throw error
+                    }
+                }
+            }
+        } catch {
+            // The limits of time and size, and the files of values, may be others the next time.
+            if let hash = next.hash, error.code != .timeout, error.code != .tooLarge, !isReference {
+                document.unparsable = (hash, error, self.next)
+            }
+            throw error
+        }
+        return true
     }
 }

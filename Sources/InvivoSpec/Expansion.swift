@@ -26,6 +26,8 @@ struct ExpandedString {
     private(set) var named: [String] = []
     /// Whether a value is in the string, and not only defaults.
     private(set) var hasValues = false
+    /// The number of bytes before the first variable.
+    private(set) var literalPrefix = 0
     private var seen: NameSet = []
     /// The bytes that expansions may still add to the document.
     private(set) var room: Int
@@ -92,6 +94,7 @@ struct ExpandedString {
         guard hasDefault || at == close else {
             throw fault("expected '}' or ':-' after the name \(VariableText.shown(name)); \(advice)")
         }
+        if named.isEmpty { literalPrefix = bytes.count }
         if seen.insert(name).inserted { named.append(name) }
         guard case .from(let environment) = expansion else {
             throw fault(

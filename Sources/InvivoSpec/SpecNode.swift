@@ -69,7 +69,7 @@ public struct SpecEntry: Sendable {
 
 /// A whole text, read: the root value and the file's name as it was given.
 public struct SpecDocument: Sendable {
-    public let root: SpecNode
+    public internal(set) var root: SpecNode
     public let file: String
     /// The environment variables that the text names.
     public let variables: [String]

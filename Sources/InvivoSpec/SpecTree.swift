@@ -67,6 +67,29 @@ final class SpecTree: Sendable {
         return key.withUTF8 { parts.find($0, in: map) }
     }
 
+    /// Whether a text or key begins with these bytes.
+    func hasText(beginningWith bytes: [UInt8]) -> Bool {
+        parts.bytes.withUnsafeBytes { all in
+            guard let start = all.baseAddress else { return false }
+            return parts.values.contains { value in
+                value.kind == .text && value.extent >= bytes.count
+                    && memcmp(start + Int(value.payload), bytes, bytes.count) == 0
+            }
+        }
+    }
+
+    /// Returns the tree with other texts.
+    func replacing(_ texts: [(index: Int, text: [UInt8])]) -> SpecTree {
+        var next = parts
+        for (index, text) in texts { next.replace(index, by: text) }
+        return SpecTree(next, file: file)
+    }
+
+    /// The number of values of all kinds, without keys.
+    var valueCount: Int {
+        parts.values.reduce(parts.values.count) { $1.kind == .map ? $0 - Int($1.payload) : $0 }
+    }
+
     /// Returns whether two values are the same. Locations are not compared.
     func isSame(_ index: Int, as other: SpecTree, _ otherIndex: Int) -> Bool {
         let count = end(index) - index
@@ -104,6 +127,14 @@ extension SpecTree.Parts {
     mutating func append(_ text: UnsafeBufferPointer<UInt8>, at position: Position) {
         values.append(Value(payload: UInt64(bytes.count), extent: UInt32(text.count), kind: .text))
         positions.append(position)
+        bytes.append(contentsOf: text)
+    }
+
+    /// Replaces a text, which stays a text.
+    mutating func replace(_ index: Int, by text: [UInt8]) {
+        variables[index] = nil
+        values[index].payload = UInt64(bytes.count)
+        values[index].extent = UInt32(text.count)
         bytes.append(contentsOf: text)
     }
 

@@ -200,7 +200,7 @@ private final class DocumentExpansion {
         guard !expanded.named.isEmpty else { return (expanded.bytes, nil) }
         let inserted = VariableText(
             expanded.named, text: String(decoding: expanded.bytes, as: UTF8.self),
-            isDefault: !expanded.hasValues)
+            isDefault: !expanded.hasValues, literalPrefix: expanded.literalPrefix)
         return (expanded.bytes, inserted)
     }
 }

@@ -1,5 +1,4 @@
 public import InvivoBase
-public import InvivoGraph
 
 /// Layers over injected values, which stay when those change. Used in the object's domain only.
 public protocol PropertyCover: AnyObject {

@@ -39,7 +39,7 @@ static int failing, counting, host_count, system_count, failed_calls;
 static char reached[64]; /* the name of the call that failed first in the step */
 static const char *const all_calls[] = {"init", "factory", "start", "stop", "will_inject", "did_inject", "inject", "setup", "effect",
                                         "teardown", "undo", "refresh", "finalize", "number", "get number", "base", "take", "convert",
-                                        "rule", "post", "open", "pread", "stat", "lstat", "fstat", "readlink", "inotify_init1",
+                                        "rule", "post", "open", "openat", "pread", "stat", "lstat", "fstat", "readlink", "inotify_init1",
                                         "inotify_add_watch", "epoll_create1", "pthread_create"};
 enum { ALL_CALLS = sizeof all_calls / sizeof *all_calls };
 static int counts[ALL_CALLS];
@@ -76,6 +76,13 @@ int open(const char *path, int flags, ...) {
     mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
     va_end(more);
     return system_fails("open") ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+int openat(int directory, const char *path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
+    va_end(more);
+    return system_fails("openat") ? -1 : (int)syscall(SYS_openat, directory, path, flags, mode);
 }
 ssize_t pread(int file, void *to, size_t length, off_t offset) {
     return system_fails("pread") ? -1 : syscall(SYS_pread64, file, to, length, offset);
@@ -256,8 +263,10 @@ static const invivo_method part_methods[] = {
 static const invivo_property level_properties[] = {INVIVO_FIELD(levels, low), INVIVO_FIELD(levels, high)};
 
 static void write_file(int64_t item) {
-    char text[128];
-    int length = snprintf(text, sizeof text, "config:\n  file: %ld\ntraits:\n  s.side:\n    - Set: { level: %ld }\n", (long)item, (long)item);
+    char text[256];
+    /* Its edit reads the included file, and the file of a value, too. */
+    if (access("more.yaml", F_OK) != 0) write_text("more.yaml", "config:\n  more: 'file:value'\n"), write_text("value", "1");
+    int length = snprintf(text, sizeof text, "include: more.yaml\nconfig:\n  file: %ld\ntraits:\n  s.side:\n    - Set: { level: %ld }\n", (long)item, (long)item);
     int made = (int)syscall(SYS_openat, AT_FDCWD, "next.yaml", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     CHECK(write(made, text, (size_t)length) == length);
     close(made);

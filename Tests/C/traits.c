@@ -337,6 +337,54 @@ static void a_new_version_of_a_trait_type_takes_the_place_of_the_former(void) {
     CHECK(destroyed == 2);
 }
 
+/* Waits until a file was taken in or refused. */
+static void a_file_with_an_unknown_trait_waits_for_its_type(void) {
+    begin_all();
+    const char *path = "blocked.yaml";
+    write_text(path, "traits: { synth.lead: [synth.Duck: { amount: 0.25 }] }");
+    invivo_source source;
+    invivo_source_options options = {.struct_size = sizeof options, .path = path};
+    /* Opening it succeeds: it is blocked and reported. */
+    OK(invivo_source_open(runtime, &options, &source, E));
+    CHECK(seen->gain == 1);
+    invivo_trait trait = duck_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(seen->gain == 0.75);
+    OK(invivo_trait_remove(runtime, "synth.Duck", E));
+    CHECK(seen->gain == 1);
+    /* Another error in the file: the type is added, and the file stays refused. */
+    write_text(path, "traits: { synth.lead: [synth.Duck: { amount: 9 }] }");
+    CHECK(invivo_source_refresh(source, NULL) != INVIVO_OK);
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(seen->gain == 0.75);
+    write_text(path, "traits: { synth.lead: [synth.Duck: { amount: 0 }] }");
+    OK(invivo_source_refresh(source, E));
+    CHECK(seen->gain == 1);
+    OK(invivo_source_close(source, E));
+    /* An error besides the unknown type refuses the opening. */
+    write_text(path, "traits: { synth.lead: [synth.Other: {}, Set: { gain: 99 }] }");
+    CHECK(invivo_source_open(runtime, &options, &source, NULL) != INVIVO_OK);
+    end_all();
+}
+
+static invivo_runtime called;
+static invivo_status call_runtime(const void *fields, const invivo_value *values, size_t count, size_t *at, void *user_data,
+                                  invivo_error **error) {
+    (void)fields, (void)values, (void)count, (void)at, (void)user_data;
+    uint64_t generation;
+    return invivo_runtime_generation(called, &generation, error);
+}
+static void functions_of_trait_types_run_as_rules_do(void) {
+    begin_all();
+    called = runtime;
+    invivo_trait trait = duck_of();
+    trait.check = call_runtime;
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(tell("a", "traits: { synth.lead: [synth.Duck: {}] }") == INVIVO_E_HOST);
+    CHECK(seen->gain == 1);
+    end_all();
+}
+
 static invivo_status wrong_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers,
                                   void *user_data, invivo_error **error) {
     (void)fields, (void)values, (void)count, (void)user_data;
@@ -593,6 +641,7 @@ static void a_detached_object_is_put_back(void) {
 
 int main(void) {
     check_begin();
+    check_directory();
     RUN_TEST(relative_layers_change_the_value_below);
     RUN_TEST(integers_are_rounded_to_the_nearest);
     RUN_TEST(fields_of_a_struct_are_scaled_one_by_one);
@@ -605,6 +654,8 @@ int main(void) {
     RUN_TEST(a_branch_that_is_not_taken_is_checked_too);
     RUN_TEST(a_trait_type_declares_layers);
     RUN_TEST(a_new_version_of_a_trait_type_takes_the_place_of_the_former);
+    RUN_TEST(a_file_with_an_unknown_trait_waits_for_its_type);
+    RUN_TEST(functions_of_trait_types_run_as_rules_do);
     RUN_TEST(layers_that_are_not_possible_are_refused);
     RUN_TEST(descriptions_of_trait_types_are_checked);
     RUN_TEST(a_trait_that_runs_code_is_reversed);

@@ -214,6 +214,8 @@ int main(void) {
     OFFSET(invivo_runtime_options, rule_timeout_ms, sizeof(((invivo_runtime_options *)0)->rule_timeout_ms));
     OFFSET(invivo_runtime_options, revision, sizeof(((invivo_runtime_options *)0)->revision));
     OFFSET(invivo_runtime_options, environment_prefix, sizeof(((invivo_runtime_options *)0)->environment_prefix));
+    OFFSET(invivo_runtime_options, document_roots, sizeof(((invivo_runtime_options *)0)->document_roots));
+    OFFSET(invivo_runtime_options, document_root_count, sizeof(((invivo_runtime_options *)0)->document_root_count));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));

@@ -128,6 +128,10 @@ typedef struct invivo_runtime_options {
      * INVIVO__audio__rate sets `audio.rate`. These values override all documents, and runtime settings override them. NULL = none.
      * See invivo_runtime_refresh_environment. Cannot change while the runtime is open. */
     const char *environment_prefix;
+    /** Directories whose files spec files may read by `include:` and `file:`, beside those of their own directory. Relative paths
+     * count from the working directory at opening. A document in memory finds relative paths in the first one. NULL = none. */
+    const char *const *document_roots;
+    uint64_t document_root_count;
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.
@@ -144,15 +148,16 @@ INVIVO_API invivo_status invivo_runtime_open(invivo_runtime *out, const invivo_r
 /** Fills the first `out->struct_size` bytes with the options in force (0: all of this version).
  *
  * An option that was left to its default has the number in use. `INVIVO_..._UNLIMITED` and INVIVO_HISTORY_NONE stay as they
- * are. `default_domain`, `flags` and the log functions are as given. `name` and `environment_prefix` are borrowed until the runtime closes.
+ * are. `default_domain`, `flags` and the log functions are as given. `name`, `environment_prefix` and `document_roots` are borrowed
+ * until the runtime closes.
  * `log_level` is as given, too: without a log function, nothing below WARNING is written. Runs no host code. */
 INVIVO_API invivo_status invivo_runtime_options_read(invivo_runtime runtime, invivo_runtime_options *out, invivo_error **error) INVIVO_WAITS;
 /** Changes options of an open runtime. All changes take effect together, or none if the call fails.
  *
  * Begin with invivo_runtime_options_read, and change fields. A value means the same as in invivo_runtime_open, also if it
  * stands for a default, and the same values are refused. Fields behind `struct_size` stay as they are. `name`, `default_domain`,
- * `flags`, the log functions and `environment_prefix` cannot change: INVIVO_E_ARGUMENT names the field that differs. The change is no
- * generation and no reload. INVIVO_E_STALE: another thread has changed the options since they were read (`revision`); read
+ * `flags`, the log functions, `environment_prefix` and `document_roots` cannot change: INVIVO_E_ARGUMENT names the field that
+ * differs. The change is no generation and no reload. INVIVO_E_STALE: another thread has changed the options since they were read (`revision`); read
  * them again, or set `revision` to 0. It is logged as INFO, at the new level: "options: quiet_ms 10 -> 2, history 16 -> 4".
  *
  * The call does not wait for a reload. It may be made on any thread, and in callbacks of the runtime except rules. A log function that
@@ -381,7 +386,8 @@ INVIVO_API invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_va
  * (string, "" for a document in memory), follows (string), interval_ms (uint64, 0 unless polling), reason (string, ""
  * unless polling), diverged (bool), live_hash and file_hash (strings, "" unless diverged). `follows` is "watching" (events announce
  * changes), "polling" (checked every `interval_ms`, for the `reason`), "memory" (changed by calls only) or "closed" (a rollback has
- * brought the content of a closed source back). `diverged`: the file has bytes that a rollback refused (history.h). */
+ * brought the content of a closed source back). `diverged`: the file has bytes that a rollback refused (history.h). role (string) is
+ * "source", "include" (a file that spec files include) or "value" (a file that is the value of a string, `file:`). */
 INVIVO_API invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /** Returns the last error of a reload or of the runtime's own threads, owned, or NULL.
  * Such errors are failed reloads, lost file watches, and waits longer than 1 s. The error of a failed reload is kept even

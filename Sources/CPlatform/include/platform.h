@@ -93,6 +93,12 @@ static inline uint64_t iv_wall_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 static inline int iv_open(const char *path, int flags) { return open(path, flags, 0); }
+/* The reason for which iv_open_below refuses a path, if it is not the error of a system call. */
+enum { IV_BELOW_FAILS, IV_BELOW_OUTSIDE, IV_BELOW_KIND };
+/* Opens a regular file for reading, and follows no symbolic link out of the directories `roots`. `path` is absolute, without '.' and
+ * '..', and begins with one of the roots, which are absolute. Each component is opened without following links, from the descriptor of
+ * its directory. Returns the descriptor, or -1 with errno and `reason`; for IV_BELOW_KIND, `mode` is that of the file. */
+int iv_open_below(const char *const *roots, size_t root_count, const char *path, int *reason, mode_t *mode);
 /* Whether somebody has the file of a read-only descriptor open for writing, or mapped so. 0 also where that cannot be found out: the
  * file is another user's, its file system has no leases, `thread` is 0 and the caller is the process's first thread. The lease that
  * answers the question stays until the descriptor is closed: close it soon, for a writer that comes meanwhile waits for that.

@@ -73,7 +73,8 @@ STATEMENT(diverged) { /* exactly these sources */
     if (status) return status;
     for (uint64_t i = 0; i < found.as.list.count; i++) {
         const invivo_pair *pairs = found.as.list.items[i].as.map.pairs;
-        const char *name = pairs[0].value.as.string.data;
+        /* An included file has its path as its name. */
+        const char *path = pairs[0].value.as.string.data, *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
         if (strcmp(pairs[5].name, "diverged") != 0) WRONG("the sixth fact is '%s'", pairs[5].name);
         if (!pairs[5].value.as.boolean) continue;
         diverged++;

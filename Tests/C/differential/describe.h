@@ -168,8 +168,21 @@ static void add_group(const twin *twin, invivo_changes changes, int group, const
     }
 }
 
+/* The traits of one key: a value, relative layers, a condition, and traits that all documents inherit from each other. */
+static int print_trait(char *text, int level) {
+    switch (level) {
+    case 3: return sprintf(text, "Scale: { level: 3 }");
+    case 4: return sprintf(text, "Offset: { level: 40 }");
+    case 5:
+        return sprintf(text, "When: { config: %s, is: 1, traits: [{ Set: { level: 900 } }], otherwise: [{ Offset: { level: 1 } }] }",
+                       whole_paths[0]);
+    case 6: return sprintf(text, "Inherit: { traits: .base }");
+    default: return sprintf(text, "Set: { level: %d }", 700 + level);
+    }
+}
+
 static const char *document_text(const document *document) {
-    char *text = take(1024);
+    char *text = take(2048);
     int length = sprintf(text, "config:\n  a:\n    always: 1\n");
     for (int i = 0; i < PATHS; i++) if (document->values[i] >= 0) length += sprintf(text + length, "    %s: %d\n", paths[i], document->values[i]);
     bool any = false;
@@ -180,12 +193,17 @@ static const char *document_text(const document *document) {
         length += sprintf(text + length, document->has_list ? "      - { name: %s, n: %d }\n" : "      %s: { n: %d }\n", entry_names[entry], document->entries[entry]);
     }
     any = false;
+    bool inherits = false;
     for (int i = 0; i < TRAITS; i++) {
         int key = document->tuned[i];
         if (key < 0 || (i && key == document->tuned[0])) continue;
         if (!any) length += sprintf(text + length, "traits:\n"), any = true;
-        length += sprintf(text + length, "  %s: [ { Set: { level: %d } } ]\n", key_names[key], 700 + document->levels[i]);
+        length += sprintf(text + length, "  %s: [ { ", key_names[key]);
+        length += print_trait(text + length, document->levels[i]);
+        length += sprintf(text + length, " } ]\n");
+        inherits = inherits || document->levels[i] == 6;
     }
+    if (inherits) sprintf(text + length, "  .base: [ { Scale: { level: 2 } }, { Offset: { level: %d } } ]\n", 5 + document->levels[0]);
     return text;
 }
 static void add_document(invivo_changes changes, int number, const document *document) {

@@ -239,7 +239,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             document->is_there = true;
             for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
             for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
-            for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(3);
+            for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(7);
             document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
         }
         trace("  document%d %s\n", number, document->is_there ? document_text(document) : "is taken away");

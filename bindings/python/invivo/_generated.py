@@ -865,6 +865,8 @@ invivo_runtime_options._fields_ = [
     ("rule_timeout_ms", ctypes.c_uint32),
     ("revision", ctypes.c_uint32),
     ("environment_prefix", ctypes.c_char_p),
+    ("document_roots", ctypes.POINTER(ctypes.c_char_p)),
+    ("document_root_count", ctypes.c_uint64),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),

@@ -59,6 +59,7 @@ class App:
         foreign_files: bool = False,
         quote_content: bool = True,
         environment_prefix: str | None = None,
+        document_roots: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
         """The options are those of `Runtime`."""
         library, path = own_library(), strings.path_bytes(manifest)
@@ -78,6 +79,7 @@ class App:
             foreign_files=foreign_files,
             quote_content=quote_content,
             environment_prefix=environment_prefix,
+            document_roots=document_roots,
         )
         self._joins_default = default_domain == "opener"
         options = c.invivo_app_options()

@@ -72,6 +72,7 @@ class Runtime(Filling, Changing, Observing):
         load_timeout: float | None = None,
         foreign_files: bool = False,
         quote_content: bool = True,
+        document_roots: Iterable[str | os.PathLike[str]] = (),
         inject_marked: bool = True,
         environment_prefix: str | None = None,
     ) -> None:
@@ -101,7 +102,8 @@ class Runtime(Filling, Changing, Observing):
         Documents have at most ``max_document_bytes`` (0: 1 MiB) and ``max_document_nodes`` values (0: 50,000), and
         ``max_each_entries`` for a definition with ``each`` (0: 10,000). They are read and planned in ``load_timeout``
         (None: 10 s). ``foreign_files``: modules and manifests may be files that other users can write.
-        ``quote_content=False`` keeps the text of documents out of errors.
+        ``quote_content=False`` keeps the text of documents out of errors. ``document_roots``: directories of which spec
+        files may read files by ``include:`` and ``file:``, beside their own.
 
         ``log``: a function, or a logger. None is ``logging.getLogger("invivo")``, so that warnings and refused reloads
         reach standard error if the program configures no logging. ``log_level``: the lowest level that is logged;
@@ -135,6 +137,7 @@ class Runtime(Filling, Changing, Observing):
             load_timeout=load_timeout,
             foreign_files=foreign_files,
             quote_content=quote_content,
+            document_roots=document_roots,
             inject_marked=inject_marked,
             environment_prefix=environment_prefix,
         )

@@ -105,7 +105,7 @@ class SourceState:
     ``follows``: "watching" (by events), "polling" (the file is checked every ``interval_ms``, for the ``reason``),
     "memory" (it changes by calls alone) or "closed" (a rollback has brought the content of a closed source back).
     ``diverged``: the file has bytes that a rollback refused, with the hash ``file_hash``; that of the live content is
-    ``live_hash``.
+    ``live_hash``. ``role``: "source", "include" (a file that spec files include) or "value" (the value of a string).
     """
 
     name: str
@@ -116,6 +116,7 @@ class SourceState:
     diverged: bool = False
     live_hash: str = ""
     file_hash: str = ""
+    role: str = "source"
 
 
 @dataclasses.dataclass(frozen=True)

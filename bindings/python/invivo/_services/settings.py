@@ -7,7 +7,8 @@ import dataclasses
 import enum
 import logging
 import math
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from .. import _generated as c
@@ -258,6 +259,7 @@ def make_options(
     quote_content: bool = True,
     inject_marked: bool = True,
     environment_prefix: str | None = None,
+    document_roots: Iterable[str | os.PathLike[str]] = (),
 ) -> c.invivo_runtime_options:
     """Returns the options of a runtime for the library. Times are seconds, as everywhere in Python."""
     options = c.invivo_runtime_options()
@@ -297,6 +299,10 @@ def make_options(
         options.flags |= c.INVIVO_RUNTIME_FOREIGN_FILES
     if not quote_content:
         options.flags |= c.INVIVO_RUNTIME_WITHOUT_CONTENT
+    roots = [strings.path_bytes(root) for root in document_roots]
+    if roots:
+        options.document_roots = (ctypes.c_char_p * len(roots))(*roots)
+        options.document_root_count = len(roots)
     core.is_silent = options.log_level == LogLevel.SILENT
     if log is not None and not isinstance(log, logging.Logger):
         check_callback(log, ("level", "message", "path", "fields"), "a log")

@@ -1,0 +1,34 @@
+internal import InvivoBase
+internal import InvivoLoop
+internal import InvivoWiring
+
+/// Reading the files of documents.
+extension Documents {
+    /// The files whose content differs, or may soon differ, from the content that was read.
+    func movedOn(_ read: [(document: Document, hash: ContentHash?)]) -> [Document] {
+        let thread = loop.running?.threadNumber ?? 0
+        let limit = container.options.current.maxDocumentBytes
+        return read.filter { document, hash in
+            guard let now = try? document.readFile(limit: limit, thread: thread) else {
+                return hash != nil
+            }
+            return now.isBeingWritten || now.hash != hash
+        }.map(\.document)
+    }
+
+    /// Whether events are so recent that their files may still be in the middle of a save.
+    func isYoung(_ events: ClosedRange<UInt64>) -> Bool {
+        monotonicNow() < events.lowerBound &+ container.options.current.writerPatience * 1_000_000
+    }
+
+    /// Returns the stage of a change set, which reads its files. Files that are open for writing are left out where they are followed, and
+    /// refused otherwise, unless they have been open for long or `heedingWriters` is false.
+    func stage(for set: ChangeSet, heedingWriters: Bool, _ environment: Environment) -> Stage {
+        Stage(
+            documents: self, options: container.options.current, log: container.log,
+            thread: set.documents.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
+            heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)),
+            environment: environment, next: set.rebuilds.environment ?? environment,
+            environmentPrefix: options.environmentPrefix)
+    }
+}
