@@ -294,7 +294,8 @@ extension Planner {
         let (old, new) = (former?.above.map(\.application) ?? [], layers?.above.map(\.application) ?? [])
         let same = zip(old, new).prefix { $0.isSame(as: $1) }.count
         // A replaced one is reported once.
-        return new[same...] + old[same...].filter { former in !new[same...].contains { $0.type.name == former.type.name } }
+        return new[same...]
+            + old[same...].filter { former in !new[same...].contains { $0.type.name == former.type.name } }
     }
 
     /// The properties that have other values than before, with these values; nil = the property's own.

@@ -241,7 +241,8 @@ extension Reloader {
         let live = LiveRuntime(container, graph, targets)
         return Planner(
             before: generations.snapshot, graph: graph, names: container.names, observed: live, registrations: live,
-            declare: { [calls = TraitCalls(rules, container.registry.reloadCall)] (type, values, spec) throws(Failure) in
+            declare: {
+                [calls = TraitCalls(rules, container.registry.reloadCall)] (type, values, spec) throws(Failure) in
                 try calls.declare(type, values, spec)
             },
             limits: Planner.Limits(

@@ -61,7 +61,8 @@ struct TraitFlattener {
                 case .plain:
                     guard flat.traits.count < Self.most else {
                         throw Failure(
-                            .tooLarge, "the traits of '\(path[0])' are more than \(Self.most) with those that it inherits",
+                            .tooLarge,
+                            "the traits of '\(path[0])' are more than \(Self.most) with those that it inherits",
                             path: spec.path, at: spec.typeLocation)
                     }
                     if !TraitTable.isBuiltIn(spec.type) { flat.uses.insert(.type(Name(spec.type))) }
@@ -82,7 +83,8 @@ struct TraitFlattener {
     ) throws(Failure) {
         let parameters = try spec.parameters(known: ["traits"])
         guard let given = parameters["traits"] else {
-            throw spec.failure("'traits' is missing; expected the keys to inherit from, as in 'Inherit: { traits: [base] }'")
+            throw spec.failure(
+                "'traits' is missing; expected the keys to inherit from, as in 'Inherit: { traits: [base] }'")
         }
         let items = given.value.items ?? [given.value]
         for item in items {
@@ -97,7 +99,8 @@ struct TraitFlattener {
             if let start = path.firstIndex(where: { $0.isSameName(as: name) }) {
                 failures.append(
                     Failure(
-                        .cycle, "the traits inherit from each other: "
+                        .cycle,
+                        "the traits inherit from each other: "
                             + (path[start...] + [name]).joined(separator: " -> "),
                         path: spec.path(of: ["traits"]), at: item.location))
                 continue

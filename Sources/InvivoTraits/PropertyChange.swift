@@ -85,7 +85,9 @@ final class PropertyChange {
 
     /// The layer that lies on it.
     var layer: Layer? {
-        wanted.map { Layer(property: index, value: work?.steps == nil ? $0 : .null, location: location, steps: work?.steps) }
+        wanted.map {
+            Layer(property: index, value: work?.steps == nil ? $0 : .null, location: location, steps: work?.steps)
+        }
     }
 
     /// The value that was read back.

@@ -97,7 +97,8 @@ public struct TraitTable {
             } catch {
                 failures += error.all.map { failure in
                     var located = failure
-                    located.message = "the trait '\(trait.name)' declares a layer that is not possible: \(failure.message)"
+                    located.message =
+                        "the trait '\(trait.name)' declares a layer that is not possible: \(failure.message)"
                     located.path = spec.path
                     located.location = spec.typeLocation
                     return located

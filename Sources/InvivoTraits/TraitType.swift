@@ -1,4 +1,5 @@
 public import CInvivo
+internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
 internal import InvivoSpec
@@ -165,8 +166,8 @@ public final class TraitType: Sendable {
         let declared = LayerDeclarations()
         do throws(Failure) {
             try withFields(values) { (fields, values, count) throws(Failure) in
-                try CallbackResult.run("the layers function") {
-                    layers(fields, values, count, declared.pointer, data, $0)
+                try declared.collecting { (pointer) throws(Failure) in
+                    try CallbackResult.run("the layers function") { layers(fields, values, count, pointer, data, $0) }
                 }
             }
         } catch { throw Refusal(failure: error, at: nil, function: "layers") }
@@ -214,13 +215,27 @@ public final class LayerDeclarations {
     /// More layers are a mistake.
     private static let most = 10_000
 
-    /// Valid as long as this object lives.
-    var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
+    /// Runs `body` with a pointer for the host, which is valid during the call, on this thread.
+    func collecting(_ body: (OpaquePointer) throws(Failure) -> Void) throws(Failure) {
+        let raw = Unmanaged.passUnretained(self).toOpaque()
+        let thread = currentThread()
+        let former = thread.pointee.declarations
+        thread.pointee.declarations = raw
+        defer { thread.pointee.declarations = former }
+        try body(OpaquePointer(raw))
+    }
 
-    /// The object behind a pointer that a host function was given.
+    /// The object behind a pointer that a host function on this thread was given.
     public static func find(_ pointer: OpaquePointer?) throws(Failure) -> LayerDeclarations {
         guard let pointer else { throw Failure(.argument, "layers is NULL") }
-        return Unmanaged<LayerDeclarations>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
+        let raw = UnsafeMutableRawPointer(pointer)
+        guard raw == currentThread().pointee.declarations else {
+            throw Failure(
+                .handle,
+                "these layers are not declared now: use the pointer during the call of the layers function, on its thread"
+            )
+        }
+        return Unmanaged<LayerDeclarations>.fromOpaque(raw).takeUnretainedValue()
     }
 
     public func add(_ operation: DeclaredLayer.Operation, _ property: String, _ amount: Value) throws(Failure) {

@@ -153,14 +153,19 @@ static void a_bad_first_start_leaves_nothing_running(const bad_case *bad) {
     put(bad, bad->file);
     values(runtime, &before);
     invivo_live(&live_before);
-    expects_error(invivo_watch(runtime, bad->file, E), bad->code, bad->message);
+    /* A file with an unknown trait alone is blocked, and waits for the type. */
+    bool is_blocked = strstr(bad->message, "unknown trait") != NULL;
+    if (is_blocked)
+        OK(invivo_watch(runtime, bad->file, E));
+    else
+        expects_error(invivo_watch(runtime, bad->file, E), bad->code, bad->message);
     CHECK_EQUAL(values(runtime, &after).gain, 1);
     CHECK_EQUAL(after, before);
     OK(invivo_runtime_inspect(runtime, &info, E));
-    CHECK_EQUAL(info.sources, 0);
+    CHECK_EQUAL(info.sources, is_blocked ? 1 : 0);
     /* No following thread and no inotify descriptor exists. */
     invivo_live(&live);
-    CHECK(live.threads <= live_before.threads && live.descriptors <= live_before.descriptors);
+    CHECK(is_blocked || (live.threads <= live_before.threads && live.descriptors <= live_before.descriptors));
     OK(invivo_runtime_close(runtime, E));
     take_away(bad->file);
 }

@@ -176,7 +176,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "isClosing", "abandoning"),
     ],
     "InvivoReload/Stage.swift": [
-        Mutant("never", "isSame", "exactness"),
+        Mutant("always", "!isSame", "exactness"),
         Mutant("never", "set.documents.opened.contains { $0.document === document }", "watched"),
     ],
     "InvivoReload/Documents.swift": [

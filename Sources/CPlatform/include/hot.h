@@ -327,6 +327,7 @@ struct iv_thread {
     uint64_t load_deadline;   /* the time limit for reading and planning documents; 0: no limit */
     uint64_t barred;          /* the tag of the runtime whose rules this thread runs, and which it cannot call; 0: none */
     void *recorder;           /* notes the properties that a trait sets: a SetRecorder, unretained; NULL outside of one */
+    void *declarations;       /* takes the layers that a trait type declares: a LayerDeclarations, unretained; NULL outside */
 };
 
 extern __thread struct iv_thread iv_thread_state __attribute__((tls_model("initial-exec")));

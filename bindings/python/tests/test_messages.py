@@ -143,7 +143,7 @@ class Lead:
             "(pending_targets, or --wait, permits keys that come later)",
         ),
         ("synth.laed: [Set: { gain: 1 }]", "did you mean 'synth.lead'?"),
-        ("synth.lead: [Scale: { gain: 1 }]", "unknown trait 'Scale'; the traits are: "),
+        ("synth.lead: [Fade: { gain: 1 }]", "unknown trait 'Fade'; the traits are: "),
         ("synth.lead: [Set: { delay: 2 Hz }]", "expected a number of s, as in 3 or '250 ms', got the text '2 Hz'"),
         ("synth.lead: [Set: { cutoff: 2 s }]", "expected a number of Hz, as in 1200 or '1.2 kHz', got the text '2 s'"),
     ],

@@ -47,7 +47,8 @@ class Notice(str):
     """A warning, which is its text: "a.yaml:2:10: 'audio.volum' is not read by anything".
 
     ``kind``: "kept", "adjusted", "foreign", "unread", "renamed", "no_target", "refused", "unrestored", "setup",
-    "retyped", "diverged" or "other". ``line`` and ``column`` count from 1, and are 0 if they are unknown.
+    "retyped", "diverged", "unknown_trait" or "other". ``line`` and ``column`` count from 1, and are 0 if they are
+    unknown.
     """
 
     __slots__ = ("column", "file", "kind", "line")
@@ -77,7 +78,8 @@ class Change:
     live on and are not updated by reloads. ``location``: where the new value or definition is written,
     "tuning.yaml:3:12"; "" if there is none, or if a call gave it without a location. The same as data: ``file``,
     ``line`` and ``column``. ``origin``: the kind of its layer, "none", "file", "document", "call", "assembly",
-    "manifest", "override", "rollback" or "unknown". ``layer``: the name of the source or assembly, or "".
+    "manifest", "override", "rollback", "environment" or "unknown". ``layer``: the name of the source or assembly, or
+    "".
     """
 
     key: str
