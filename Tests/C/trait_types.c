@@ -1,0 +1,670 @@
+/* Trait types of the host, and the built-in traits. docs/rules/traits.md. */
+/* sanitize: yes */
+#include "parts.h"
+
+typedef struct voice { double gain; double cutoff; int64_t steps; struct { double x, y; } place; char wave[16]; } voice;
+static const invivo_property place_fields[] = {
+    {.struct_size = sizeof(invivo_property), .name = "x", .kind = INVIVO_KIND_DOUBLE, .offset = 0, .size = 8},
+    {.struct_size = sizeof(invivo_property), .name = "y", .kind = INVIVO_KIND_DOUBLE, .offset = 8, .size = 8}};
+static const invivo_property voice_properties[] = {
+    INVIVO_FIELD(voice, gain, .initial = 1, .min = 0, .max = 8),
+    INVIVO_FIELD(voice, cutoff, .initial = 1000, .unit = "Hz"),
+    INVIVO_FIELD(voice, steps, .initial = 5, .min = 0, .max = 100),
+    {.struct_size = sizeof(invivo_property), .name = "place", .kind = INVIVO_KIND_MAP, .offset = offsetof(voice, place),
+     .size = 16, .fields = place_fields, .field_count = 2},
+    INVIVO_FIELD(voice, wave, .initial_text = "sine")};
+
+typedef struct tone { double level; int64_t count; } tone;
+static const invivo_property tone_properties[] = {
+    INVIVO_BLOCK_FIELD(tone, level, .initial = 4, .min = 0, .max = 100),
+    INVIVO_BLOCK_FIELD(tone, count, .initial = 7)};
+
+static invivo_object object;
+static voice *seen;
+static char last_error[2048];
+static int destroyed, applied, reverted, dropped;
+
+static void destroy(void *user_data) {
+    (void)user_data;
+    destroyed++;
+}
+
+static invivo_type voice_handle;
+static voice *instance_of(invivo_object of) {
+    void *instance;
+    OK(invivo_object_instance(of, voice_handle, &instance, E));
+    return instance;
+}
+
+static void open_with(uint32_t flags) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.quiet_ms = 0;
+    options.flags = flags;
+    options.log_level = INVIVO_LOG_SILENT;
+    destroyed = applied = reverted = dropped = 0;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    invivo_type type;
+    invivo_type_options voice_type = {.struct_size = sizeof voice_type, .name = "Voice", .size = sizeof(voice),
+                                      .properties = voice_properties, .property_count = 5};
+    OK(invivo_type_register(runtime, &voice_type, &voice_handle, E));
+    invivo_type_options tone_type = {.struct_size = sizeof tone_type, .name = "Tone", .block_size = sizeof(tone),
+                                     .concurrency = INVIVO_SHARED, .properties = tone_properties, .property_count = 2};
+    OK(invivo_type_register(runtime, &tone_type, &type, E));
+    invivo_definition lead = {.struct_size = sizeof lead, .key = "synth.lead", .type_name = "Voice",
+                              .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &lead, NULL, E));
+    invivo_definition shape = {.struct_size = sizeof shape, .key = "synth.tone", .type_name = "Tone",
+                               .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &shape, NULL, E));
+    invivo_key key;
+    OK(invivo_key_find(runtime, "synth.lead", &key, E));
+    OK(invivo_resolve(runtime, key, &object, E));
+    seen = instance_of(object);
+}
+static void begin_all(void) { open_with(0); }
+static void end_all(void) {
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static invivo_status tell(const char *name, const char *text) {
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(text ? invivo_changes_document(set, name, text, strlen(text), E) : invivo_changes_document(set, name, NULL, 0, E));
+    invivo_error *error = NULL;
+    invivo_status status = invivo_changes_commit(set, &error);
+    snprintf(last_error, sizeof last_error, "%s", error ? invivo_error_text(error) : "");
+    if (error) invivo_error_release(error);
+    return status;
+}
+#define SAYS(text)                                                                    \
+    do {                                                                              \
+        if (!strstr(last_error, text)) fprintf(stderr, "missing '%s' in: %s\n", text, last_error); \
+        CHECK(strstr(last_error, text));                                              \
+    } while (0)
+static double level(void) {
+    invivo_key key;
+    OK(invivo_key_find(runtime, "synth.tone", &key, E));
+    invivo_view view = invivo_view_begin(runtime);
+    const tone *block = invivo_view_block(view, key);
+    double found = block ? block->level : -1;
+    invivo_view_end(view);
+    return found;
+}
+
+/* Scale and Offset. */
+static void relative_layers_change_the_value_below(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.lead: [{ Scale: { gain: 0.5 } }, { Offset: { cutoff: 0.2 kHz } }] }"));
+    CHECK(seen->gain == 0.5 && seen->cutoff == 1200);
+    OK(tell("b", "traits: { synth.lead: [{ Offset: { gain: 1 } }, { Set: { cutoff: 100 } }, { Scale: { cutoff: 50 % } }] }"));
+    CHECK(seen->gain == 1.5 && seen->cutoff == 50);
+    OK(tell("a", "traits: { synth.lead: [{ Scale: { gain: 4 } }] }"));
+    CHECK(seen->gain == 5 && seen->cutoff == 50);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 2 && seen->cutoff == 50);
+    OK(tell("b", NULL));
+    CHECK(seen->gain == 1 && seen->cutoff == 1000);
+    end_all();
+}
+
+static void integers_are_rounded_to_the_nearest(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.lead: [{ Scale: { steps: 0.5 } }] }"));
+    CHECK(seen->steps == 3);
+    OK(tell("a", "traits: { synth.lead: [{ Offset: { steps: -2 } }] }"));
+    CHECK(seen->steps == 3);
+    CHECK(tell("a", "traits: { synth.lead: [{ Scale: { steps: 21 } }] }") == INVIVO_E_RANGE);
+    SAYS("a:1:");
+    SAYS("synth.lead.steps");
+    CHECK(seen->steps == 3);
+    end_all();
+}
+
+static void fields_of_a_struct_are_scaled_one_by_one(void) {
+    begin_all();
+    seen->place.x = 2, seen->place.y = 3;
+    OK(tell("a", "traits: { synth.lead: [{ Scale: { place: { x: 10 } } }, { Set: { place: { y: 7 } } }, { Offset: { place: { x: 1, y: 1 } } }] }"));
+    CHECK(seen->place.x == 21 && seen->place.y == 8);
+    OK(tell("a", "traits: { synth.lead: [{ Offset: { place: { y: 1 } } }] }"));
+    CHECK(seen->place.x == 2 && seen->place.y == 4);
+    OK(tell("a", NULL));
+    CHECK(seen->place.x == 2 && seen->place.y == 3);
+    end_all();
+}
+
+static void relative_layers_reach_blocks(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Scale: { level: 3 } }] }"));
+    CHECK(level() == 12);
+    invivo_value ten = invivo_double(10);
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_set(set, "synth.tone", "level", &ten, E));
+    OK(invivo_changes_commit(set, E));
+    CHECK(level() == 30);
+    CHECK(tell("a", "traits: { synth.tone: [{ Scale: { level: 30 } }] }") == INVIVO_E_RANGE);
+    CHECK(level() == 30);
+    OK(tell("a", NULL));
+    CHECK(level() == 10);
+    end_all();
+}
+
+static void what_is_no_number_is_not_scaled(void) {
+    begin_all();
+    CHECK(tell("a", "traits: { synth.lead: [{ Scale: { wave: 2 } }] }") == INVIVO_E_TYPE);
+    SAYS("Scale changes numbers");
+    CHECK(tell("a", "traits: { synth.lead: [{ Scale: { gain: loud } }] }") == INVIVO_E_TYPE);
+    SAYS("a factor, such as 0.5");
+    CHECK(tell("a", "traits: { synth.lead: [{ Offset: { cutoff: 1 s } }] }") == INVIVO_E_TYPE);
+    SAYS("a finite number of Hz");
+    CHECK(tell("a", "traits: { synth.lead: [{ Scale: { gian: 2 } }] }") == INVIVO_E_PROPERTY);
+    SAYS("did you mean 'gain'");
+    CHECK(tell("a", "traits: { synth.lead: [{ Scale: { place: { z: 2 } } }] }") == INVIVO_E_PROPERTY);
+    SAYS("no field 'z'");
+    end_all();
+}
+
+/* Inherit. */
+static void traits_are_inherited_through_several_keys(void) {
+    begin_all();
+    OK(tell("base", "traits:\n  .quiet: [{ Set: { gain: 0.25 } }]\n  .dark:\n    - Inherit: { traits: .quiet }\n    - Set: { cutoff: 200 }\n"));
+    OK(tell("app", "traits: { synth.lead: [{ Inherit: { traits: [.dark] } }, { Scale: { gain: 2 } }] }"));
+    CHECK(seen->gain == 0.5 && seen->cutoff == 200);
+    /* An edit of an inherited key reaches those that inherit from it. */
+    OK(tell("base", "traits:\n  .quiet: [{ Set: { gain: 2 } }]\n  .dark: [{ Inherit: { traits: .quiet } }]\n"));
+    CHECK(seen->gain == 4 && seen->cutoff == 1000);
+    CHECK(tell("base", "traits: { .quiet: [{ Set: { gain: 2 } }] }") == INVIVO_E_SPEC);
+    SAYS("no document has traits for '.dark'");
+    SAYS("app:1:");
+    CHECK(seen->gain == 4);
+    CHECK(tell("base", "traits:\n  .quiet: [{ Set: { gain: 99 } }]\n  .dark: [{ Inherit: { traits: .quiet } }]\n") == INVIVO_E_RANGE);
+    SAYS("base:2:");
+    CHECK(seen->gain == 4);
+    OK(tell("app", NULL));
+    CHECK(seen->gain == 1);
+    end_all();
+}
+
+static void cycles_of_inheritance_are_refused(void) {
+    begin_all();
+    CHECK(tell("a", "traits:\n  .a: [{ Inherit: { traits: .b } }]\n  .b: [{ Inherit: { traits: .a } }]\n  synth.lead: [{ Inherit: { traits: .a } }]\n") == INVIVO_E_CYCLE);
+    SAYS(".a -> .b -> .a");
+    CHECK(tell("a", "traits: { synth.lead: [{ Inherit: { traits: synth.lead } }] }") == INVIVO_E_CYCLE);
+    /* Each key inherits twice from the next. */
+    char text[4096] = "traits:\n  synth.lead: [{ Inherit: { traits: .k0 } }]\n";
+    for (int i = 0; i < 20; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "  .k%d: [{ Inherit: { traits: [.k%d, .k%d] } }]\n", i, i + 1, i + 1);
+    strcat(text, "  .k20: [{ Set: { gain: 2 } }]\n");
+    CHECK(tell("a", text) == INVIVO_E_TOO_LARGE);
+    CHECK(seen->gain == 1);
+    end_all();
+}
+
+static void a_key_that_is_only_inherited_needs_no_target(void) {
+    begin_all();
+    CHECK(tell("a", "traits: { synth.laed: [{ Set: { gain: 2 } }] }") == INVIVO_E_SPEC);
+    SAYS("no target has the key 'synth.laed'");
+    OK(tell("a", "traits: { base: [{ Set: { gain: 2 } }], synth.lead: [{ Inherit: { traits: base } }] }"));
+    CHECK(seen->gain == 2);
+    CHECK(tell("a", "traits: { base: [{ Set: { gain: 2 } }], synth.lead: [] }") == INVIVO_E_SPEC);
+    SAYS("no target has the key 'base'");
+    CHECK(seen->gain == 2);
+    OK(tell("a", "traits: { .base: [{ Set: { gain: 2 } }], synth.lead: [] }"));
+    CHECK(seen->gain == 1);
+    end_all();
+}
+
+/* When. */
+static void configure(const char *path, const invivo_value *value) {
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_configure(set, path, value, E));
+    OK(invivo_changes_commit(set, E));
+}
+static void conditions_follow_the_configuration(void) {
+    begin_all();
+    const char *text =
+        "config: { audio: { mode: day, level: 3 }, profiles: [studio] }\n"
+        "traits:\n"
+        "  synth.lead:\n"
+        "    - When: { config: audio.mode, is: night, traits: [{ Set: { gain: 0.5 } }], otherwise: [{ Set: { gain: 2 } }] }\n"
+        "    - When: { profile: stage, traits: [{ Scale: { gain: 3 } }] }\n"
+        "    - When: { config: audio.level, is: 3.0, traits: [{ Set: { cutoff: 3 } }] }\n";
+    OK(tell("a", text));
+    CHECK(seen->gain == 2 && seen->cutoff == 3);
+    invivo_value night = invivo_string("night");
+    configure("audio.mode", &night);
+    CHECK(seen->gain == 0.5);
+    OK(tell("b", "config: { profiles: [stage], audio: { level: 4 } }"));
+    CHECK(seen->gain == 1.5 && seen->cutoff == 1000);
+    OK(tell("b", NULL));
+    CHECK(seen->gain == 0.5 && seen->cutoff == 3);
+    configure("audio.mode", NULL);
+    CHECK(seen->gain == 2);
+    end_all();
+}
+
+static void a_branch_that_is_not_taken_is_checked_too(void) {
+    begin_all();
+    CHECK(tell("a", "traits: { synth.lead: [{ When: { profile: p, traits: [{ Set: { gain: 99 } }] } }] }") == INVIVO_E_RANGE);
+    CHECK(tell("a", "traits: { synth.lead: [{ When: { profile: p, traits: [{ Sett: { gain: 1 } }] } }] }") == INVIVO_E_SPEC);
+    SAYS("unknown trait 'Sett'");
+    SAYS("did you mean 'Set'");
+    CHECK(tell("a", "traits: { synth.lead: [{ When: { traits: [{ Set: { gain: 1 } }] } }] }") == INVIVO_E_SPEC);
+    SAYS("expected either 'config'");
+    CHECK(tell("a", "traits: { synth.lead: [{ When: { profile: p, is: 3, traits: [] } }] }") == INVIVO_E_SPEC);
+    CHECK(tell("a", "traits: { synth.lead: [{ When: { profile: p, traits: { Set: { gain: 1 } } } }] }") == INVIVO_E_SPEC);
+    SAYS("a list of traits");
+    CHECK(tell("a", "traits: { synth.lead: [{ When: { profil: p, traits: [] } }] }") == INVIVO_E_SPEC);
+    SAYS("did you mean 'profile'");
+    end_all();
+}
+
+/* Trait types that declare layers. */
+typedef struct duck { double amount; } duck;
+static const invivo_property duck_fields[] = {INVIVO_FIELD(duck, amount, .min = 0, .max = 1, .initial = 0.5)};
+static const char *const voices[] = {"Voice"};
+static const char *const all[] = {"*"};
+
+static invivo_status duck_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers,
+                                 void *user_data, invivo_error **error) {
+    (void)values, (void)user_data;
+    CHECK(count == 1);
+    return invivo_layers_scale(layers, "gain", 1 - ((const duck *)fields)->amount, error);
+}
+static invivo_status refuse_one(const void *fields, const invivo_value *values, size_t count, size_t *at, void *user_data,
+                                invivo_error **error) {
+    (void)values, (void)count, (void)user_data;
+    if (((const duck *)fields)->amount < 1) return INVIVO_OK;
+    *at = 0;
+    *error = invivo_error_make(INVIVO_E_RANGE, "it would be silent", NULL, NULL);
+    return INVIVO_E_RANGE;
+}
+static invivo_trait duck_of(void) {
+    return (invivo_trait){.struct_size = sizeof(invivo_trait), .name = "synth.Duck", .targets = voices, .target_count = 1,
+                          .fields = duck_fields, .field_count = 1, .size = sizeof(duck), .check = refuse_one,
+                          .layers = duck_layers, .destroy = destroy};
+}
+
+static void a_trait_type_declares_layers(void) {
+    begin_all();
+    invivo_trait trait = duck_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    OK(tell("a", "traits: { synth.lead: [{ Set: { gain: 4 } }, { synth.Duck: { amount: 0.75 } }] }"));
+    CHECK(seen->gain == 1);
+    OK(tell("a", "traits: { synth.lead: [synth.Duck: {}] }"));
+    CHECK(seen->gain == 0.5);
+    CHECK(tell("a", "traits: { synth.lead: [synth.Duck: { amount: 1 }] }") == INVIVO_E_HOST);
+    SAYS("a:1:");
+    SAYS("synth.Duck.amount");
+    SAYS("it would be silent");
+    CHECK(tell("a", "traits: { synth.lead: [synth.Duck: { amount: 2 }] }") == INVIVO_E_RANGE);
+    CHECK(tell("a", "traits: { synth.lead: [synth.Duck: { amonut: 0 }] }") == INVIVO_E_PROPERTY);
+    SAYS("did you mean 'amount'");
+    CHECK(tell("a", "traits: { synth.tone: [synth.Duck: {}] }") == INVIVO_E_TYPE);
+    SAYS("is for Voice, and not for Tone");
+    CHECK(tell("a", "traits: { synth.lead: [synth.Dukc: {}] }") == INVIVO_E_SPEC);
+    SAYS("did you mean 'synth.Duck'");
+    CHECK(seen->gain == 0.5 && destroyed == 0);
+    OK(invivo_trait_remove(runtime, "synth.Duck", E));
+    CHECK(seen->gain == 1 && destroyed == 1);
+    CHECK(invivo_trait_remove(runtime, "synth.Duck", NULL) == INVIVO_E_NOT_FOUND);
+    /* The document waits for the type. */
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(seen->gain == 0.5);
+    end_all();
+    CHECK(destroyed == 2);
+}
+
+static invivo_status loud_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers,
+                                 void *user_data, invivo_error **error) {
+    (void)fields, (void)values, (void)count, (void)user_data;
+    return invivo_layers_offset(layers, "gain", 6, error);
+}
+static void a_new_version_of_a_trait_type_takes_the_place_of_the_former(void) {
+    begin_all();
+    invivo_trait trait = duck_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    OK(tell("a", "traits: { synth.lead: [synth.Duck: {}] }"));
+    trait.layers = loud_layers;
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(seen->gain == 7 && destroyed == 1);
+    /* A version with which a document is wrong is refused. */
+    OK(tell("a", "traits: { synth.lead: [synth.Duck: {}, Set: { gain: 0 }] }"));
+    end_all();
+    CHECK(destroyed == 2);
+}
+
+/* Waits until a file was taken in or refused. */
+static void a_file_with_an_unknown_trait_waits_for_its_type(void) {
+    begin_all();
+    const char *path = "blocked.yaml";
+    write_text(path, "traits: { synth.lead: [synth.Duck: { amount: 0.25 }] }");
+    invivo_source source;
+    invivo_source_options options = {.struct_size = sizeof options, .path = path};
+    /* Opening it succeeds: it is blocked and reported. */
+    OK(invivo_source_open(runtime, &options, &source, E));
+    CHECK(seen->gain == 1);
+    invivo_trait trait = duck_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(seen->gain == 0.75);
+    OK(invivo_trait_remove(runtime, "synth.Duck", E));
+    CHECK(seen->gain == 1);
+    /* Another error in the file: the type is added, and the file stays refused. */
+    write_text(path, "traits: { synth.lead: [synth.Duck: { amount: 9 }] }");
+    CHECK(invivo_source_refresh(source, NULL) != INVIVO_OK);
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(seen->gain == 0.75);
+    write_text(path, "traits: { synth.lead: [synth.Duck: { amount: 0 }] }");
+    OK(invivo_source_refresh(source, E));
+    CHECK(seen->gain == 1);
+    OK(invivo_source_close(source, E));
+    /* An error besides the unknown type refuses the opening. */
+    write_text(path, "traits: { synth.lead: [synth.Other: {}, Set: { gain: 99 }] }");
+    CHECK(invivo_source_open(runtime, &options, &source, NULL) != INVIVO_OK);
+    end_all();
+}
+
+static invivo_runtime called;
+static invivo_status call_runtime(const void *fields, const invivo_value *values, size_t count, size_t *at, void *user_data,
+                                  invivo_error **error) {
+    (void)fields, (void)values, (void)count, (void)at, (void)user_data;
+    uint64_t generation;
+    return invivo_runtime_generation(called, &generation, error);
+}
+static void functions_of_trait_types_run_as_rules_do(void) {
+    begin_all();
+    called = runtime;
+    invivo_trait trait = duck_of();
+    trait.check = call_runtime;
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(tell("a", "traits: { synth.lead: [synth.Duck: {}] }") == INVIVO_E_HOST);
+    CHECK(seen->gain == 1);
+    end_all();
+}
+
+static invivo_status wrong_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers,
+                                  void *user_data, invivo_error **error) {
+    (void)fields, (void)values, (void)count, (void)user_data;
+    invivo_value text = invivo_string("much");
+    if (invivo_layers_set(layers, "nothing", &text, error)) return INVIVO_E_HOST;
+    return invivo_layers_set(layers, "gain", &text, error);
+}
+static void layers_that_are_not_possible_are_refused(void) {
+    begin_all();
+    invivo_trait trait = duck_of();
+    trait.layers = wrong_layers;
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(tell("a", "traits: { synth.lead: [synth.Duck: {}] }") != INVIVO_OK);
+    SAYS("declares a layer that is not possible");
+    SAYS("no property 'nothing'");
+    CHECK(seen->gain == 1);
+    end_all();
+}
+
+static void descriptions_of_trait_types_are_checked(void) {
+    begin_all();
+    struct { const char *text; invivo_status status; invivo_trait trait; } wrong[] = {
+        {"neither layers nor apply", INVIVO_E_ARGUMENT, duck_of()},
+        {"accepts no target", INVIVO_E_ARGUMENT, duck_of()},
+        {"is a built-in trait", INVIVO_E_EXISTS, duck_of()},
+        {"trait.name is empty", INVIVO_E_ARGUMENT, duck_of()},
+    };
+    wrong[0].trait.layers = NULL;
+    wrong[1].trait.targets = NULL, wrong[1].trait.target_count = 0;
+    wrong[2].trait.name = "Inherit";
+    wrong[3].trait.name = "";
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        invivo_error *error = NULL;
+        CHECK(invivo_trait_add(runtime, &wrong[i].trait, &error) == wrong[i].status);
+        CHECK(error && strstr(invivo_error_text(error), wrong[i].text));
+        invivo_error_release(error);
+    }
+    CHECK(destroyed == 4);
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    invivo_trait trait = duck_of();
+    OK(invivo_changes_add_trait(set, &trait, E));
+    CHECK(invivo_changes_add_trait(set, &trait, NULL) == INVIVO_E_EXISTS);
+    CHECK(destroyed == 4);
+    invivo_changes_discard(set);
+    CHECK(destroyed == 5);
+    end_all();
+}
+
+/* Traits that run code. */
+static invivo_status put_back(invivo_object target, void *instance, void *data, invivo_error **error) {
+    (void)target, (void)error;
+    voice *one = instance;
+    one->gain -= *(double *)data;
+    reverted++;
+    return INVIVO_OK;
+}
+static void drop_data(void *data) {
+    free(data);
+    dropped++;
+}
+static double added = 1;
+static invivo_status add_gain(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                              invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)target, (void)fields, (void)values, (void)count, (void)user_data, (void)error;
+    voice *one = instance;
+    double *kept = malloc(sizeof *kept);
+    *kept = added;
+    one->gain += added;
+    reversal->revert = put_back, reversal->data = kept, reversal->destroy = drop_data;
+    applied++;
+    return INVIVO_OK;
+}
+static invivo_trait code_of(void) {
+    return (invivo_trait){.struct_size = sizeof(invivo_trait), .name = "synth.Code", .targets = all, .target_count = 1,
+                          .apply = add_gain, .destroy = destroy};
+}
+
+static void a_trait_that_runs_code_is_reversed(void) {
+    begin_all();
+    invivo_trait trait = code_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    OK(tell("a", "traits: { synth.lead: [synth.Code: {}] }"));
+    CHECK(seen->gain == 2 && applied == 1 && reverted == 0);
+    /* An unchanged list is not touched. */
+    OK(tell("b", "config: { x: { y: 1 } }"));
+    OK(tell("a", "# moved\ntraits: { synth.lead: [synth.Code: {}] }"));
+    CHECK(applied == 1);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 1 && applied == 1 && reverted == 1 && dropped == 1);
+    end_all();
+}
+
+static void code_is_applied_again_when_something_below_it_changes(void) {
+    begin_all();
+    invivo_trait trait = code_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    OK(tell("a", "traits: { synth.lead: [Set: { gain: 3 }, synth.Code: {}, Scale: { gain: 2 }, synth.Code: {}] }"));
+    CHECK(seen->gain == 9 && applied == 2);
+    /* Above both: no code runs. */
+    OK(tell("b", "traits: { synth.lead: [Set: { cutoff: 7 }] }"));
+    CHECK(seen->cutoff == 7 && applied == 2);
+    /* Between both: the upper one is applied again. */
+    OK(tell("a", "traits: { synth.lead: [Set: { gain: 3 }, synth.Code: {}, Scale: { gain: 0.5 }, synth.Code: {}] }"));
+    CHECK(seen->gain == 3 && seen->cutoff == 7 && applied == 3 && reverted == 1);
+    /* Below both. */
+    OK(tell("a", "traits: { synth.lead: [Set: { gain: 1 }, synth.Code: {}, Scale: { gain: 0.5 }, synth.Code: {}] }"));
+    CHECK(seen->gain == 2 && applied == 5 && reverted == 3);
+    /* One from the middle. */
+    OK(tell("a", "traits: { synth.lead: [Set: { gain: 1 }, synth.Code: {}, synth.Code: {}] }"));
+    CHECK(seen->gain == 3 && applied == 6 && reverted == 4);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 1 && seen->cutoff == 7);
+    OK(tell("b", NULL));
+    CHECK(seen->cutoff == 1000 && applied == reverted && dropped == applied);
+    end_all();
+}
+
+static void a_failed_commit_applies_the_former_code_again(void) {
+    begin_all();
+    invivo_trait trait = code_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    OK(tell("a", "traits: { synth.lead: [Set: { gain: 2 }, synth.Code: {}, Scale: { gain: 2 }] }"));
+    CHECK(seen->gain == 6);
+    /* 7 + 1, times 2, is out of range: found when it is applied. */
+    CHECK(tell("a", "traits: { synth.lead: [Set: { gain: 7 }, synth.Code: {}, Scale: { gain: 2 }] }") == INVIVO_E_RANGE);
+    CHECK(seen->gain == 6 && applied == reverted + 1);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 1 && applied == reverted);
+    end_all();
+}
+
+static invivo_status half_way(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                              invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)instance, (void)fields, (void)values, (void)count;
+    invivo_value five = invivo_double(5), four = invivo_double(4), two = invivo_double(2);
+    OK(invivo_object_set(target, "gain", &five, error));
+    OK(invivo_object_set(target, "cutoff", &four, error));
+    OK(invivo_object_set(target, "gain", &two, error));
+    reversal->destroy = drop_data;
+    reversal->data = malloc(1);
+    applied++;
+    if (!user_data || !*(int *)user_data) return INVIVO_OK;
+    *error = invivo_error_make(INVIVO_E_HOST, "no more", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static void what_a_trait_sets_through_the_runtime_is_put_back(void) {
+    begin_all();
+    int fails = 1;
+    invivo_trait trait = code_of();
+    trait.apply = half_way, trait.user_data = &fails;
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(tell("a", "traits: { synth.lead: [synth.Code: {}] }") == INVIVO_E_HOST);
+    SAYS("could not be applied");
+    SAYS("no more");
+    CHECK(seen->gain == 1 && seen->cutoff == 1000 && dropped == 1);
+    fails = 0;
+    OK(tell("a", "traits: { synth.lead: [synth.Code: {}] }"));
+    CHECK(seen->gain == 2 && seen->cutoff == 4);
+    /* Without a reversal of its own. */
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 1 && seen->cutoff == 1000 && dropped == 2);
+    end_all();
+}
+
+static int fail_revert, fail_apply;
+static invivo_status failing_revert(invivo_object target, void *instance, void *data, invivo_error **error) {
+    if (!fail_revert) return put_back(target, instance, data, error);
+    fail_revert--;
+    *error = invivo_error_make(INVIVO_E_HOST, "the reversal fails", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static invivo_status fragile(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                             invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    if (fail_apply && !--fail_apply) {
+        *error = invivo_error_make(INVIVO_E_HOST, "the application fails", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    invivo_status status = add_gain(target, instance, fields, values, count, reversal, user_data, error);
+    reversal->revert = failing_revert;
+    return status;
+}
+static void a_target_that_cannot_be_put_back_is_restored_by_the_next_commit(void) {
+    begin_all();
+    invivo_trait trait = code_of();
+    trait.apply = fragile;
+    OK(invivo_trait_add(runtime, &trait, E));
+    OK(tell("a", "traits: { synth.lead: [Set: { gain: 2 }, synth.Code: {}] }"));
+    CHECK(seen->gain == 3);
+    /* The application of the new list fails, and so does the repeated one of the former. */
+    fail_apply = 1;
+    CHECK(tell("a", "traits: { synth.lead: [Set: { gain: 4 }, synth.Code: {}] }") == INVIVO_E_HOST);
+    CHECK(seen->gain == 3 && applied == reverted + 1);
+    /* A reversal that fails: the object keeps what the trait did, and the next commit applies the list again. */
+    fail_revert = 1;
+    CHECK(tell("a", NULL) == INVIVO_E_HOST);
+    SAYS("could not be reversed");
+    CHECK(seen->gain == 3);
+    OK(tell("b", "config: { x: 1 }"));
+    CHECK(seen->gain == 4 && applied == reverted + 2);
+    /* The rest of it counts as a change by other code. */
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 3);
+    end_all();
+}
+
+static void code_is_for_confined_targets(void) {
+    begin_all();
+    invivo_trait trait = code_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    CHECK(tell("a", "traits: { synth.tone: [synth.Code: {}] }") == INVIVO_E_TYPE);
+    SAYS("is a shared type");
+    end_all();
+}
+
+static void new_objects_are_created_with_code(void) {
+    begin_all();
+    invivo_trait trait = code_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    invivo_definition many = {.struct_size = sizeof many, .key = "synth.many", .type_name = "Voice", .scope = INVIVO_SCOPE_PROTOTYPE};
+    OK(invivo_changes_define(set, &many, NULL, E));
+    const char *text = "traits: { synth.many: [synth.Code: {}, Scale: { gain: 3 }] }";
+    OK(invivo_changes_document(set, "a", text, strlen(text), E));
+    OK(invivo_changes_commit(set, E));
+    invivo_key key;
+    OK(invivo_key_find(runtime, "synth.many", &key, E));
+    invivo_object one;
+    OK(invivo_resolve(runtime, key, &one, E));
+    CHECK(instance_of(one)->gain == 6 && applied == 1);
+    OK(invivo_object_release(one));
+    /* The object has ended: its reversal is dropped, and not called. */
+    CHECK(reverted == 0 && dropped == 1);
+    end_all();
+}
+
+static void a_detached_object_is_put_back(void) {
+    begin_all();
+    invivo_trait trait = code_of();
+    OK(invivo_trait_add(runtime, &trait, E));
+    invivo_object one;
+    OK(invivo_object_make(runtime, voice_handle, NULL, 0, &one, E));
+    invivo_target target;
+    OK(invivo_target_attach(one, "synth.free", &target, E));
+    OK(tell("a", "traits: { synth.free: [synth.Code: {}] }"));
+    CHECK(applied == 1);
+    CHECK(instance_of(one)->gain == 2);
+    OK(invivo_target_detach(target, E));
+    CHECK(instance_of(one)->gain == 1 && reverted == 1);
+    OK(invivo_object_release(one));
+    end_all();
+}
+
+int main(void) {
+    check_begin();
+    check_directory();
+    RUN_TEST(relative_layers_change_the_value_below);
+    RUN_TEST(integers_are_rounded_to_the_nearest);
+    RUN_TEST(fields_of_a_struct_are_scaled_one_by_one);
+    RUN_TEST(relative_layers_reach_blocks);
+    RUN_TEST(what_is_no_number_is_not_scaled);
+    RUN_TEST(traits_are_inherited_through_several_keys);
+    RUN_TEST(cycles_of_inheritance_are_refused);
+    RUN_TEST(a_key_that_is_only_inherited_needs_no_target);
+    RUN_TEST(conditions_follow_the_configuration);
+    RUN_TEST(a_branch_that_is_not_taken_is_checked_too);
+    RUN_TEST(a_trait_type_declares_layers);
+    RUN_TEST(a_new_version_of_a_trait_type_takes_the_place_of_the_former);
+    RUN_TEST(a_file_with_an_unknown_trait_waits_for_its_type);
+    RUN_TEST(functions_of_trait_types_run_as_rules_do);
+    RUN_TEST(layers_that_are_not_possible_are_refused);
+    RUN_TEST(descriptions_of_trait_types_are_checked);
+    RUN_TEST(a_trait_that_runs_code_is_reversed);
+    RUN_TEST(code_is_applied_again_when_something_below_it_changes);
+    RUN_TEST(a_failed_commit_applies_the_former_code_again);
+    RUN_TEST(what_a_trait_sets_through_the_runtime_is_put_back);
+    RUN_TEST(a_target_that_cannot_be_put_back_is_restored_by_the_next_commit);
+    RUN_TEST(code_is_for_confined_targets);
+    RUN_TEST(new_objects_are_created_with_code);
+    RUN_TEST(a_detached_object_is_put_back);
+    return check_end();
+}
