@@ -3,6 +3,7 @@ internal import InvivoConfig
 public import InvivoLoop
 internal import InvivoSpec
 public import InvivoWiring
+internal import Synchronization
 
 /// One document of a runtime. Everything but the constants belongs to the reload that has the turn.
 public final class Document: @unchecked Sendable {
@@ -115,11 +116,11 @@ extension Document {
         var read: ContentHash?
         var unparsable: (hash: ContentHash, failure: Failure, environment: Environment)?
         var permitted: [[String]] = []
-        /// Weak: files of a cycle wait for each other. What is followed is alive.
-        var awaited: [Awaited] = []
+        /// Read by the loop thread, too. Weak: files of a cycle wait for each other. What is followed is alive.
+        let awaited = Mutex<[Awaited]>([])
     }
 
-    private struct Awaited {
+    private struct Awaited: Sendable {
         weak var document: Document?
     }
 
@@ -140,8 +141,8 @@ extension Document {
     }
     /// The files that the last refused content refers to. The document is tried again when one of them changes.
     var awaited: [Document] {
-        get { reading.awaited.compactMap(\.document) }
-        set { reading.awaited = newValue.map { Awaited(document: $0) } }
+        get { reading.awaited.withLock { $0.compactMap(\.document) } }
+        set { reading.awaited.withLock { $0 = newValue.map { Awaited(document: $0) } } }
     }
 }
 
