@@ -42,6 +42,8 @@ static void open_with(uint32_t flags) {
     options.quiet_ms = 0;
     options.flags = flags;
     options.log_level = INVIVO_LOG_SILENT;
+    /* A sanitizer is slow. */
+    options.load_timeout_ms = 120000;
     destroyed = applied = reverted = dropped = 0;
     OK(invivo_runtime_open(&runtime, &options, E));
     invivo_type type;
@@ -194,9 +196,9 @@ static void cycles_of_inheritance_are_refused(void) {
     CHECK(tell("a", "traits: { synth.lead: [{ Inherit: { traits: synth.lead } }] }") == INVIVO_E_CYCLE);
     /* Each key inherits twice from the next. */
     char text[4096] = "traits:\n  synth.lead: [{ Inherit: { traits: .k0 } }]\n";
-    for (int i = 0; i < 20; i++)
+    for (int i = 0; i < 14; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "  .k%d: [{ Inherit: { traits: [.k%d, .k%d] } }]\n", i, i + 1, i + 1);
-    strcat(text, "  .k20: [{ Set: { gain: 2 } }]\n");
+    strcat(text, "  .k14: [{ Set: { gain: 2 } }]\n");
     CHECK(tell("a", text) == INVIVO_E_TOO_LARGE);
     CHECK(seen->gain == 1);
     end_all();
