@@ -62,7 +62,7 @@ public final class TextConverter: Sendable {
         }
     }
 
-    /// What the converter reads, for errors without the value.
+    /// The accepted form, for errors without the value.
     private var expected: String { "a value for the converter '\(name)'" }
 
     /// A failure gets the source location of the string.
@@ -93,7 +93,7 @@ public enum Taker {
         }
     }
 
-    /// What it accepts, for errors without the value.
+    /// The accepted kind, for errors without the value.
     public var expected: String {
         if case .parameter(_, let parameter) = self, let type = parameter.typeName { return withArticle(type) }
         return kind == .any ? "another kind of value" : kind.withArticle

@@ -116,7 +116,7 @@ extension Document {
         var read: ContentHash?
         var unparsable: (hash: ContentHash, failure: Failure, environment: Environment)?
         var permitted: [[String]] = []
-        /// Read by the loop thread, too. Weak: files of a cycle wait for each other. What is followed is alive.
+        /// Read by the loop thread, too. Weak: files of a cycle wait for each other. Followed files are alive.
         let awaited = Mutex<[Awaited]>([])
     }
 

@@ -39,7 +39,7 @@ enum EnvironmentLayer {
         return names.isEmpty ? nil : root.node(like: nil)
     }
 
-    /// What the variables may still have together: the limits of one document.
+    /// The limits that are left for all variables together: those of one document.
     private struct Room {
         var bytes: Int
         var nodes: Int

@@ -133,7 +133,7 @@ struct LayerFindings {
     var planned: NameSet = []
     /// Keys with warnings.
     var warned: NameSet = []
-    /// What the traits of the planned keys refer to.
+    /// The names that the traits of the planned keys refer to.
     var uses: [Name: Set<TraitUses.Use>] = [:]
 }
 

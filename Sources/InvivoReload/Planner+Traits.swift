@@ -80,7 +80,7 @@ final class TraitsNext {
     private let table: TraitTable
     private let flattener: TraitFlattener
     private let former: TraitUses
-    /// What the traits of the planned keys refer to.
+    /// The names that the traits of the planned keys refer to.
     private(set) var uses: [Name: Set<TraitUses.Use>] = [:]
 
     init(_ planner: Planner, _ wiring: NextWiring, warned: NameSet?) {

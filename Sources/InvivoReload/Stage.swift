@@ -73,7 +73,7 @@ struct Stage {
         return layer
     }
 
-    /// What reading files adds to.
+    /// The results that reading files adds to.
     private final class Reading {
         var files: FilesRead
         var clock: PhaseClock

@@ -4,7 +4,7 @@ internal import InvivoGraph
 internal import InvivoTraits
 internal import InvivoWiring
 
-/// What a generation knows about traits. A value.
+/// The facts of a generation about traits. A value.
 struct TraitFacts: Sendable {
     /// The trait types of the host.
     var types = TraitTypes()

@@ -13,7 +13,7 @@ public enum Expansion: Sendable {
 
 /// A string with `${NAME}` or `${NAME:-default}`, and with `$${` for `${`.
 struct ExpandedString {
-    /// What a string of this kind has wrong, and where.
+    /// An error in a string of this kind, and its offset.
     struct Fault: Error {
         let code: Status
         let message: String
