@@ -35,7 +35,12 @@ extension Planner {
         var omitted = 0
         func note(_ body: () throws(Failure) -> Void) {
             do throws(Failure) { try body() } catch {
-                if found.count < Failure.most { found.append(error) } else { omitted += 1 }
+                omitted += error.omitted
+                // Keys that inherit from the same one have its errors in common.
+                for one in error.all.prefix(error.all.count - (error.omitted > 0 ? 1 : 0))
+                where !found.contains(where: one.isSame(as:)) {
+                    if found.count < Failure.most { found.append(one) } else { omitted += 1 }
+                }
             }
         }
         func noteWarnings(_ key: String, since count: Int) {

@@ -10,13 +10,23 @@ struct KeyTraits {
     var location: Location
 }
 
-/// Resolves the traits that stand for lists of traits: Inherit and When.
-struct TraitFlattener {
+/// Resolves the traits that stand for lists of traits: Inherit and When. Each key is resolved once. Belongs to one plan.
+final class TraitFlattener {
     /// The traits of a key in all documents; nil when no document names it.
     let traits: (String) throws(Failure) -> KeyTraits?
     /// The keys that the documents name, for suggestions.
     let keys: () -> [String]
     let config: ConfigTree
+    /// The inherited keys that are resolved, with the errors of the others.
+    private var inherited: [Name: Result<Flat, Failure>] = [:]
+
+    init(
+        traits: @escaping (String) throws(Failure) -> KeyTraits?, keys: @escaping () -> [String], config: ConfigTree
+    ) {
+        self.traits = traits
+        self.keys = keys
+        self.config = config
+    }
 
     /// A list without Inherit and When, and the names that it refers to.
     struct Flat {
@@ -26,17 +36,23 @@ struct TraitFlattener {
 
     /// More traits of one key are a mistake, such as keys that inherit twice from each other in a row.
     private static let most = 10_000
+    /// The keys that may inherit from each other in a row.
+    private static let deepest = 64
 
     /// Returns the list of a key. Throws all errors at once.
     func flat(_ key: String, _ specs: [TraitSpec]) throws(Failure) -> Flat {
-        var flat = Flat()
         // Most lists refer to nothing.
         guard specs.contains(where: { BuiltIn($0) != .plain || !TraitTable.isBuiltIn($0.type) }) else {
-            flat.traits = specs.map { FlatTrait($0, isActive: true) }
-            return flat
+            return Flat(traits: specs.map { FlatTrait($0, isActive: true) })
         }
+        return try resolved(specs, path: [key])
+    }
+
+    /// Returns the list of the last key of a path of inheritance.
+    private func resolved(_ specs: [TraitSpec], path: [String]) throws(Failure) -> Flat {
+        var flat = Flat()
         var failures: [Failure] = []
-        try append(specs, to: &flat, isActive: true, path: [key], &failures)
+        try append(specs, to: &flat, isActive: true, path: path, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         return flat
     }
@@ -59,20 +75,20 @@ struct TraitFlattener {
                 case .inherit: try inherit(spec, &flat, isActive: isActive, path, &failures)
                 case .when: try when(spec, &flat, isActive: isActive, path, &failures)
                 case .plain:
-                    guard flat.traits.count < Self.most else {
-                        throw Failure(
-                            .tooLarge,
-                            "the traits of '\(path[0])' are more than \(Self.most) with those that it inherits",
-                            path: spec.path, at: spec.typeLocation)
-                    }
+                    try checkSize(flat.traits.count + 1, path, spec)
                     if !TraitTable.isBuiltIn(spec.type) { flat.uses.insert(.type(Name(spec.type))) }
                     flat.traits.append(FlatTrait(spec, isActive: isActive))
                 }
             } catch {
-                guard error.code != .timeout, error.code != .closed, error.code != .tooLarge else { throw error }
+                try Self.rethrowIfFinal(error)
                 failures += error.all
             }
         }
+    }
+
+    /// Throws the errors after which no other one is looked for.
+    private static func rethrowIfFinal(_ failure: Failure) throws(Failure) {
+        if [.timeout, .closed, .tooLarge].contains(failure.code) { throw failure }
     }
 
     // MARK: Inherit
@@ -105,15 +121,43 @@ struct TraitFlattener {
                         path: spec.path(of: ["traits"]), at: item.location))
                 continue
             }
-            guard let inherited = try traits(name) else {
-                failures.append(
-                    Failure(
-                        .spec, "no document has traits for '\(name)'\(suggestion(for: name, among: keys().sorted()))",
-                        path: spec.path(of: ["traits"]), at: item.location))
-                continue
+            let resolution: Result<Flat, Failure>
+            if let known = inherited[Name(name)] {
+                resolution = known
+            } else {
+                guard path.count < Self.deepest else {
+                    throw Failure(
+                        .tooLarge, "more than \(Self.deepest) keys inherit from each other in a row, from '\(path[0])'",
+                        path: spec.path(of: ["traits"]), at: item.location)
+                }
+                guard let own = try traits(name) else {
+                    failures.append(
+                        Failure(
+                            .spec,
+                            "no document has traits for '\(name)'\(suggestion(for: name, among: keys().sorted()))",
+                            path: spec.path(of: ["traits"]), at: item.location))
+                    continue
+                }
+                resolution = Result { () throws(Failure) in try resolved(own.specs, path: path + [name]) }
+                inherited[Name(name)] = resolution
             }
-            try append(inherited.specs, to: &flat, isActive: isActive, path: path + [name], &failures)
+            switch resolution {
+            case .success(let list):
+                try checkSize(flat.traits.count + list.traits.count, path, spec)
+                flat.uses.formUnion(list.uses)
+                flat.traits += isActive ? list.traits : list.traits.map { FlatTrait($0.spec, isActive: false) }
+            case .failure(let failure):
+                try Self.rethrowIfFinal(failure)
+                failures += failure.all
+            }
         }
+    }
+
+    private func checkSize(_ count: Int, _ path: [String], _ spec: TraitSpec) throws(Failure) {
+        guard count > Self.most else { return }
+        throw Failure(
+            .tooLarge, "the traits of '\(path[path.count - 1])' are more than \(Self.most) with those that it inherits",
+            path: spec.path, at: spec.typeLocation)
     }
 
     // MARK: When
