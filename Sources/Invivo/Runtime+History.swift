@@ -14,6 +14,13 @@ extension Runtime {
         public let marks: [String]
     }
 
+    /// Advances the clock of the properties that move to their values (the trait Ramp), and makes one step of them.
+    ///
+    /// The runtime must have the option `rampTick` = `.manual`. Waits for the domains of the objects that move.
+    public func advance(by time: Duration) throws(InvivoError) {
+        try core.call { $0.pointee.runtime_advance(core.handle, time.nanoseconds, $1) }
+    }
+
     /// Copies the environment again, on the calling thread: documents and values that depend on it change, as one reload.
     ///
     /// A runtime copies the environment when it opens and in this call, and reads it at no other time. No other thread may change the

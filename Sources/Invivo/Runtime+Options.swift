@@ -53,6 +53,8 @@ extension Runtime {
         public var quotesContent = true
         /// Directories whose files spec files may read by `include:` and `file:`, beside those of their own directory.
         public var documentRoots: [String] = []
+        /// The time between two steps of a property that moves to its value (the trait Ramp); nil is 10 ms.
+        public var rampTick: RampTick?
         /// Whether declared dependencies of types are injected, such as `@Injected` properties.
         public var fillsInjected = true
         /// Variables of the environment whose names begin with this set configuration values above all documents. With
@@ -112,6 +114,14 @@ extension Runtime {
                 return try core.call { $0.pointee.runtime_options_change(core.handle, &raw, $1) }
             } catch { guard error.code == .stale else { throw error } }
         }
+    }
+
+    /// The clock of the properties that move to their values.
+    public enum RampTick: Sendable, Hashable {
+        /// One step in each such time, at most 10 s.
+        case every(Duration)
+        /// The clock stands until `Runtime.advance(by:)`.
+        case manual
     }
 
     /// The domain of confined objects.
@@ -232,6 +242,11 @@ extension Runtime.Options {
         if !documentRoots.isEmpty {
             raw.document_roots = try arena.names(documentRoots)
             raw.document_root_count = UInt64(documentRoots.count)
+        }
+        switch rampTick {
+        case .every(let time): raw.ramp_tick_ms = max(1, time.milliseconds)
+        case .manual: raw.ramp_tick_ms = .max
+        case nil: break
         }
         if !quotesContent { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) }
         raw.stop_grace_ms = stopGrace.map { max(1, $0.milliseconds) } ?? .max

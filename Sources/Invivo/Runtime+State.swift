@@ -192,6 +192,10 @@ public struct RuntimeStatus: Sendable {
     }
 
     public let generation: UInt64
+    /// The number of steps that properties have moved in this generation (the trait Ramp).
+    public let step: UInt64
+    /// The number of blocks and objects with properties that move.
+    public let moving: Int
     /// The reload that runs; nil without one.
     public let running: String?
     /// The number of submitted change sets that no reload has begun with.
@@ -218,7 +222,8 @@ extension Runtime {
             try core.call { $0.pointee.runtime_status(core.handle, &raw, $1) }
             let facts = Facts(try InvivoValue(taking: &raw, core))
             return RuntimeStatus(
-                generation: facts.number("generation"), running: facts.optionalText("running"),
+                generation: facts.number("generation"), step: facts.number("step"),
+                moving: Int(clamping: facts.number("moving")), running: facts.optionalText("running"),
                 waitingSets: Int(clamping: facts.number("waiting_sets")),
                 waitingJobs: Int(clamping: facts.number("waiting_jobs")), diverged: facts.texts("diverged"),
                 kept: facts.all("kept").map {

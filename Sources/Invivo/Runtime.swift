@@ -142,6 +142,14 @@ public final class Runtime: Sendable {
 }
 
 extension Duration {
+    /// Whole nanoseconds; 0 for a negative time.
+    var nanoseconds: UInt64 {
+        guard self > .zero else { return 0 }
+        let (seconds, attoseconds) = components
+        guard seconds < Int64.max / 1_000_000_000 - 1 else { return UInt64(Int64.max) }
+        return UInt64(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
+
     /// Whole milliseconds, rounded up, as the C side takes them.
     var milliseconds: UInt32 {
         guard self > .zero else { return 0 }

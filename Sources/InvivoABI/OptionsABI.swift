@@ -46,6 +46,16 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
     options.fixed.fillsNeeds = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) == 0
     options.fixed.allowsForeignFiles = given.flags & UInt32(INVIVO_RUNTIME_FOREIGN_FILES) != 0
     options.fixed.quotesContent = given.flags & UInt32(INVIVO_RUNTIME_WITHOUT_CONTENT) == 0
+    switch given.ramp_tick_ms {
+    case 0: break
+    case 1...10_000: options.fixed.rampTick = UInt64(given.ramp_tick_ms)
+    case UInt32.max: options.fixed.rampTick = nil
+    default:
+        throw Failure(
+            .argument,
+            "options.ramp_tick_ms is \(given.ramp_tick_ms); expected at most 10,000, 0 for the default, or "
+                + "INVIVO_RAMP_TICK_MANUAL")
+    }
     let roots = try givenRoots(given)
     options.fixed.documentRoots = try roots.map { root throws(Failure) in try FilePath(root).normal }
     let userData = HostPointer(given.log_user_data)
@@ -142,6 +152,7 @@ extension FixedOptions {
         raw.environment_prefix = host?.environmentPrefix?.pointer
         raw.document_roots = host?.documentRoots
         raw.document_root_count = UInt64(documentRoots.count)
+        raw.ramp_tick_ms = rampTick.map { UInt32(clamping: $0) } ?? .max
         (raw.log, raw.log_user_data, raw.log_destroy) = (host?.log, host?.logUserData.raw, host?.logDestroy)
     }
 
@@ -158,6 +169,10 @@ extension FixedOptions {
         }
         guard given.flags == own.flags else {
             throw fixed("flags", " is \(given.flags), the runtime's is \(own.flags)")
+        }
+        let tick = given.ramp_tick_ms == 0 ? FixedOptions().rampTick.map { UInt32(clamping: $0) } : given.ramp_tick_ms
+        guard tick == own.ramp_tick_ms else {
+            throw fixed("ramp_tick_ms", " is \(given.ramp_tick_ms), the runtime's is \(own.ramp_tick_ms)")
         }
         let (roots, ownRoots) = (try givenRoots(given), try givenRoots(own))
         guard roots == ownRoots else { throw fixed("document_roots", " is not the runtime's") }

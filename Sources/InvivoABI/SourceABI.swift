@@ -121,6 +121,13 @@ public func invivo_source_close(_ source: invivo_source, _ error: UnsafeMutableP
 }
 
 @c @implementation
+public func invivo_runtime_advance(
+    _ runtime: invivo_runtime, _ nanoseconds: UInt64, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in try Engine.find(runtime.bits).advance(by: nanoseconds) }
+}
+
+@c @implementation
 public func invivo_runtime_refresh_environment(
     _ runtime: invivo_runtime, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {

@@ -154,7 +154,7 @@ public enum Pins {
             leave(pin, reader, core)
             // What the thread reads and builds in this generation goes on without the pin.
             if reader.pointee.building > 0 {
-                let epoch = (UnsafePointer<iv_graph>(OpaquePointer(iv_pin_graph(pin)))?.pointee.generation ?? 0) &+ 1
+                let epoch = (UnsafePointer<iv_graph>(OpaquePointer(iv_pin_graph(pin)))?.pointee.order ?? 0) &+ 1
                 let from = reader.pointee.builds_from
                 iv_store_u64(iv_reader_builds_from(reader), from == 0 ? epoch : min(from, epoch))
             }

@@ -161,6 +161,7 @@ extension invivo_runtime_options: SizedStruct {
         fieldRange(of: \invivo_runtime_options.environment_prefix),
         fieldRange(of: \invivo_runtime_options.document_roots),
         fieldRange(of: \invivo_runtime_options.document_root_count),
+        fieldRange(of: \invivo_runtime_options.ramp_tick_ms),
     ]
 }
 

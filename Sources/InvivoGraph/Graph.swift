@@ -182,6 +182,7 @@ public final class Graph: @unchecked Sendable {
         generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int,
         changed: Set<Int>, former: Graph?, types: TypeIndex
     ) {
+        let isStep = former.map { $0.generation == generation } ?? false
         self.types = types
         self.pages = pages
         self.chunkCount = chunkCount
@@ -200,7 +201,8 @@ public final class Graph: @unchecked Sendable {
         raw.initialize(
             to: iv_graph(
                 generation: generation, owner: owner, count: UInt32(chunkCount * chunkSize),
-                chunks: UnsafePointer(directory), keys: keys, graph: nil))
+                chunks: UnsafePointer(directory), keys: keys, graph: nil,
+                step: isStep ? (former?.step ?? 0) + 1 : 0, order: former.map { $0.order + 1 } ?? 0))
         raw.pointee.graph = Unmanaged.passUnretained(self).toOpaque()
         _ = iv_add_u64(iv_live_graphs(), 1)
     }
@@ -226,6 +228,12 @@ public final class Graph: @unchecked Sendable {
     }
 
     public var generation: UInt64 { raw.pointee.generation }
+
+    /// The number of graphs before it that have the same generation. They differ in blocks only.
+    public var step: UInt64 { raw.pointee.step }
+
+    /// Greater than that of each graph before it. The epoch of its readers is greater by 1.
+    public var order: UInt64 { raw.pointee.order }
 
     private func chunk(_ id: UInt32) -> Chunk? {
         let index = Int(id) / chunkSize
@@ -369,6 +377,7 @@ public struct GraphEditor {
         existing(id)?.configurations[Int(id) % chunkSize]
     }
 
+    /// The next generation, or with the number of the former one, a step of it.
     public func finish(generation: UInt64, keys: KeyTable) -> Graph {
         Graph(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: pages, chunkCount: chunkCount,

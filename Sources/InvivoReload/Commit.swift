@@ -21,6 +21,8 @@ final class Commit {
         var leases: [ObjectLease] = []
         /// Keys of objects that still refuse the restore of an earlier commit.
         var refused: Set<UInt32> = []
+        /// Objects with properties that move.
+        var moving: Ramps.Objects = []
         /// Whether the commit is over, and its new objects with it.
         var isOver = false
         /// Whether something could not be undone.
@@ -34,6 +36,8 @@ final class Commit {
         let warned: NameSet
         /// Keys of objects that still refuse the restore of an earlier commit.
         let refused: Set<UInt32>
+        /// Objects with properties that move.
+        let moving: Ramps.Objects
     }
 
     private let container: Container
@@ -125,7 +129,8 @@ final class Commit {
         }
         // The leases are released, and the steps, which refer to this commit, without the monitor.
         withExtendedLifetime(done) {}
-        return Findings(warnings: done.notes + warnings, warned: done.warned, refused: done.refused)
+        return Findings(
+            warnings: done.notes + warnings, warned: done.warned, refused: done.refused, moving: done.moving)
     }
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
@@ -369,6 +374,7 @@ final class Commit {
         again.forgetOthers()
         var bases: [UInt64: [Tuning.Base]] = [:]
         for (object, index, value) in plan.steps.based { bases[object, default: []].append((index, value)) }
+        let attached = Set(plan.wiring.set.targets.attached.map(\.object))
         for (id, object, layers) in plan.tuned {
             // A target may be about to end: it is leased during the change, or skipped.
             guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
@@ -381,10 +387,15 @@ final class Commit {
                 setups?.noteTuned(lease)
             }
             let key = container.keyName(id)
+            let isNew = attached.contains(object)
             add(domain(of: record)) { [self] undo throws(Failure) in
-                for outcome in try Tuning.change(record, key: key, to: layers, bases: bases, undo: &undo) {
+                for outcome in try Tuning.change(
+                    record, key: key, to: layers, bases: bases, isNew: isNew, undo: &undo)
+                {
                     note(outcome, id, key)
                 }
+                guard layers?.moves == true else { return }
+                state.locked { $0.moving.append((object, id, Tuning.runs(of: record))) }
             }
         }
         try visit(groups)

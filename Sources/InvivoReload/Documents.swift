@@ -303,7 +303,8 @@ final class Documents: Sendable {
     func endIdleFollowing() {
         let (idle, idleLoop) = state.locked { state -> (FileFollower?, Loop?) in
             guard state.followed.isEmpty, state.followings == 0, !container.isClosing else { return (nil, nil) }
-            let isLoopNeeded = options.isLoopDefault || reclaimer.needsLoop || PinWatch.needsLoop(of: container)
+            let isLoopNeeded =
+                options.isLoopDefault || reclaimer.needsLoop || PinWatch.needsLoop(of: container) || loop.isKept
             defer { state.follower = nil }
             return (state.follower, isLoopNeeded ? nil : loop.take())
         }

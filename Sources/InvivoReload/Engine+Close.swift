@@ -46,6 +46,7 @@ extension Engine {
             throw error
         }
         pinWatch.end()
+        reloader.ramps.end()
         // Change sets hold callbacks of hosts: they are released without the monitor.
         let (sources, waiting) = container.monitor.locked {
             container.beginClosing()
@@ -143,7 +144,7 @@ extension Engine {
         claims = []
         for (_, object) in objects { ObjectTable.dropHold(object) }
         container.deferred.end()
-        announcer.phases.tellRetired(former.generations.map(\.generation.number))
+        announcer.phases.tellRetired(former.numbers)
         withExtendedLifetime(former) {}
         // Jobs of this thread's domain run here; other domains run theirs before the loop ends.
         container.domains.finishJobs(timeout: Self.patienceWithDomains)

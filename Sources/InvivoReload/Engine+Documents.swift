@@ -67,6 +67,11 @@ extension Engine {
         }
     }
 
+    /// Advances the clock of the properties that move, and makes one step of them.
+    public func advance(by nanoseconds: UInt64) throws(Failure) {
+        try reloader.ramps.advance(by: nanoseconds, limit: container.options.current.commitTimeout)
+    }
+
     /// Closes a document. One that no set has opened yet is left out of the set.
     public func close(_ document: Document) throws(Failure) {
         try turns.take()

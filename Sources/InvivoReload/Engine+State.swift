@@ -55,7 +55,8 @@ extension Engine {
         reclaimer.handOver()
         var status = RuntimeStatus()
         status.time = iv_coarse_ns()
-        status.generation = container.currentGraph().generation
+        let current = container.currentGraph()
+        (status.generation, status.step, status.moving) = (current.generation, current.step, reloader.ramps.count)
         (status.reloads, status.failures) = announcer.counts
         status.lastError = announcer.lastFailure
         (status.running, status.waitingSets) = turns.work

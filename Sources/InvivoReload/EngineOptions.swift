@@ -18,6 +18,8 @@ public struct FixedOptions: Sendable {
     public var fillsNeeds = true
     public var allowsForeignFiles = false
     public var quotesContent = true
+    /// The time between two steps of the properties that move, in milliseconds; nil if the host advances their clock.
+    public var rampTick: UInt64? = 10
     /// The beginning of the names of variables that are a layer of the configuration; nil without that layer.
     public var environmentPrefix: String?
     /// The directories below which documents may read files, beside their own; absolute.

@@ -145,6 +145,18 @@ final class GenerationStore: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
+    /// Publishes the current generation with other blocks. By the thread that has the turn.
+    func publishStep(_ next: Graph) {
+        // Caches keep no blocks.
+        announcer.observers.publishing(false) {
+            container.monitor.locked {
+                let former = container.current.publish(next, to: container.core)
+                reclaimer.retire(former, isStep: true)
+            }
+        }
+        reclaimer.reclaim(.unhurried, inCallback: true)
+    }
+
     /// Returns the keys of these objects, which are not shared, and of the objects that are created together with them.
     private func holders(of ids: Set<UInt32>, _ snapshot: Snapshot) -> Set<UInt32> {
         guard !ids.isEmpty else { return [] }

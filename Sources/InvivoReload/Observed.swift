@@ -14,6 +14,8 @@ protocol Observed {
     func sharedObject(_ id: UInt32) -> UInt64
     /// Returns the live shared objects of a key, one for each scope instance and set of arguments.
     func objects(_ id: UInt32) -> [UInt64]
+    /// Returns the movements in the block of a key.
+    func runs(_ id: UInt32) -> Ramps.Runs
     /// Returns the live objects of a tracked definition.
     func trackedObjects(_ id: UInt32) -> [TrackedObject]
     /// Returns the keys with built shared instances in a scope. Some instances may have ended.
@@ -78,9 +80,11 @@ struct LiveRuntime: Observed, Registrations {
     private let graph: Graph
     private let attached: [UInt32: [Target]]
     private let targets: Targets
+    private let ramps: Ramps
 
-    init(_ container: Container, _ graph: Graph, _ targets: Targets) {
+    init(_ container: Container, _ graph: Graph, _ targets: Targets, _ ramps: Ramps) {
         self.container = container
+        self.ramps = ramps
         self.graph = graph
         self.targets = targets
         attached = targets.all
@@ -91,6 +95,7 @@ struct LiveRuntime: Observed, Registrations {
         return container.monitor.locked { body(cell) }
     }
 
+    func runs(_ id: UInt32) -> Ramps.Runs { ramps.runs(id) }
     func isHeld(_ id: UInt32) -> Bool { ask(id, false) { $0.isHeld() } }
     func isBuilding(_ id: UInt32) -> Bool { ask(id, false) { $0.isBuilding } }
     func sharedObject(_ id: UInt32) -> UInt64 { ask(id, 0) { $0.object } }

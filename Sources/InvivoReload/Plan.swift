@@ -112,6 +112,8 @@ struct StoreEffects {
     var reshaped: Set<UInt32> = []
     /// Keys with a new block.
     var retunedBlocks: Set<UInt32> = []
+    /// The movements in blocks where there are some, or were some.
+    var moving: [UInt32: Ramps.Runs] = [:]
     /// Aliases without arguments, with the keys whose slots they share.
     var aliased: [(id: UInt32, target: UInt32)] = []
 

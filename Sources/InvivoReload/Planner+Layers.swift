@@ -215,8 +215,11 @@ extension Planner {
         var hasLive = false
         if let definition, let description = definition.type?.description, description.blockSize > 0 {
             hasLive = description.properties.allSatisfy(\.isInBlock)
-            if let block = try TargetLayers.block(of: definition, layers: layers) {
-                let old = graph.block(id)
+            let old = graph.block(id)
+            let isSameType = graph.recipe(id)?.type === definition.type
+            var movement = BlockMovement(isSameType ? old : nil, under: former, observed.runs(id))
+            if let block = try TargetLayers.block(of: definition, layers: layers, &movement) {
+                if movement.isConcerned { effects.store.moving[id] = movement.next }
                 if old == nil || old?.size != block.size || !block.hasSameBytes(as: old) {
                     effects.editor.set(block, at: id)
                     effects.store.retunedBlocks.insert(id)

@@ -24,8 +24,8 @@ extension Planner {
     }
 
     /// Returns the rules to run: the new ones, and those of which the value of an input changes. The cost is proportional to
-    /// the change.
-    func ruleChecks(_ wiring: NextWiring, _ effects: Effects) -> [RuleCheck] {
+    /// the change. Throws if one of them reads a property that moves: its steps are no change sets, and run no rules.
+    func ruleChecks(_ wiring: NextWiring, _ effects: Effects) throws(Failure) -> [RuleCheck] {
         let rules = wiring.rules ?? before.rules
         guard !rules.isEmpty else { return [] }
         let added = RuleTable.Names(wiring.set.ruleChanges.added.map { Name($0.name) })
@@ -35,14 +35,24 @@ extension Planner {
         let next = RuleValues(effects.editor, (wiring.config.layers ?? before.config).tree, names) { id in
             self.next(id, wiring.definitions)
         }
-        return rules.rules(named: concerned).compactMap { rule in
+        var failures: [Failure] = []
+        var checks: [RuleCheck] = []
+        for rule in rules.rules(named: concerned) {
             let inputs = rule.inputs.map(next.input)
+            for (name, input) in zip(rule.inputs, inputs) where input.isMoving {
+                failures.append(
+                    Failure(
+                        .spec, "the rule '\(rule.name)' reads a property that moves by Ramp, in steps that no rule checks: use Set",
+                        path: name, at: input.origin.location))
+            }
             let changed = zip(rule.inputs, inputs).enumerated().first { _, pair in
                 !former.input(pair.0).value.isSame(as: pair.1.value)
             }
-            guard changed != nil || added.contains(Name(rule.name)) else { return nil }
-            return RuleCheck(rule: rule, inputs: inputs, changed: changed?.offset ?? 0)
+            guard changed != nil || added.contains(Name(rule.name)) else { continue }
+            checks.append(RuleCheck(rule: rule, inputs: inputs, changed: changed?.offset ?? 0))
         }
+        if let failure = Failure.gathered(failures) { throw failure }
+        return checks
     }
 
     /// The rules with an input that the plan may change.
@@ -120,6 +130,7 @@ private struct RuleValues {
         var input = RuleCheck.Input()
         if let layer {
             input.origin = .trait(layer.location)
+            input.isMoving = layer.ramp != nil
         } else if property.isInBlock, let recipe {
             input.origin = .at(location(of: property, index, recipe.definition))
         }

@@ -69,7 +69,7 @@ struct Planner {
         let kept = KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects, wiring)
         try planSettings(config, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
-        let checks = ruleChecks(wiring, effects)
+        let checks = try ruleChecks(wiring, effects)
         // A converter of the host may have taken long.
         try Loading.check()
         return Plan(

@@ -168,7 +168,11 @@ final class Reclaimer: Sendable {
     }
 
     /// For callers that hold the monitor: `former` was replaced, and no later graph has these slots.
-    func retire(_ former: Graph, _ replaced: [Cell], remembered: DeferredTable.Forgotten) {
+    /// If `isStep`, a graph of the same generation has taken its place.
+    func retire(
+        _ former: Graph, _ replaced: [Cell] = [], isStep: Bool = false,
+        remembered: DeferredTable.Forgotten = DeferredTable.Forgotten()
+    ) {
         let objects = replaced.flatMap { slot in
             slot.heldObjects().map { object in
                 ReplacedObject(
@@ -179,8 +183,8 @@ final class Reclaimer: Sendable {
         let sorted = objects.sorted { $0.sequence > $1.sequence }
         state.held { state in
             state.retired.append(
-                former.generation, former, at: UnsafeRawPointer(former.raw), objects: sorted, remembered: remembered,
-                names: names)
+                former.generation, order: former.order, isStep: isStep, former, at: UnsafeRawPointer(former.raw),
+                objects: sorted, remembered: remembered, names: names)
         }
     }
 
@@ -216,7 +220,7 @@ final class Reclaimer: Sendable {
             container.log(
                 .trace, "generation \(generation.number) has ended; \(count) objects of it are disposed of")
         }
-        announcer.phases.tellRetired(ended.generations.map(\.generation.number))
+        announcer.phases.tellRetired(ended.numbers)
     }
 
     // MARK: looking again

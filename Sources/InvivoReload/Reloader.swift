@@ -14,6 +14,7 @@ final class Reloader: Sendable {
     let reclaimer: Reclaimer
     let announcer: Announcer
     let restores: PendingRestores
+    let ramps: Ramps
     let rules: RuleThreads
     private let awaitedTypes: AwaitedTypes
     /// The file of the application's manifest, from the first change set that it causes.
@@ -21,7 +22,8 @@ final class Reloader: Sendable {
 
     init(
         _ container: Container, _ options: FixedOptions, _ turns: Turns, _ documents: Documents, _ targets: Targets,
-        _ generations: GenerationStore, _ reclaimer: Reclaimer, _ announcer: Announcer
+        _ generations: GenerationStore, _ reclaimer: Reclaimer, _ announcer: Announcer, _ restores: PendingRestores,
+        _ ramps: Ramps
     ) {
         self.container = container
         self.options = options
@@ -31,7 +33,8 @@ final class Reloader: Sendable {
         self.generations = generations
         self.reclaimer = reclaimer
         self.announcer = announcer
-        restores = PendingRestores(container, targets)
+        self.restores = restores
+        self.ramps = ramps
         rules = RuleThreads(container, name: options.name)
         awaitedTypes = AwaitedTypes(container)
     }
@@ -66,6 +69,7 @@ final class Reloader: Sendable {
         }
         let failure = reload(set, isAnswered: true)
         if failure == nil { done() }
+        ramps.stepIfDue()
         turns.end()
         reclaimer.reclaim()
         if let failure { throw failure }
@@ -128,6 +132,7 @@ final class Reloader: Sendable {
             announce(finish(prepared))
         case .handed(.done(let attempt)): announce(attempt)
         }
+        ramps.stepIfDue()
         turns.end()
         reclaimer.reclaim()
         if hasDropped { documents.endIdleFollowing() }

@@ -9,7 +9,7 @@ public struct ReplacedObject: Sendable {
     public let object: UInt64
     /// The first generation that shows it.
     public let birth: UInt64
-    /// The last one, where it is not the one that was just replaced.
+    /// The order of the last graph that shows it, where that is not the one that was just replaced.
     let last: UInt64
 
     public init(sequence: UInt64, object: UInt64, birth: UInt64, last: UInt64 = .max) {
@@ -23,10 +23,15 @@ public struct ReplacedObject: Sendable {
 /// `last` show ends when the last of these has ended. It is kept by the newest of them that is left: when that one ends, the
 /// object passes to the next older one, or ends where there is none. So each end looks only at objects of the ended generation.
 ///
+/// A generation has several graphs if properties move in it; each of them ends alone.
+///
 /// Guarded by the engine's monitor.
 public struct RetiredGenerations {
+    /// A graph of a generation.
     public struct Generation {
         public let number: UInt64
+        /// The position of its graph among all.
+        let order: UInt64
         /// The address by which a reader's slot names it.
         let address: UnsafeRawPointer
         /// Keeps it in memory.
@@ -40,7 +45,7 @@ public struct RetiredGenerations {
         static let firstWarning: UInt64 = 2_000_000_000
 
         /// The least epoch in the slot of a reader of this generation.
-        var epoch: UInt64 { number + 1 }
+        var epoch: UInt64 { order + 1 }
     }
 
     /// The generations and objects that have ended. Released without the monitor.
@@ -48,11 +53,15 @@ public struct RetiredGenerations {
         /// Each with the number of objects that end because it has ended.
         public var generations: [(generation: Generation, objects: Int)] = []
         public var objects: [ReplacedObject] = []
+        /// The numbers of the generations that have ended with all their graphs.
+        public var numbers: [UInt64] = []
         var names: [KeyTable.Outgrown] = []
     }
 
-    /// In order of their numbers.
+    /// In their order.
     public private(set) var generations: [Generation] = []
+    /// The number of the last generation that another one has replaced.
+    private var last: UInt64?
     /// Name tables that were replaced by larger ones. A reader of any former generation may be searching one, so these wait for
     /// all readers that began before.
     private var names: [(epoch: UInt64, table: KeyTable.Outgrown)] = []
@@ -67,16 +76,20 @@ public struct RetiredGenerations {
     /// The epoch of the newest.
     public var newest: UInt64 { max(generations.last?.epoch ?? 0, names.last?.epoch ?? 0) }
 
-    /// Adds the generation that was just replaced.
+    /// Adds the graph that was just replaced, by one of another generation or, if `isStep`, of the same one. `order` is by default the
+    /// number.
     public mutating func append(
-        _ number: UInt64, _ graph: AnyObject, at address: UnsafeRawPointer, objects: [ReplacedObject],
+        _ number: UInt64, order: UInt64? = nil, isStep: Bool = false, _ graph: AnyObject,
+        at address: UnsafeRawPointer, objects: [ReplacedObject],
         remembered: DeferredTable.Forgotten = DeferredTable.Forgotten(), names: [KeyTable.Outgrown] = []
     ) {
+        let order = order ?? number
         generations.append(
             Generation(
-                number: number, address: address, graph: graph, since: monotonicNow(), objects: objects,
+                number: number, order: order, address: address, graph: graph, since: monotonicNow(), objects: objects,
                 remembered: remembered))
-        self.names += names.map { (number + 1, $0) }
+        if !isStep { last = number }
+        self.names += names.map { (order + 1, $0) }
     }
 
     /// The epoch of the newest generation that may end according to `readers`, with or without a further barrier; 0 if none may.
@@ -92,13 +105,17 @@ public struct RetiredGenerations {
         var ended = Ended()
         let over = generations.filter { $0.epoch <= newest && !readers.mayRead($0.address, $0.epoch) }
         if !over.isEmpty {
-            let numbers = Set(over.map(\.number))
-            generations.removeAll { numbers.contains($0.number) }
+            let orders = Set(over.map(\.order))
+            generations.removeAll { orders.contains($0.order) }
         }
         for generation in over {
             let before = ended.objects.count
-            for object in generation.objects { pass(object, before: generation.number, &ended) }
+            for object in generation.objects { pass(object, before: generation.order, &ended) }
             ended.generations.append((generation, ended.objects.count - before))
+            guard let last, generation.number <= last, ended.numbers.last != generation.number,
+                !generations.contains(where: { $0.number == generation.number })
+            else { continue }
+            ended.numbers.append(generation.number)
         }
         for object in overtaken { pass(object, before: object.last == .max ? .max : object.last + 1, &ended) }
         let free = names.prefix { $0.epoch <= newest && $0.epoch < readers.oldest }.count
@@ -107,12 +124,12 @@ public struct RetiredGenerations {
         return ended
     }
 
-    /// The newest generation whose graph fits; 0 without one.
-    func newest(where fits: (AnyObject) -> Bool) -> UInt64 { generations.last { fits($0.graph) }?.number ?? 0 }
+    /// The order of the newest graph that fits; 0 without one.
+    func newest(where fits: (AnyObject) -> Bool) -> UInt64 { generations.last { fits($0.graph) }?.order ?? 0 }
 
-    /// Lets the newest generation before `number` that shows an object keep it, or ends it.
-    private mutating func pass(_ object: ReplacedObject, before number: UInt64, _ ended: inout Ended) {
-        let newest = generations.partitioningIndex { $0.number >= number } - 1
+    /// Lets the newest graph before `order` that shows an object keep it, or ends it.
+    private mutating func pass(_ object: ReplacedObject, before order: UInt64, _ ended: inout Ended) {
+        let newest = generations.partitioningIndex { $0.order >= order } - 1
         guard newest >= 0, generations[newest].number >= object.birth else { return ended.objects.append(object) }
         generations[newest].objects.append(object)
     }
@@ -124,6 +141,7 @@ public struct RetiredGenerations {
     public mutating func takeAll() -> Ended {
         defer { self = RetiredGenerations() }
         return Ended(
-            generations: generations.map { ($0, $0.objects.count) }, objects: objects, names: names.map(\.table))
+            generations: generations.map { ($0, $0.objects.count) }, objects: objects,
+            numbers: Set(generations.map(\.number)).filter { $0 <= last ?? 0 }.sorted(), names: names.map(\.table))
     }
 }

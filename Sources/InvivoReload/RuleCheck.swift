@@ -25,6 +25,8 @@ struct RuleCheck: PlannedCall {
         /// Null if there is none.
         var value = Value.null
         var origin = Origin.none
+        /// Whether the property moves to its value: then rules cannot read it.
+        var isMoving = false
     }
 
     /// Where a value was given.

@@ -23,6 +23,10 @@ public struct RuntimeStatus: Sendable {
     }
 
     public var generation: UInt64 = 0
+    /// The number of steps of properties that move, in this generation.
+    public var step: UInt64 = 0
+    /// The number of blocks and objects with properties that move.
+    public var moving = 0
     public var reloads: UInt64 = 0
     public var failures: UInt64 = 0
     public var lastError: Failure?

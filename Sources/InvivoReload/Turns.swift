@@ -125,6 +125,15 @@ final class Turns: Sendable {
         }
     }
 
+    /// Takes the turn if nothing has it, for work that calls no host code.
+    func takeIfFree() -> Bool {
+        state.locked { state in
+            guard !state.isTaken, !container.isClosing else { return false }
+            state.begin()
+            return true
+        }
+    }
+
     /// Sets the cause of the reload in the turn, for messages.
     func name(_ cause: Cause) { state.locked { $0.cause = cause } }
 

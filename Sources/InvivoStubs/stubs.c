@@ -1596,10 +1596,17 @@ static invivo_status not_ready_runtime_refresh_environment(invivo_runtime runtim
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_runtime_advance(invivo_runtime runtime, uint64_t nanoseconds, invivo_error **error) {
+    (void)runtime;
+    (void)nanoseconds;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 231,
+    .function_count = 232,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1831,6 +1838,7 @@ static const struct invivo_table not_ready = {
     .trait_add = not_ready_trait_add,
     .trait_remove = not_ready_trait_remove,
     .runtime_refresh_environment = not_ready_runtime_refresh_environment,
+    .runtime_advance = not_ready_runtime_advance,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2776,6 +2784,10 @@ invivo_status invivo_trait_remove(invivo_runtime runtime, const char *name, invi
 
 invivo_status invivo_runtime_refresh_environment(invivo_runtime runtime, invivo_error **error) {
     return functions()->runtime_refresh_environment(runtime, error);
+}
+
+invivo_status invivo_runtime_advance(invivo_runtime runtime, uint64_t nanoseconds, invivo_error **error) {
+    return functions()->runtime_advance(runtime, nanoseconds, error);
 }
 
 #pragma GCC visibility pop

@@ -21,6 +21,7 @@ final class CodeStack {
         let object: UInt64
         let instance: UnsafeMutableRawPointer
         let key: String
+        let moment: Tuning.Moment
 
         /// Adds the path and the source location of a trait to a failure of its code.
         func located(_ failure: Failure, _ application: CodeApplication, _ what: String) -> Failure {
@@ -110,7 +111,8 @@ final class CodeStack {
     ) throws(Failure) -> [Tuning.Outcome] {
         var own = Undo()
         let result = Result { () throws(Failure) in
-            try entry.tuning.change(target.type, target.instance, key: target.key, to: live, undo: &own)
+            try entry.tuning.change(
+                target.type, target.instance, key: target.key, to: live, at: target.moment, undo: &own)
         }
         if !own.isEmpty {
             let steps = own
@@ -142,7 +144,7 @@ extension Tuning {
         while stack.entries.count > kept { outcomes += try stack.pop(target, &undo) }
         if isLowestChanged {
             outcomes += try change(
-                target.type, target.instance, key: target.key, to: wanted, bases: bases, undo: &undo)
+                target.type, target.instance, key: target.key, to: wanted, bases: bases, at: target.moment, undo: &undo)
         } else if kept > 0 {
             outcomes += try stack.change(stack.entries[kept - 1], to: segments[kept - 1].live, target, &undo)
         }

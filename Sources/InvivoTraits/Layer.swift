@@ -8,8 +8,14 @@ public struct Layer: Sendable {
     /// Checked and converted; null if it depends on the base value.
     public let value: Value
     public let location: TraitLocation
-    /// The steps from the base value to the layer's, if it depends on the base value.
+    /// The steps from the base value to the layer's, if it depends on the base value, or moves to its value.
     public let steps: LayerSteps?
+
+    /// The transition to its value; nil if it shows its value at once.
+    public var ramp: Ramp? { steps?.ramp }
+
+    /// Whether its value is known only over a base value.
+    var dependsOnBase: Bool { steps != nil && ramp == nil }
 
     public init(
         property: Int, value: Value, location: TraitLocation = TraitLocation(), steps: LayerSteps? = nil
@@ -45,47 +51,76 @@ public struct DeclaredLayer: Sendable {
     /// The value to set, or the number; of a nested struct, a map of the affected fields.
     public let amount: Value
     public let location: TraitLocation
+    /// The transition to the value; nil if it shows at once. Only of `set`.
+    public let ramp: Ramp?
 
-    public init(property: Int, _ operation: Operation, _ amount: Value, at location: TraitLocation = TraitLocation()) {
+    public init(
+        property: Int, _ operation: Operation, _ amount: Value, at location: TraitLocation = TraitLocation(),
+        over ramp: Ramp? = nil
+    ) {
         self.property = property
         self.operation = operation
         self.amount = amount
         self.location = location
+        self.ramp = ramp
     }
 
-    /// Returns this layer over the one below it.
+    /// Returns this layer over the one below it. A relative layer over a transition is a transition, and so is one that sets some
+    /// fields of a struct that moves.
     func over(_ below: Layer?, _ property: Property) throws(Failure) -> Layer {
-        if operation == .set, below?.steps == nil || !property.isNested {
-            let value = below.flatMap { $0.steps == nil ? amount.completed(from: $0.value) : nil } ?? amount
-            return Layer(property: self.property, value: value, location: location)
+        let isWhole = operation == .set && !property.isNested
+        let ramp = ramp ?? (isWhole ? nil : below?.ramp)
+        let belowDepends = below?.dependsOnBase == true
+        if operation == .set, !belowDepends || !property.isNested {
+            let value = below.flatMap { belowDepends ? nil : amount.completed(from: $0.value) } ?? amount
+            return layer(value, ramp)
         }
-        var steps = below?.steps?.steps ?? []
-        if let below, below.steps == nil {
+        var steps = belowDepends ? below?.steps?.steps ?? [] : []
+        if let below, !belowDepends {
             steps.append(DeclaredLayer(property: below.property, .set, below.value, at: below.location))
         }
         steps.append(self)
         let whole = LayerSteps(steps)
-        guard let known = try whole.value(over: nil, property) else {
-            return Layer(property: self.property, value: .null, location: location, steps: whole)
+        if let known = try whole.value(over: nil, property) { return layer(known, ramp) }
+        guard ramp == nil else {
+            throw Failure(
+                .type,
+                "'\(property.name)' is a struct with a field that moves, and one that depends on the value below: use Ramp for "
+                    + "all of them, or for none", path: property.name, at: location.location)
         }
-        return Layer(property: self.property, value: known, location: location)
+        return Layer(property: self.property, value: .null, location: location, steps: whole)
+    }
+
+    private func layer(_ value: Value, _ ramp: Ramp?) -> Layer {
+        let steps = ramp.map { ramp in
+            LayerSteps([DeclaredLayer(property: property, .set, value, at: location)], over: ramp)
+        }
+        return Layer(property: property, value: value, location: location, steps: steps)
     }
 }
 
-/// The operations of the layers of one property whose value depends on the base value. Immutable.
+/// The operations of the layers of one property whose value depends on the base value, or which moves. Immutable.
 public final class LayerSteps: Sendable {
     let steps: [DeclaredLayer]
+    /// The transition to the value.
+    let ramp: Ramp?
     /// For a nested struct, a map of the affected fields.
     private let affected: Value
 
-    init(_ steps: [DeclaredLayer]) {
+    init(_ steps: [DeclaredLayer], over ramp: Ramp? = nil) {
         self.steps = steps
+        self.ramp = ramp
         affected = steps.dropFirst().reduce(steps.first?.amount ?? .null) { $1.amount.completed(from: $0) }
     }
 
     func isSame(as other: LayerSteps) -> Bool {
-        steps.count == other.steps.count
+        steps.count == other.steps.count && hasSameRamp(as: other)
             && zip(steps, other.steps).allSatisfy { $0.operation == $1.operation && $0.amount.isSame(as: $1.amount) }
+    }
+
+    private func hasSameRamp(as other: LayerSteps) -> Bool {
+        guard let ramp, let otherRamp = other.ramp else { return ramp == nil && other.ramp == nil }
+        return ramp.isSame(as: otherRamp)
     }
 
     /// Returns the checked value over a base value: of a nested struct, the affected fields. Nil if it depends on a base value that is

@@ -44,20 +44,25 @@ final class PropertyChange {
         /// External changes, and the reasons why a base value could not be restored again.
         var notes: [Tuning.Outcome] = []
         var isRefused = false
+        let moment: Tuning.Moment
+        /// The movement to the layer's value; nil when it is there, or shows at once.
+        var run: RampRun?
 
-        init(newBase: Value?, _ steps: LayerSteps?) { (self.newBase, self.steps) = (newBase, steps) }
+        init(newBase: Value?, _ steps: LayerSteps?, _ moment: Tuning.Moment) {
+            (self.newBase, self.steps, self.moment) = (newBase, steps, moment)
+        }
     }
 
     init(
         _ property: Property, _ index: Int, before: PropertyChange?, wanted: Value?, location: TraitLocation,
-        newBase: Value? = nil, steps: LayerSteps? = nil
+        newBase: Value? = nil, steps: LayerSteps? = nil, moment: Tuning.Moment = .edit
     ) {
         self.property = property
         self.index = index
         self.before = before
         self.wanted = wanted
         self.location = location
-        work = Work(newBase: newBase, steps)
+        work = Work(newBase: newBase, steps, moment)
         before?.before = nil
         before?.work?.keptPresent = nil
     }
@@ -86,9 +91,14 @@ final class PropertyChange {
     /// The layer that lies on it.
     var layer: Layer? {
         wanted.map {
-            Layer(property: index, value: work?.steps == nil ? $0 : .null, location: location, steps: work?.steps)
+            let steps = work?.steps
+            let isKnown = steps == nil || steps?.ramp != nil
+            return Layer(property: index, value: isKnown ? $0 : .null, location: location, steps: steps)
         }
     }
+
+    /// The movement to the value of the layer, if it has not ended.
+    var run: RampRun? { work?.run }
 
     /// The value that was read back.
     private(set) var seen: Value {
@@ -185,6 +195,53 @@ final class PropertyChange {
         } else {
             settleWhole()
         }
+        if let ramp = work?.steps?.ramp { move(by: ramp) }
+    }
+
+    /// Computes the value of this moment of a property that moves.
+    private func move(by ramp: Ramp) {
+        guard let work, let steps = work.steps, let wanted else { return }
+        let present = present.picked(like: wanted)
+        guard before?.isStuck == false, let former = before?.work, former.steps?.isSame(as: steps) == true else {
+            switch work.moment {
+            case .edit:
+                work.run = RampRun.between(present, wanted, over: ramp)
+                if work.run != nil { (goal, end) = (nil, present) }
+            case .new:
+                let start = ramp.from.map { $0.completed(from: wanted) } ?? wanted
+                work.run = RampRun.between(start, wanted, over: ramp)
+                if work.run != nil { (goal, end) = (start, start) }
+            case .atOnce, .step: break
+            }
+            return
+        }
+        guard let run = former.run else { return }
+        guard end?.isSame(as: wanted) == true else {
+            // Other code has changed it.
+            notes.append(
+                Tuning.Outcome(
+                    path: property.name, location: location.location,
+                    what: .left(expected: before?.seen ?? wanted, found: property.shown(present)),
+                    variables: location.variables))
+            return
+        }
+        guard case .step(let now) = work.moment else {
+            work.run = run
+            return (goal, end) = (nil, present)
+        }
+        run.begin(at: now)
+        let value = run.value(at: now)
+        (goal, end) = (value, value)
+        if !run.isOver(at: now) { work.run = run }
+    }
+
+    /// Returns the record of a property that could not be moved. The next commit sets its layer again.
+    func stopped(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
+        let stopped = PropertyChange(property, index, before: nil, wanted: nil, location: location)
+        (stopped.base, stopped.keptBase) = (base, keptBase)
+        stopped.seen = ((try? property.get(instance)) ?? seen).picked(like: base ?? .null)
+        stopped.isStuck = true
+        return stopped
     }
 
     func set(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {

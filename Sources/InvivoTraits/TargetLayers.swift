@@ -48,6 +48,8 @@ public final class TargetLayers: Configuration {
     public let live: [Layer]
     /// The traits that run code, from the lowest, with the layers above each.
     public let above: [CodeSegment]
+    /// Whether a property of live objects moves to the value of its layer.
+    public let moves: Bool
 
     /// `items` are in the order of the documents; a later one lies over an earlier one.
     public init(type: ObjectType, _ items: [StackItem]) throws(Failure) {
@@ -58,13 +60,22 @@ public final class TargetLayers: Configuration {
         var all: [DeclaredLayer] = []
         for item in items {
             switch item {
-            case .code(let application): segments.append((application, []))
+            case .code(let application):
+                if let moving = all.first(where: { $0.ramp != nil }) {
+                    throw Failure(
+                        .spec,
+                        "the trait '\(application.type.name)' runs code, which cannot lie above a Ramp "
+                            + "(\(moving.location.location.text)): a value below it would change all the time. List the Ramp after it",
+                        path: application.path, at: application.location.location)
+                }
+                segments.append((application, []))
             case .layer(let layer):
                 all.append(layer)
                 if segments.isEmpty { lowest.append(layer) } else { segments[segments.count - 1].layers.append(layer) }
             }
         }
         effective = try Self.top(of: all, properties)
+        moves = effective.contains { $0.value.ramp != nil && !properties[$0.key].isInBlock }
         var atMaking: [Int: Value] = [:]
         for (index, layer) in effective where properties[index].takesRestart {
             guard layer.steps == nil else {
@@ -107,7 +118,7 @@ public final class TargetLayers: Configuration {
         guard object.pointee.instance != nil else { return }
         var undo = Undo()
         do throws(Failure) {
-            _ = try Tuning.change(object, to: self, undo: &undo)
+            _ = try Tuning.change(object, to: self, isNew: true, undo: &undo)
         } catch {
             _ = undo.run()
             var failure = error
@@ -116,10 +127,13 @@ public final class TargetLayers: Configuration {
             }
             throw failure
         }
+        if moves, !Tuning.runs(of: object).isEmpty { Tuning.onMoving?(type.container, object) }
     }
 
-    /// The block that these layers give over the definition's base values.
-    public static func block(of definition: Definition, layers: TargetLayers?) throws(Failure) -> Block? {
+    /// The block that these layers give over the definition's base values. Properties that move have the value of this moment.
+    public static func block(
+        of definition: Definition, layers: TargetLayers?, _ movement: inout BlockMovement
+    ) throws(Failure) -> Block? {
         guard let description = definition.type?.description, description.blockSize > 0 else { return nil }
         let block = try Block(size: description.blockSize)
         if let image = definition.body.blockImage, image.count == block.size {
@@ -138,9 +152,45 @@ public final class TargetLayers: Configuration {
         for (index, layer) in layers?.effective ?? [:] where description.properties[index].isInBlock {
             let property = description.properties[index]
             let value = try layer.steps?.value(over: property.read(block.bytes), property) ?? layer.value
-            property.write(value, to: block.bytes)
+            property.write(movement.value(of: index, layer, value, property), to: block.bytes)
         }
         return block
+    }
+}
+
+/// The movements in the block of a key, from one generation to the next.
+public struct BlockMovement {
+    /// The current block, if it has the same type; nil for a new one.
+    private let present: Block?
+    private let former: TargetLayers?
+    private let runs: [Int: RampRun]
+    /// The movements in the next generation, by the index of the property.
+    public private(set) var next: [Int: RampRun] = [:]
+
+    public init(_ present: Block?, under former: TargetLayers?, _ runs: [Int: RampRun]) {
+        self.present = present
+        self.former = former
+        self.runs = runs
+    }
+
+    /// Whether there are movements in the current or the next generation.
+    public var isConcerned: Bool { !runs.isEmpty || !next.isEmpty }
+
+    /// Returns the value to show now of a property whose layer has the value `end`.
+    mutating func value(of index: Int, _ layer: Layer, _ end: Value, _ property: Property) -> Value {
+        guard let ramp = layer.ramp else { return end }
+        guard let present else {
+            let start = ramp.from.map { $0.completed(from: end) } ?? end
+            next[index] = RampRun.between(start, end, over: ramp)
+            return next[index] == nil ? end : start
+        }
+        let shown = property.read(present.bytes).picked(like: end)
+        if former?.effective[index]?.shows(sameAs: layer) == true {
+            next[index] = runs[index]
+        } else {
+            next[index] = RampRun.between(shown, end, over: ramp)
+        }
+        return next[index] == nil ? end : shown
     }
 }
 

@@ -11,10 +11,12 @@ enum BuiltInTrait: String, CaseIterable {
     case set = "Set"
     case scale = "Scale"
     case offset = "Offset"
+    /// Sets values, to which the properties move.
+    case ramp = "Ramp"
 
     private var operation: DeclaredLayer.Operation {
         switch self {
-        case .set: .set
+        case .set, .ramp: .set
         case .scale: .scale
         case .offset: .offset
         }
@@ -24,13 +26,81 @@ enum BuiltInTrait: String, CaseIterable {
     func layers(
         _ spec: TraitSpec, for type: ObjectType, warn: (String, Location) -> Void
     ) throws(Failure) -> [DeclaredLayer] {
+        guard self == .ramp else { return try layers(Values(spec), for: type, warn) }
+        return try layers(Values(ramp: spec), for: type, warn)
+    }
+
+    /// The values of the properties, as a trait gives them.
+    private struct Values {
+        let spec: TraitSpec
+        let properties: [SpecEntry]
+        /// The path from the parameters to the map of the properties.
+        var path: [String] = []
+        /// Of Ramp: the duration in nanoseconds, and the start values.
+        var duration: UInt64?
+        var starts: SpecNode?
+
+        init(_ spec: TraitSpec) {
+            self.spec = spec
+            properties = spec.parameters
+        }
+
+        /// `Ramp: { to: { gain: 0.5 }, over: 2 s, from: { gain: 0 } }`
+        init(ramp spec: TraitSpec) throws(Failure) {
+            self.spec = spec
+            let parameters = try spec.parameters(known: ["to", "over", "from"])
+            var failures: [Failure] = []
+            func map(_ name: String) -> SpecNode? {
+                guard let entry = parameters[name] else { return nil }
+                if entry.value.entries == nil {
+                    failures.append(
+                        spec.failure(
+                            "expected a map of properties and values, found \(entry.value.described)", at: entry, name))
+                }
+                return entry.value
+            }
+            let to = map("to")
+            starts = map("from")
+            if let over = parameters["over"] {
+                duration = over.value.duration
+                if duration == nil {
+                    failures.append(
+                        spec.failure(
+                            "expected a time of at most one day, such as 2.5, '2.5 s' or '300 ms', found "
+                                + over.value.described, at: over, "over"))
+                }
+            }
+            for name in ["to", "over"] where parameters[name] == nil {
+                failures.append(
+                    spec.failure("'\(name)' is missing; expected as in 'Ramp: { to: { gain: 0.5 }, over: 2 s }'"))
+            }
+            properties = to?.entries ?? []
+            path = ["to"]
+            for start in starts?.entries ?? [] where !properties.contains(where: { $0.key == start.key }) {
+                failures.append(
+                    Failure(
+                        .spec, "'\(start.key)' has a start value and no end value: give it in 'to', too",
+                        path: spec.path(of: ["from", start.key]), at: start.keyLocation))
+            }
+            if let failure = Failure.gathered(failures) { throw failure }
+        }
+
+        /// Adds the whole key path and the source location to a failure about a property.
+        func located(_ failure: Failure, _ entry: SpecEntry, below path: [String]? = nil) -> Failure {
+            spec.located(failure, entry, below: path ?? self.path)
+        }
+    }
+
+    private func layers(
+        _ values: Values, for type: ObjectType, _ warn: (String, Location) -> Void
+    ) throws(Failure) -> [DeclaredLayer] {
         var found: [DeclaredLayer] = []
         var given: [Int: String] = [:]
         var failures: [Failure] = []
         var omitted = 0
-        for parameter in spec.parameters {
+        for parameter in values.properties {
             do throws(Failure) {
-                let layer = try layer(parameter, spec, type, warn)
+                let layer = try layer(parameter, values, type, warn)
                 if let other = given.updateValue(parameter.key, forKey: layer.property) {
                     throw Failure(
                         .argument,
@@ -40,7 +110,7 @@ enum BuiltInTrait: String, CaseIterable {
                 found.append(layer)
             } catch {
                 let all = failures.count < Failure.most ? error.all : []
-                failures += all.map { spec.located($0, parameter) }
+                failures += all.map { values.located($0, parameter) }
                 if all.isEmpty { omitted += 1 }
             }
         }
@@ -49,15 +119,20 @@ enum BuiltInTrait: String, CaseIterable {
     }
 
     private func layer(
-        _ parameter: SpecEntry, _ spec: TraitSpec, _ type: ObjectType, _ warn: (String, Location) -> Void
+        _ parameter: SpecEntry, _ values: Values, _ type: ObjectType, _ warn: (String, Location) -> Void
     ) throws(Failure) -> DeclaredLayer {
         let found = try type.tunableProperty(parameter.key)
+        var ramp: Ramp?
         if found.formerName {
             warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyLocation)
         }
         var failures: [Failure] = []
         var amount = Value.null
-        if self == .set {
+        if let duration = values.duration {
+            try found.property.requireMoving()
+            ramp = Ramp(duration: duration, from: try start(parameter, values, found.property))
+        }
+        if operation == .set {
             if let wanted = Value.said(parameter.value, for: found.property, &failures) {
                 do throws(Failure) { amount = try found.property.check(wanted) } catch { failures += error.all }
             }
@@ -69,15 +144,45 @@ enum BuiltInTrait: String, CaseIterable {
         if let failure = Failure.gathered(failures) { throw failure }
         return DeclaredLayer(
             property: type.description.index(of: found.property), operation, amount,
-            at: spec.location(of: parameter.value))
+            at: values.spec.location(of: parameter.value), over: ramp)
+    }
+
+    /// The start value of a property that moves, if the trait gives one.
+    private func start(_ parameter: SpecEntry, _ values: Values, _ property: Property) throws(Failure) -> Value? {
+        guard let entry = values.starts?.entries?.first(where: { $0.key == parameter.key }) else { return nil }
+        var failures: [Failure] = []
+        if let wanted = Value.said(entry.value, for: property, &failures), failures.isEmpty {
+            do throws(Failure) { return try property.check(wanted) } catch { failures += error.all }
+        }
+        let located = failures.map { values.located(entry.value.masked($0, for: property), entry, below: ["from"]) }
+        if let failure = Failure.gathered(located) { throw failure }
+        return nil
+    }
+}
+
+extension SpecNode {
+    /// A time in nanoseconds: seconds, or a quantity. Nil if it is none, negative, or longer than a day.
+    fileprivate var duration: UInt64? {
+        let seconds: Double? =
+            switch content(for: nil, .double) {
+            case .integer(let number): Double(number)
+            case .unsigned(let number): Double(number)
+            case .number(let number): number
+            case .text(let text): parseQuantity(text, unit: "s")
+            default: nil
+            }
+        guard let seconds, seconds >= 0, seconds <= 86_400 else { return nil }
+        return UInt64((seconds * 1e9).rounded())
     }
 }
 
 extension TraitSpec {
     /// Adds the whole key path and the source location to a failure about a parameter, down to the field of a nested struct.
-    func located(_ failure: Failure, _ parameter: SpecEntry) -> Failure {
+    func located(_ failure: Failure, _ parameter: SpecEntry, below path: [String] = []) -> Failure {
+        // It was located before.
+        guard failure.location.line == 0 || !failure.path.hasPrefix(parametersPath) else { return failure }
         var located = failure
-        var path = [parameter.key]
+        var path = path + [parameter.key]
         var entry = parameter
         for name in failure.path.split(separator: ".").dropFirst().map(String.init) {
             guard let field = entry.value.entries?.first(where: { $0.key == name }) else { break }
@@ -114,6 +219,15 @@ extension Property {
     func requireNumbers(_ trait: String) throws(Failure) {
         guard isNested || kind == .any || kind.isNumber && choices.isEmpty else {
             throw Failure(.type, "\(trait) changes numbers, and '\(name)' is \(kind.withArticle)", path: name)
+        }
+    }
+
+    /// Throws unless the property consists of numbers, and can change while the object lives.
+    func requireMoving() throws(Failure) {
+        try requireNumbers("Ramp")
+        guard !takesRestart else {
+            throw Failure(
+                .type, "'\(name)' takes effect when the object is next created, so it cannot move: use Set", path: name)
         }
     }
 

@@ -57,6 +57,18 @@ public final class Tuning: PropertyCover {
         }
     }
 
+    /// The occasion of a change: it decides where a property that moves to its value begins.
+    enum Moment {
+        /// Layers change: it begins at the value shown now.
+        case edit
+        /// The object is new under these layers: it begins at the start value of the trait, or has the end value at once.
+        case new
+        /// It has the end value at once.
+        case atOnce
+        /// The time has come to this point of the clock, and the layers stay.
+        case step(UInt64)
+    }
+
     /// A new base value of a property: shown now without a layer, otherwise when the last layer is removed.
     public typealias Base = (index: Int, value: Value)
 
@@ -70,8 +82,11 @@ public final class Tuning: PropertyCover {
 
     /// Changes an object from its layers to `layers`, and adds the inverse to `undo`. A failing setter throws, with the
     /// path of its property under `key`; the changes before it are in `undo`.
+    ///
+    /// `isNew`: the object has just been created, or attached to the key.
     public static func change(
-        _ record: Record, key: String = "", to layers: TargetLayers?, bases: [Base] = [], undo: inout Undo
+        _ record: Record, key: String = "", to layers: TargetLayers?, bases: [Base] = [], isNew: Bool = false,
+        undo: inout Undo
     ) throws(Failure) -> [Outcome] {
         guard let instance = record.pointee.instance else { return [] }
         let wanted = layers?.live ?? []
@@ -79,10 +94,13 @@ public final class Tuning: PropertyCover {
         if wanted.isEmpty && bases.isEmpty && segments.isEmpty && ObjectExtra.known(of: record) == nil { return [] }
         let (tuning, type) = (of(record), ObjectType.of(record))
         guard segments.isEmpty && tuning.code == nil else {
-            let target = CodeStack.Target(type: type, object: ObjectTable.handle(record), instance: instance, key: key)
+            let target = CodeStack.Target(
+                type: type, object: ObjectTable.handle(record), instance: instance, key: key,
+                moment: isNew ? .new : .edit)
             return try tuning.changeStack(target, to: wanted, segments, bases: bases, &undo)
         }
-        return try tuning.change(type, instance, key: key, to: wanted, bases: bases, undo: &undo)
+        return try tuning.change(
+            type, instance, key: key, to: wanted, bases: bases, at: isNew ? .new : .edit, undo: &undo)
     }
 
     /// Changes an instance without a record.
@@ -91,8 +109,15 @@ public final class Tuning: PropertyCover {
         bases: [Base] = [],
         undo: inout Undo
     ) throws(Failure) -> [Outcome] {
+        try change(type, instance, key: key, to: wanted, bases: bases, at: .edit, undo: &undo)
+    }
+
+    func change(
+        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, key: String, to wanted: [Layer], bases: [Base] = [],
+        at moment: Moment, undo: inout Undo
+    ) throws(Failure) -> [Outcome] {
         if let outcomes = try changePlain(type, instance, key, wanted, bases, &undo) { return outcomes }
-        guard let changes = concerned(type, wanted, bases) else { return [] }
+        guard let changes = concerned(type, wanted, bases, moment) else { return [] }
         try changes.forEach { change throws(Failure) in try change.read(instance, key) }
         undo.add(
             ObjectUndo(
@@ -113,7 +138,7 @@ public final class Tuning: PropertyCover {
         guard applied(index) != nil || code != nil, let instance = record.pointee.instance else { return nil }
         let type = ObjectType.of(record)
         let target = CodeStack.Target(
-            type: type, object: ObjectTable.handle(record), instance: instance, key: "")
+            type: type, object: ObjectTable.handle(record), instance: instance, key: "", moment: .atOnce)
         let (layers, segments) = (layers, code?.segments ?? [])
         var undo = Undo()
         do throws(Failure) {
@@ -135,196 +160,53 @@ public final class Tuning: PropertyCover {
         }
     }
 
+    // MARK: moving
+
+    /// Called for a new object whose properties move. Set once, by the first runtime.
+    public static var onMoving: (@Sendable (Container, Record) -> Void)? {
+        get { moving.function }
+        set { if let newValue { moving.set(newValue) } }
+    }
+    private static let moving = SetOnce<@Sendable (Container, Record) -> Void>()
+
+    /// The movements of an object's properties that have not ended.
+    public static func runs(of record: Record) -> [RampRun] {
+        var runs: [RampRun] = []
+        (ObjectExtra.known(of: record)?.tuning as? Tuning)?.top?.forEach { if let run = $0.run { runs.append(run) } }
+        return runs
+    }
+
+    /// The records above the topmost trait that runs code: properties below it do not move.
+    private var top: PropertyChange? { (code?.entries.last?.tuning ?? self).first }
+
+    /// Moves the properties of an object on to a point of the clock. Returns whether some have not reached their end. After a failure
+    /// all are where they were, and the next commit sets their layers again.
+    public static func step(
+        _ record: Record, key: String, at now: UInt64
+    ) throws(Failure) -> (outcomes: [Outcome], isMoving: Bool) {
+        guard let instance = record.pointee.instance, !runs(of: record).isEmpty else { return ([], false) }
+        let tuning = of(record)
+        let moving = tuning.code?.entries.last?.tuning ?? tuning
+        var undo = Undo()
+        do throws(Failure) {
+            let outcomes = try moving.change(
+                ObjectType.of(record), instance, key: key, to: moving.layers, at: .step(now), undo: &undo)
+            return (outcomes, !runs(of: record).isEmpty)
+        } catch {
+            var failure = error
+            failure.others += undo.run()
+            var stopped: [PropertyChange] = []
+            moving.first?.forEach { if $0.run != nil { stopped.append($0.stopped(instance)) } }
+            for change in stopped { moving.replace(change) }
+            throw failure
+        }
+    }
+
     /// The layers that the object has.
     var layers: [Layer] {
         var layers: [Layer] = []
         first?.forEach { if $0.isApplied, let layer = $0.layer { layers.append(layer) } }
         return layers
-    }
-
-    /// A fast path for a single plain property, or several ones that do not affect each other. Most commits add the
-    /// first layers of an object, or remove the last ones, of such properties. Nil for all others.
-    private func changePlain(
-        _ type: ObjectType, _ instance: UnsafeMutableRawPointer, _ key: String, _ wanted: [Layer], _ bases: [Base],
-        _ undo: inout Undo
-    ) throws(Failure) -> [Outcome]? {
-        guard bases.isEmpty else { return nil }
-        if let first {
-            guard wanted.isEmpty else { return nil }
-            if first.next == nil { return first.isPlain ? try takeOff(instance, key, &undo) : nil }
-            guard first.first(where: { !$0.isPlain || !type.description.movesNoOther($0.index) }) == nil else {
-                return nil
-            }
-            return try takeAllOff(first, instance, key, &undo)
-        }
-        if wanted.count == 1 {
-            // Its type outlives the commit, and holds it.
-            unowned(unsafe) let property = type.description.properties[wanted[0].property]
-            guard property.isPlain, wanted[0].steps == nil else { return nil }
-            return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
-                guard let layer = wanted.baseAddress else { return [] }
-                return try putOn(property, layer, instance, key, &undo)
-            }
-        }
-        guard wanted.allSatisfy({ type.description.movesNoOther($0.property) && $0.steps == nil }) else { return nil }
-        return try wanted.withUnsafeBufferPointer { wanted throws(Failure) in
-            try putAllOn(type.description.properties, wanted, instance, key, &undo)
-        }
-    }
-
-    /// The layer is borrowed from its array, not copied.
-    @inline(never)
-    private func putOn(
-        _ property: Property, _ layer: UnsafePointer<Layer>, _ instance: UnsafeMutableRawPointer,
-        _ key: borrowing String,
-        _ undo: inout Undo
-    ) throws(Failure) -> [Outcome] {
-        do throws(Failure) {
-            let change = PropertyChange(plain: property, layer.pointee, present: try property.exact(instance))
-            undo.add(ObjectUndo(tuning: self, instance: instance, key: copy key, changes: change, former: .nothing))
-            try property.set(instance, layer.pointee.value)
-            let answer = try property.get(instance)
-            first = change
-            if layer.pointee.value.isSame(as: answer) { return [] }
-            change.answered(answer)
-            let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
-            return [
-                Outcome(
-                    path: property.name, location: layer.pointee.location.location, what: what,
-                    variables: layer.pointee.location.variables)
-            ]
-        } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location) }
-    }
-
-    /// The change of the one remembered property.
-    @inline(never)
-    private func takeOff(
-        _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
-    ) throws(Failure) -> [Outcome]? {
-        guard let former = first, let base = former.base else { return nil }
-        let property = former.property
-        do throws(Failure) {
-            let present = try property.exact(instance)
-            let shown = property.shown(present)
-            let isOurs = former.isSeen(shown)
-            undo.add(
-                ObjectUndo(
-                    tuning: self, instance: instance, key: key, changes: former, former: .itself(present: present)))
-            guard isOurs else {
-                let what = Outcome.What.left(expected: former.seen, found: shown)
-                first = nil
-                return [
-                    Outcome(
-                        path: property.name, location: Location(), what: what, variables: former.location.variables)
-                ]
-            }
-            try property.set(instance, base)
-            let answer = try property.get(instance)
-            first = nil
-            let asked = property.shown(base)
-            if asked.isSame(as: answer) { return [] }
-            return [Outcome(path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer))]
-        } catch { throw PropertyChange.located(error, property, key, TraitLocation()) }
-    }
-
-    /// The layers are borrowed from their array, not copied. The properties' type outlives the commit, and holds them.
-    @inline(never)
-    private func putAllOn(
-        _ properties: borrowing [Property], _ wanted: UnsafeBufferPointer<Layer>, _ instance: UnsafeMutableRawPointer,
-        _ key: borrowing String, _ undo: inout Undo
-    ) throws(Failure) -> [Outcome] {
-        guard let begin = wanted.baseAddress, !wanted.isEmpty else { return [] }
-        let end = begin + wanted.count
-        var layer = end - 1
-        do throws(Failure) {
-            var head = try presentChange(properties, layer, instance)
-            while layer != begin {
-                layer -= 1
-                let change = try presentChange(properties, layer, instance)
-                change.next = head
-                head = change
-            }
-            undo.add(ObjectUndo(tuning: self, instance: instance, key: copy key, changes: head, former: .nothing))
-            while layer != end {
-                try properties[layer.pointee.property].set(instance, layer.pointee.value)
-                layer += 1
-            }
-            layer = begin
-            var outcomes: [Outcome] = []
-            try head.forEach { change throws(Failure) in
-                let answer = try change.property.get(instance)
-                if !layer.pointee.value.isSame(as: answer) {
-                    change.answered(answer)
-                    let what = Outcome.What.adjusted(wanted: layer.pointee.value, seen: change.seen)
-                    outcomes.append(
-                        Outcome(
-                            path: change.property.name, location: layer.pointee.location.location, what: what,
-                            variables: layer.pointee.location.variables))
-                }
-                layer += 1
-            }
-            first = head
-            return outcomes
-        } catch {
-            let property = properties[layer.pointee.property]
-            throw PropertyChange.located(error, property, copy key, layer.pointee.location)
-        }
-    }
-
-    @inline(__always)
-    private func presentChange(
-        _ properties: borrowing [Property], _ layer: UnsafePointer<Layer>, _ instance: UnsafeMutableRawPointer
-    ) throws(Failure) -> PropertyChange {
-        unowned(unsafe) let property = properties[layer.pointee.property]
-        return PropertyChange(plain: property, layer.pointee, present: try property.exact(instance))
-    }
-
-    /// All that is remembered.
-    @inline(never)
-    private func takeAllOff(
-        _ former: PropertyChange, _ instance: UnsafeMutableRawPointer, _ key: String, _ undo: inout Undo
-    ) throws(Failure) -> [Outcome] {
-        unowned(unsafe) var property = former.property
-        do throws(Failure) {
-            var presents: [Value] = []
-            try former.forEach { change throws(Failure) in
-                property = change.property
-                presents.append(try property.exact(instance))
-            }
-            undo.add(
-                ObjectUndo(
-                    tuning: self, instance: instance, key: key, changes: former, former: .themselves(presents: presents)
-                ))
-            var outcomes: [Outcome] = []
-            var index = 0
-            try former.forEach { change throws(Failure) in
-                property = change.property
-                if let outcome = try restore(change, presents[index], instance) { outcomes.append(outcome) }
-                index += 1
-            }
-            first = nil
-            return outcomes
-        } catch { throw PropertyChange.located(error, property, key, TraitLocation()) }
-    }
-
-    /// Sets the base value of a plain property that shows `present`, unless other code has changed it.
-    @inline(__always)
-    private func restore(
-        _ change: PropertyChange, _ present: Value, _ instance: UnsafeMutableRawPointer
-    ) throws(Failure) -> Outcome? {
-        unowned(unsafe) let property = change.property
-        let shown = property.shown(present)
-        guard change.isSeen(shown) else {
-            let what = Outcome.What.left(expected: change.seen, found: shown)
-            return Outcome(
-                path: property.name, location: Location(), what: what, variables: change.location.variables)
-        }
-        guard let base = change.base else { return nil }
-        try property.set(instance, base)
-        let answer = try property.get(instance)
-        let asked = property.shown(base)
-        if asked.isSame(as: answer) { return nil }
-        return Outcome(path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer))
     }
 
     /// Whether a change to these layers changes anything.
@@ -341,9 +223,12 @@ public final class Tuning: PropertyCover {
 
     /// The changes in the order of their application: first restores of base values, then layers. Nil without a change.
     /// Otherwise it includes everything under a layer, because setters may change other properties.
-    private func concerned(_ type: ObjectType, _ wanted: [Layer], _ bases: [Base]) -> PropertyChange? {
+    private func concerned(
+        _ type: ObjectType, _ wanted: [Layer], _ bases: [Base], _ moment: Moment
+    ) -> PropertyChange? {
         let properties = type.description.properties
         var isNews = !bases.isEmpty
+        if case .step = moment { isNews = true }
         var head: PropertyChange?
         var last: PropertyChange?
         func add(_ change: PropertyChange) {
@@ -363,7 +248,7 @@ public final class Tuning: PropertyCover {
             add(
                 PropertyChange(
                     properties[layer.property], layer.property, before: state, wanted: layer.value,
-                    location: layer.location, steps: layer.steps))
+                    location: layer.location, steps: layer.steps, moment: moment))
         }
         for (index, value) in bases {
             if let known = head?.first(where: { $0.index == index }) {

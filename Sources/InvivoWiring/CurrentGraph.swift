@@ -18,7 +18,7 @@ public final class CurrentGraph: Sendable {
     public func publish(_ next: Graph, to core: Core) -> Graph {
         let former = replace(by: next)
         next.showAll()
-        Readers.publish(core, graph: UnsafeRawPointer(next.raw), epoch: next.generation + 1)
+        Readers.publish(core, graph: UnsafeRawPointer(next.raw), epoch: next.order + 1)
         return former
     }
 

@@ -216,6 +216,7 @@ int main(void) {
     OFFSET(invivo_runtime_options, environment_prefix, sizeof(((invivo_runtime_options *)0)->environment_prefix));
     OFFSET(invivo_runtime_options, document_roots, sizeof(((invivo_runtime_options *)0)->document_roots));
     OFFSET(invivo_runtime_options, document_root_count, sizeof(((invivo_runtime_options *)0)->document_root_count));
+    OFFSET(invivo_runtime_options, ramp_tick_ms, sizeof(((invivo_runtime_options *)0)->ramp_tick_ms));
     SIZE(invivo_domain_options);
     OFFSET(invivo_domain_options, struct_size, sizeof(((invivo_domain_options *)0)->struct_size));
     OFFSET(invivo_domain_options, name, sizeof(((invivo_domain_options *)0)->name));
@@ -1054,5 +1055,6 @@ int main(void) {
     OFFSET(invivo_table, trait_add, sizeof(void (*)(void)));
     OFFSET(invivo_table, trait_remove, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_refresh_environment, sizeof(void (*)(void)));
+    OFFSET(invivo_table, runtime_advance, sizeof(void (*)(void)));
     return 0;
 }

@@ -50,6 +50,9 @@ enum {
 /** For `pin_max_age_ms`: no limit. */
 #define INVIVO_PIN_AGE_UNLIMITED UINT32_MAX
 
+/** For `ramp_tick_ms`: the host advances the clock, by invivo_runtime_advance. */
+#define INVIVO_RAMP_TICK_MANUAL UINT32_MAX
+
 /** For `history`: no former generation is kept, except those with marks. */
 #define INVIVO_HISTORY_NONE UINT32_MAX
 
@@ -132,6 +135,9 @@ typedef struct invivo_runtime_options {
      * count from the working directory at opening. A document in memory finds relative paths in the first one. NULL = none. */
     const char *const *document_roots;
     uint64_t document_root_count;
+    /** The time between two steps of a property that moves to its value (the trait Ramp, docs/rules/traits.md). 0 = default 10; at
+     * most 10,000; INVIVO_RAMP_TICK_MANUAL = the clock stands until invivo_runtime_advance. Cannot change while the runtime is open. */
+    uint32_t ramp_tick_ms;
 } invivo_runtime_options;
 
 /** Sets the defaults in the first `struct_size` bytes of the options.
@@ -156,7 +162,7 @@ INVIVO_API invivo_status invivo_runtime_options_read(invivo_runtime runtime, inv
  *
  * Begin with invivo_runtime_options_read, and change fields. A value means the same as in invivo_runtime_open, also if it
  * stands for a default, and the same values are refused. Fields behind `struct_size` stay as they are. `name`, `default_domain`,
- * `flags`, the log functions, `environment_prefix` and `document_roots` cannot change: INVIVO_E_ARGUMENT names the field that
+ * `flags`, the log functions, `environment_prefix`, `document_roots` and `ramp_tick_ms` cannot change: INVIVO_E_ARGUMENT names the field that
  * differs. The change is no generation and no reload. INVIVO_E_STALE: another thread has changed the options since they were read (`revision`); read
  * them again, or set `revision` to 0. It is logged as INFO, at the new level: "options: quiet_ms 10 -> 2, history 16 -> 4".
  *
@@ -221,6 +227,14 @@ INVIVO_API invivo_status invivo_runtime_close_deferred(invivo_runtime runtime, i
  * @param ran receives the number of jobs that ran; may be NULL */
 INVIVO_API invivo_status invivo_runtime_poll(invivo_runtime runtime, uint32_t timeout_ms, uint32_t *ran,
                                              invivo_error **error) INVIVO_WAITS;
+/** Advances the clock of the properties that move to their values, and sets these values.
+ *
+ * For hosts that render faster or slower than real time, and for tests. The runtime must have the option `ramp_tick_ms` =
+ * INVIVO_RAMP_TICK_MANUAL, otherwise INVIVO_E_UNSUPPORTED. Waits for the domains of the objects, each at most `commit_timeout_ms`; the
+ * other objects move all the same. A value of a block is set before the first object moves.
+ *
+ * @param nanoseconds how much time has passed. One call is one step, however long. */
+INVIVO_API invivo_status invivo_runtime_advance(invivo_runtime runtime, uint64_t nanoseconds, invivo_error **error) INVIVO_WAITS;
 /** Returns the current generation, even if the calling thread has a view of an older one. */
 INVIVO_API invivo_status invivo_runtime_generation(invivo_runtime runtime, uint64_t *out, invivo_error **error) INVIVO_WAITS;
 /** Returns a descriptor that is readable while jobs for the opening thread are pending.
@@ -330,6 +344,8 @@ INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_r
  *     last_error    as invivo_runtime_last_error: a map with "status" ("INVIVO_E_..."), "message", "path", "file", "line"
  *                   and "column"; null if there is none
  *     running       the reload that runs, as text; null without one
+ *     step          the number of steps that properties have moved in this generation (the trait Ramp)
+ *     moving        the number of blocks and objects with properties that move
  *     waiting_sets  the number of submitted change sets that no reload has begun with
  *     waiting_jobs  the number of jobs that wait for a domain
  *     diverged      the names of the documents whose files have other bytes than the live content, since a rollback

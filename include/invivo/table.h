@@ -265,6 +265,7 @@ struct invivo_table {
     invivo_status (*trait_add)(invivo_runtime runtime, const invivo_trait *trait, invivo_error **error);
     invivo_status (*trait_remove)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*runtime_refresh_environment)(invivo_runtime runtime, invivo_error **error);
+    invivo_status (*runtime_advance)(invivo_runtime runtime, uint64_t nanoseconds, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

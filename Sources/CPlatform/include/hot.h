@@ -173,6 +173,8 @@ struct iv_graph {
     void *const *chunks; /* of invivo_entry */
     const struct iv_keys *keys;
     void *graph; /* the Swift Graph, unretained */
+    uint64_t step;  /* the number of graphs before it that have the same generation */
+    uint64_t order; /* greater than that of each graph before it; the epoch of its readers is greater by 1 */
 };
 
 /* The names of keys, for lookups without a lock. Each name is stored in a chunk that never moves: the id (4 bytes), the

@@ -867,6 +867,7 @@ invivo_runtime_options._fields_ = [
     ("environment_prefix", ctypes.c_char_p),
     ("document_roots", ctypes.POINTER(ctypes.c_char_p)),
     ("document_root_count", ctypes.c_uint64),
+    ("ramp_tick_ms", ctypes.c_uint32),
 ]
 invivo_domain_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1546,6 +1547,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_trait_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_trait), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_trait_remove": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_refresh_environment": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_runtime_advance": (ctypes.c_int32, [invivo_runtime, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1781,6 +1783,7 @@ TABLE: list[str] = [
     "invivo_trait_add",
     "invivo_trait_remove",
     "invivo_runtime_refresh_environment",
+    "invivo_runtime_advance",
 ]
 
 

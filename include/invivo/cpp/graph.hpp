@@ -78,6 +78,7 @@ struct runtime_status {
     uint64_t last_error_line = 0, last_error_column = 0;
     std::string running;                ///< the reload that runs; empty: none
     uint64_t waiting_sets = 0, waiting_jobs = 0;
+    uint64_t step = 0, moving = 0;      ///< steps in this generation; blocks and objects with properties that move
     std::vector<std::string> diverged;  ///< documents whose files have other bytes than the live content
     std::vector<kept_dependency> kept;
     std::vector<pending_restart> restart;
@@ -189,6 +190,7 @@ inline runtime_status status_of(invivo_runtime runtime) {
     }
     if (facts["running"].raw().kind == INVIVO_KIND_STRING) status.running = fact<std::string>(facts, "running");
     status.waiting_sets = fact<uint64_t>(facts, "waiting_sets"), status.waiting_jobs = fact<uint64_t>(facts, "waiting_jobs");
+    status.step = fact<uint64_t>(facts, "step"), status.moving = fact<uint64_t>(facts, "moving");
     status.diverged = fact<std::vector<std::string>>(facts, "diverged");
     for (const facts_map &each : fact<std::vector<facts_map>>(facts, "kept"))
         status.kept.push_back({fact<std::string>(each, "key"), fact<std::string>(each, "dependency"), fact<uint64_t>(each, "since")});

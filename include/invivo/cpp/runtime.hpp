@@ -295,6 +295,15 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_runtime_refresh_environment(raw_, e); });
     }
 
+    // ---- properties that move
+
+    /// Advances the clock of the properties that move. See invivo_runtime_advance.
+    void advance(std::chrono::nanoseconds time) {
+        detail::checked([&](invivo_error **e) {
+            return invivo_runtime_advance(raw_, static_cast<uint64_t>(time.count() > 0 ? time.count() : 0), e);
+        });
+    }
+
     // ---- former generations
 
     /// Brings the content of a kept generation back, as a reload. See history.h.

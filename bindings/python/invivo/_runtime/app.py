@@ -60,6 +60,7 @@ class App:
         quote_content: bool = True,
         environment_prefix: str | None = None,
         document_roots: Iterable[str | os.PathLike[str]] = (),
+        ramp_tick: float | Literal["manual"] | None = None,
     ) -> None:
         """The options are those of `Runtime`."""
         library, path = own_library(), strings.path_bytes(manifest)
@@ -80,6 +81,7 @@ class App:
             quote_content=quote_content,
             environment_prefix=environment_prefix,
             document_roots=document_roots,
+            ramp_tick=ramp_tick,
         )
         self._joins_default = default_domain == "opener"
         options = c.invivo_app_options()

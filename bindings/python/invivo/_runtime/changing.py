@@ -315,6 +315,19 @@ class Changing(Resolving):
         core = self._open()
         core.library.call("runtime_refresh_environment", core.handle)
 
+    # ---- properties that move ------------------------------------------------------------------------------
+
+    def advance(self, seconds: float) -> None:
+        """Advances the clock of the properties that move to their values, and makes one step of them.
+
+        For programs that render faster or slower than real time, and for tests. The runtime must have been opened with
+        ``ramp_tick="manual"``.
+        """
+        core = self._open()
+        if not 0 <= seconds < 2**63 / 1e9:
+            raise ArgumentError(f"the clock advances by a number of seconds that is not negative, not by {seconds!r}")
+        core.library.call("runtime_advance", core.handle, round(seconds * 1e9))
+
     # ---- former content ----------------------------------------------------------------------------------
 
     def rollback(self, to: int | str) -> None:

@@ -73,6 +73,7 @@ class Runtime(Filling, Changing, Observing):
         foreign_files: bool = False,
         quote_content: bool = True,
         document_roots: Iterable[str | os.PathLike[str]] = (),
+        ramp_tick: float | Literal["manual"] | None = None,
         inject_marked: bool = True,
         environment_prefix: str | None = None,
     ) -> None:
@@ -103,7 +104,8 @@ class Runtime(Filling, Changing, Observing):
         ``max_each_entries`` for a definition with ``each`` (0: 10,000). They are read and planned in ``load_timeout``
         (None: 10 s). ``foreign_files``: modules and manifests may be files that other users can write.
         ``quote_content=False`` keeps the text of documents out of errors. ``document_roots``: directories of which spec
-        files may read files by ``include:`` and ``file:``, beside their own.
+        files may read files by ``include:`` and ``file:``, beside their own. ``ramp_tick``: the time between two steps
+        of a property that moves to its value; None is 10 ms, "manual" stops the clock until `advance`.
 
         ``log``: a function, or a logger. None is ``logging.getLogger("invivo")``, so that warnings and refused reloads
         reach standard error if the program configures no logging. ``log_level``: the lowest level that is logged;
@@ -138,6 +140,7 @@ class Runtime(Filling, Changing, Observing):
             foreign_files=foreign_files,
             quote_content=quote_content,
             document_roots=document_roots,
+            ramp_tick=ramp_tick,
             inject_marked=inject_marked,
             environment_prefix=environment_prefix,
         )

@@ -207,10 +207,14 @@ class Status:
     ``running``: the reload that runs, or None. ``waiting_sets``: how many submitted change sets no reload has begun
     with. ``waiting_jobs``: how many jobs wait for a thread. ``diverged``: the documents whose files have other bytes
     than the live content, since a rollback. ``unrestored``: the keys of objects that a failed commit could not restore
-    or set up again; each commit tries again. ``former`` and ``pins``: the oldest first.
+    or set up again; each commit tries again. ``former`` and ``pins``: the oldest first. ``step``: how many steps
+    properties have moved in this generation (the trait Ramp). ``moving``: how many blocks and objects have properties
+    that move.
     """
 
     generation: int
+    step: int
+    moving: int
     reloads: int
     failures: int
     running: str | None
@@ -229,7 +233,16 @@ def status(found: dict[str, Any]) -> Status:
     return Status(
         **{
             name: found[name]
-            for name in ("generation", "reloads", "failures", "running", "waiting_sets", "waiting_jobs")
+            for name in (
+                "generation",
+                "step",
+                "moving",
+                "reloads",
+                "failures",
+                "running",
+                "waiting_sets",
+                "waiting_jobs",
+            )
         },
         diverged=tuple(found["diverged"]),
         kept=tuple(Kept(each["key"], each["dependency"], each["since"]) for each in found["kept"]),

@@ -260,6 +260,7 @@ def make_options(
     inject_marked: bool = True,
     environment_prefix: str | None = None,
     document_roots: Iterable[str | os.PathLike[str]] = (),
+    ramp_tick: float | Literal["manual"] | None = None,
 ) -> c.invivo_runtime_options:
     """Returns the options of a runtime for the library. Times are seconds, as everywhere in Python."""
     options = c.invivo_runtime_options()
@@ -303,6 +304,10 @@ def make_options(
     if roots:
         options.document_roots = (ctypes.c_char_p * len(roots))(*roots)
         options.document_root_count = len(roots)
+    if ramp_tick == "manual":
+        options.ramp_tick_ms = c.INVIVO_RAMP_TICK_MANUAL
+    elif ramp_tick is not None:
+        options.ramp_tick_ms = max(1, milliseconds(ramp_tick))
     core.is_silent = options.log_level == LogLevel.SILENT
     if log is not None and not isinstance(log, logging.Logger):
         check_callback(log, ("level", "message", "path", "fields"), "a log")

@@ -1,0 +1,267 @@
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoLoop
+internal import InvivoObjects
+internal import InvivoTraits
+internal import InvivoWiring
+
+/// The properties that move to the values of their layers, one step at a tick.
+///
+/// A step of blocks publishes the current generation again, with other blocks: views and pins keep the step that they have. It
+/// needs the turn; without it, the step is made when the turn ends. A step of an object is a job in its domain. While one is under way,
+/// later steps of the object are left out. Any thread may call.
+final class Ramps: Sendable {
+    /// The movements in one block, by the index of the property.
+    typealias Runs = [Int: RampRun]
+
+    private struct Moving {
+        let id: UInt32
+        /// Whether a job of it is under way.
+        var isBusy = false
+    }
+
+    private struct State {
+        var blocks: [UInt32: Runs] = [:]
+        var objects: [UInt64: Moving] = [:]
+        /// The time of a clock that the host advances.
+        var now: UInt64 = 0
+        var timer: LoopTimer?
+        /// A step of blocks is due that found the turn taken.
+        var isDue = false
+
+        var isEmpty: Bool { blocks.isEmpty && objects.isEmpty }
+    }
+
+    private let container: Container
+    private let loop: LoopThread
+    private let turns: Turns
+    private let restores: PendingRestores
+    /// In milliseconds; nil if the host advances the clock.
+    private let interval: UInt64?
+    private let state: Guarded<State>
+
+    init(
+        _ container: Container, _ loop: LoopThread, _ turns: Turns, _ restores: PendingRestores, tick: UInt64?
+    ) {
+        self.container = container
+        self.loop = loop
+        self.turns = turns
+        self.restores = restores
+        interval = tick
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    /// The number of blocks and objects that move.
+    var count: Int { state.locked { $0.blocks.count + $0.objects.count } }
+
+    /// The movements in the block of a key.
+    func runs(_ id: UInt32) -> Runs { state.locked { $0.blocks[id] ?? [:] } }
+
+    private func clock(_ state: State) -> UInt64 { interval == nil ? state.now : monotonicNow() }
+
+    // MARK: beginning
+
+    /// The movements in objects that a commit has changed.
+    typealias Objects = [(object: UInt64, id: UInt32, runs: [RampRun])]
+
+    /// After the commit that made them is published: movements in the blocks of these keys, and in objects, begin. Those in the other
+    /// objects of `changed` have ended.
+    func begin(_ blocks: [UInt32: Runs], _ objects: Objects, changed: [Tuned] = []) {
+        state.locked { state in
+            if !state.objects.isEmpty {
+                for (_, object, _) in changed where state.objects[object]?.isBusy == false {
+                    state.objects[object] = nil
+                }
+            }
+            guard !blocks.isEmpty || !objects.isEmpty else { return }
+            let now = clock(state)
+            for (id, runs) in blocks {
+                state.blocks[id] = runs.isEmpty ? nil : runs
+                for run in runs.values { run.begin(at: now) }
+            }
+            for (object, id, runs) in objects where !runs.isEmpty {
+                if state.objects[object] == nil { state.objects[object] = Moving(id: id) }
+                for run in runs { run.begin(at: now) }
+            }
+        }
+        startTimer()
+    }
+
+    private func startTimer() {
+        let isNeeded = state.locked { !$0.isEmpty && $0.timer == nil && !container.isClosing }
+        guard let interval, isNeeded else { return }
+        do throws(Failure) {
+            var isSet = false
+            while !isSet {
+                let running = try loop.start()
+                isSet = state.locked { state in
+                    guard state.timer == nil else { return true }
+                    guard loop.keep(running) else { return false }
+                    state.timer = running.schedule(after: interval, repeating: interval) { [weak self] in self?.tick() }
+                    return true
+                }
+            }
+        } catch {
+            container.log(.error, "the values of Ramp are set at once: the loop cannot be started: \(error.text)")
+            finish()
+        }
+    }
+
+    /// For close, after which nothing moves.
+    func end() {
+        stopTimer { state in
+            (state.blocks, state.objects) = ([:], [:])
+            return true
+        }
+    }
+
+    private func stopTimer(if isOver: (inout State) -> Bool) {
+        let timer = state.locked { state -> LoopTimer? in
+            guard isOver(&state), state.timer != nil else { return nil }
+            loop.release()
+            return state.timer.take()
+        }
+        timer?.cancel()
+    }
+
+    // MARK: steps
+
+    /// On the loop thread.
+    private func tick() {
+        if turns.takeIfFree() {
+            step()
+            turns.end()
+        } else {
+            state.locked { $0.isDue = true }
+        }
+        let (now, objects) = state.locked { (clock($0), $0.objects.filter { !$0.value.isBusy }.map(\.key).sorted()) }
+        for object in objects { post(object, at: now) }
+        stopTimer { $0.isEmpty }
+    }
+
+    /// Makes a step of blocks that found the turn taken. By the thread that has the turn.
+    func stepIfDue() {
+        if state.locked({ $0.isDue }) { step() }
+    }
+
+    /// Moves the clock that the host advances, and everything that is due. Waits for the domains of the objects.
+    func advance(by nanoseconds: UInt64, limit: UInt64) throws(Failure) {
+        guard interval == nil else {
+            throw Failure(
+                .unsupported,
+                "the clock of this runtime advances by itself; open the runtime with ramp_tick_ms = INVIVO_RAMP_TICK_MANUAL "
+                    + "to advance it")
+        }
+        try turns.take()
+        let (now, objects) = state.locked { state in
+            state.now &+= min(nanoseconds, .max - state.now)
+            return (state.now, state.objects.keys.sorted())
+        }
+        step()
+        turns.end()
+        var failures: [Failure] = []
+        for object in objects {
+            do throws(Failure) { try move(object, at: now, limit: limit) } catch { failures += error.all }
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+    }
+
+    /// All movements end now.
+    private func finish() {
+        guard turns.takeIfFree() else { return state.locked { $0.isDue = true } }
+        step(at: .max)
+        turns.end()
+        for object in state.locked({ $0.objects.keys.sorted() }) { post(object, at: .max) }
+    }
+
+    /// Publishes the current generation with the blocks of this moment. By the thread that has the turn.
+    private func step(at moment: UInt64? = nil) {
+        let (now, blocks) = state.locked { state in
+            state.isDue = false
+            return (moment ?? clock(state), state.blocks)
+        }
+        guard !blocks.isEmpty else { return }
+        let engine = container.owner as? Engine
+        let former = container.currentGraph()
+        var editor = GraphEditor(former)
+        var isChanged = false
+        for (id, runs) in blocks {
+            guard let old = former.block(id), let type = (former.configuration(id) as? TargetLayers)?.type,
+                let block = try? Block(copying: old)
+            else { continue }
+            for (index, run) in runs {
+                type.description.properties[index].write(run.value(at: now), to: block.bytes)
+            }
+            guard !block.hasSameBytes(as: old) else { continue }
+            isChanged = true
+            editor.set(block, at: id)
+            for alias in engine?.generations.snapshot.links.allAliases(of: id) ?? [] { editor.set(block, at: alias) }
+        }
+        state.locked { state in
+            for (id, runs) in blocks {
+                let rest = runs.filter { !$0.value.isOver(at: now) }
+                state.blocks[id] = rest.isEmpty ? nil : rest
+            }
+        }
+        if isChanged { engine?.generations.publishStep(editor.finish(generation: former.generation, keys: container.keys)) }
+    }
+
+    /// Posts a step of an object, for which no thread waits.
+    private func post(_ object: UInt64, at now: UInt64) {
+        guard let (lease, domain) = target(object) else { return }
+        guard let domain else { return run(lease, at: now) }
+        state.locked { $0.objects[object]?.isBusy = true }
+        let isOver: @Sendable () -> Void = { [weak self] in self?.state.locked { $0.objects[object]?.isBusy = false } }
+        container.domains.post(to: domain, isPatient: true, onDrop: isOver) { [weak self] in
+            self?.run(lease, at: now)
+            isOver()
+        }
+    }
+
+    /// Makes a step of an object, and waits for it.
+    private func move(_ object: UInt64, at now: UInt64, limit: UInt64) throws(Failure) {
+        guard let (lease, domain) = target(object) else { return }
+        guard let domain else { return run(lease, at: now) }
+        try container.domains.run(in: domain, timeout: limit) { [self] _ in run(lease, at: now) }
+    }
+
+    /// Returns an object that moves, with its domain. Forgets one that has ended.
+    private func target(_ object: UInt64) -> (lease: ObjectLease, domain: Domain?)? {
+        guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object)
+        else {
+            state.locked { $0.objects[object] = nil }
+            return nil
+        }
+        return (lease, ObjectType.of(record).domain)
+    }
+
+    /// In the domain of the object.
+    private func run(_ lease: ObjectLease, at now: UInt64) {
+        let object = lease.bits
+        guard let record = ObjectTable.record(object), let id = state.locked({ $0.objects[object]?.id }) else { return }
+        let key = container.keyName(id)
+        do throws(Failure) {
+            let (outcomes, isMoving) = try container.apart { () -> Result<([Tuning.Outcome], Bool), Failure> in
+                do throws(Failure) { return .success(try Tuning.step(record, key: key, at: now)) } catch {
+                    return .failure(error)
+                }
+            }.get()
+            if !isMoving { state.locked { $0.objects[object] = nil } }
+            for outcome in outcomes where outcome.isWorthLogging(isMoving: isMoving) {
+                container.log(.warning, "\(key).\(outcome.text)")
+            }
+        } catch {
+            state.locked { $0.objects[object] = nil }
+            restores.add([id])
+            container.log(
+                .error, "\(error.text); the property stays where it is, and the next reload sets it again")
+        }
+    }
+}
+
+extension Tuning.Outcome {
+    /// Values between start and end may be adjusted by the object.
+    fileprivate func isWorthLogging(isMoving: Bool) -> Bool {
+        if case .adjusted = what { !isMoving } else { true }
+    }
+}

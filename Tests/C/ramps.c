@@ -1,0 +1,459 @@
+/* The trait Ramp: properties that move to their values, on a clock that the test advances. docs/rules/traits.md, T-M1 to T-M9. */
+/* sanitize: yes */
+#include "parts.h"
+#include <math.h>
+
+typedef struct voice { double gain; int64_t steps; float pan; struct { double x, y; } place; char wave[16]; } voice;
+static const invivo_property place_fields[] = {
+    {.struct_size = sizeof(invivo_property), .name = "x", .kind = INVIVO_KIND_DOUBLE, .offset = 0, .size = 8},
+    {.struct_size = sizeof(invivo_property), .name = "y", .kind = INVIVO_KIND_DOUBLE, .offset = 8, .size = 8}};
+static const invivo_property voice_properties[] = {
+    INVIVO_FIELD(voice, gain, .initial = 1, .min = 0, .max = 8),
+    INVIVO_FIELD(voice, steps, .initial = 5, .min = -100, .max = 100),
+    INVIVO_FIELD(voice, pan, .initial = 0),
+    {.struct_size = sizeof(invivo_property), .name = "place", .kind = INVIVO_KIND_MAP, .offset = offsetof(voice, place),
+     .size = 16, .fields = place_fields, .field_count = 2},
+    INVIVO_FIELD(voice, wave, .initial_text = "sine")};
+
+typedef struct tone { double level; int64_t count; } tone;
+static const invivo_property tone_properties[] = {
+    INVIVO_BLOCK_FIELD(tone, level, .initial = 4, .min = 0, .max = 100),
+    INVIVO_BLOCK_FIELD(tone, count, .initial = 7)};
+
+static invivo_object object;
+static voice *seen;
+static char last_error[2048];
+static invivo_type voice_handle;
+static int reports;
+
+static invivo_status make_voice(void *instance, const invivo_build *build, const invivo_value *arguments, size_t count,
+                                void *user_data, invivo_error **error) {
+    voice *self = (voice *)instance;
+    (void)build, (void)arguments, (void)count, (void)user_data, (void)error;
+    *self = (voice){.gain = 1, .steps = 5, .wave = "sine"};
+    return INVIVO_OK;
+}
+
+static void observe(void *user_data, const invivo_report *report) {
+    (void)user_data, (void)report;
+    reports++;
+}
+
+static voice *instance_of(invivo_object of) {
+    void *instance;
+    OK(invivo_object_instance(of, voice_handle, &instance, E));
+    return instance;
+}
+
+static void open_with(uint32_t tick) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.quiet_ms = 0;
+    options.log_level = INVIVO_LOG_SILENT;
+    options.ramp_tick_ms = tick;
+    reports = 0;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    invivo_type type;
+    invivo_type_options voice_type = {.struct_size = sizeof voice_type, .name = "Voice", .size = sizeof(voice), .init = make_voice,
+                                      .properties = voice_properties, .property_count = 5};
+    OK(invivo_type_register(runtime, &voice_type, &voice_handle, E));
+    invivo_type_options tone_type = {.struct_size = sizeof tone_type, .name = "Tone", .block_size = sizeof(tone),
+                                     .concurrency = INVIVO_SHARED, .properties = tone_properties, .property_count = 2};
+    OK(invivo_type_register(runtime, &tone_type, &type, E));
+    invivo_definition lead = {.struct_size = sizeof lead, .key = "synth.lead", .type_name = "Voice",
+                              .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &lead, NULL, E));
+    invivo_definition shape = {.struct_size = sizeof shape, .key = "synth.tone", .type_name = "Tone",
+                               .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &shape, NULL, E));
+    invivo_key key;
+    OK(invivo_key_find(runtime, "synth.lead", &key, E));
+    OK(invivo_resolve(runtime, key, &object, E));
+    seen = instance_of(object);
+}
+static void begin_all(void) { open_with(INVIVO_RAMP_TICK_MANUAL); }
+static void end_all(void) {
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+}
+
+static invivo_status tell(const char *name, const char *text) {
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(text ? invivo_changes_document(set, name, text, strlen(text), E) : invivo_changes_document(set, name, NULL, 0, E));
+    invivo_error *error = NULL;
+    invivo_status status = invivo_changes_commit(set, &error);
+    snprintf(last_error, sizeof last_error, "%s", error ? invivo_error_text(error) : "");
+    if (error) invivo_error_release(error);
+    return status;
+}
+#define SAYS(text)                                                                    \
+    do {                                                                              \
+        if (!strstr(last_error, text)) fprintf(stderr, "missing '%s' in: %s\n", text, last_error); \
+        CHECK(strstr(last_error, text));                                              \
+    } while (0)
+static void advance(int milliseconds) { OK(invivo_runtime_advance(runtime, (uint64_t)milliseconds * 1000000, E)); }
+static tone block(void) {
+    invivo_key key;
+    OK(invivo_key_find(runtime, "synth.tone", &key, E));
+    invivo_view view = invivo_view_begin(runtime);
+    const tone *found = invivo_view_block(view, key);
+    tone copy = found ? *found : (tone){-1, -1};
+    invivo_view_end(view);
+    return copy;
+}
+static uint64_t status(const char *name) {
+    invivo_value facts;
+    OK(invivo_runtime_status(runtime, &facts, E));
+    uint64_t found = UINT64_MAX;
+    for (uint64_t i = 0; i < facts.as.map.count; i++)
+        if (!strcmp(facts.as.map.pairs[i].name, name)) found = facts.as.map.pairs[i].value.as.unsigned_integer;
+    invivo_value_clear(&facts);
+    return found;
+}
+static uint64_t generation(void) {
+    uint64_t found;
+    OK(invivo_runtime_generation(runtime, &found, E));
+    return found;
+}
+
+static void an_object_moves_at_each_tick(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 3, steps: 10, pan: 1 }, over: 100 ms } }] }"));
+    CHECK(seen->gain == 1 && seen->steps == 5 && seen->pan == 0);
+    for (int tick = 1; tick <= 10; tick++) {
+        advance(10);
+        double part = tick / 10.0;
+        CHECK(tick == 10 ? seen->gain == 3 : seen->gain == 1 * (1 - part) + 3 * part);
+        CHECK(seen->steps == (int64_t)round(5 * (1 - part) + 10 * part));
+        CHECK(seen->pan == (float)part);
+    }
+    CHECK(seen->gain == 3 && seen->steps == 10 && seen->pan == 1);
+    CHECK_EQUAL(status("moving"), 0);
+    advance(1000);
+    CHECK(seen->gain == 3);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 1 && seen->steps == 5 && seen->pan == 0);
+    end_all();
+}
+
+static void a_block_moves_at_each_tick(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8, count: -3 }, over: 40 ms } }] }"));
+    uint64_t current = generation();
+    CHECK(block().level == 4 && block().count == 7);
+    advance(10);
+    CHECK(block().level == 5 && block().count == 5); /* 4.5, half away from zero */
+    advance(10);
+    CHECK(block().level == 6 && block().count == 2);
+    advance(10);
+    CHECK(block().level == 7 && block().count == -1); /* -0.5 */
+    CHECK_EQUAL(status("moving"), 1);
+    advance(10);
+    CHECK(block().level == 8 && block().count == -3);
+    CHECK_EQUAL(generation(), current);
+    CHECK_EQUAL(status("step"), 4);
+    CHECK_EQUAL(status("moving"), 0);
+    OK(tell("a", NULL));
+    CHECK(block().level == 4 && block().count == 7);
+    CHECK_EQUAL(generation(), current + 1);
+    CHECK_EQUAL(status("step"), 0);
+    end_all();
+}
+
+static void a_step_is_no_reload(void) {
+    begin_all();
+    invivo_observer_options options = {.struct_size = sizeof options, .reloaded = observe};
+    invivo_observer observer;
+    OK(invivo_observe(runtime, &options, &observer, E));
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 1 s } }], synth.lead: [{ Ramp: { to: { gain: 2 }, over: 1 s } }] }"));
+    CHECK_EQUAL(reports, 1);
+    invivo_value before, after;
+    OK(invivo_runtime_history(runtime, &before, E));
+    for (int tick = 0; tick < 100; tick++) advance(10);
+    OK(invivo_runtime_history(runtime, &after, E));
+    CHECK_EQUAL(reports, 1);
+    CHECK_EQUAL(before.as.list.count, after.as.list.count);
+    CHECK(block().level == 8 && seen->gain == 2);
+    invivo_value_clear(&before), invivo_value_clear(&after);
+    OK(invivo_observer_close(observer, E));
+    end_all();
+}
+
+static void views_and_pins_keep_their_step(void) {
+    begin_all();
+    invivo_key key;
+    OK(invivo_key_find(runtime, "synth.tone", &key, E));
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }] }"));
+    advance(10);
+    invivo_pin pin = invivo_pin_begin(runtime, NULL);
+    uint64_t pinned = invivo_pin_generation(pin);
+    advance(10);
+    advance(10);
+    CHECK(block().level == 5);
+    CHECK_EQUAL(pinned, generation());
+    OK(invivo_pin_end(pin));
+    CHECK(block().level == 7);
+    invivo_view view = invivo_view_begin(runtime);
+    const tone *held = invivo_view_block(view, key);
+    for (int tick = 0; tick < 100; tick++) advance(10);
+    CHECK(held->level == 7);
+    invivo_view_end(view);
+    CHECK(block().level == 8);
+    end_all();
+}
+
+static void a_reload_that_leaves_a_ramp_does_not_restart_it(void) {
+    begin_all();
+    const char *ramps = "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }], synth.lead: [{ Ramp: { to: { gain: 5 }, over: 40 ms } }] }";
+    OK(tell("a", ramps));
+    advance(10);
+    OK(tell("b", "traits: { synth.tone: [{ Set: { count: 1 } }], synth.lead: [{ Set: { steps: 1 } }] }"));
+    CHECK(block().level == 5 && block().count == 1 && seen->gain == 2 && seen->steps == 1);
+    advance(10);
+    CHECK(block().level == 6 && seen->gain == 3);
+    OK(tell("b", NULL));
+    CHECK(block().level == 6 && block().count == 7 && seen->gain == 3 && seen->steps == 5);
+    advance(20);
+    CHECK(block().level == 8 && seen->gain == 5);
+    /* When it has ended, too. */
+    OK(tell("b", "traits: { synth.tone: [{ Set: { count: 1 } }], synth.lead: [{ Set: { steps: 1 } }] }"));
+    CHECK(block().level == 8 && seen->gain == 5 && status("moving") == 0);
+    end_all();
+}
+
+static void a_changed_ramp_begins_at_the_value_shown(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }], synth.lead: [{ Ramp: { to: { gain: 5 }, over: 40 ms } }] }"));
+    advance(20);
+    CHECK(block().level == 6 && seen->gain == 3);
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 4 }, over: 20 ms } }], synth.lead: [{ Ramp: { to: { gain: 1 }, over: 20 ms } }] }"));
+    CHECK(block().level == 6 && seen->gain == 3);
+    advance(10);
+    CHECK(block().level == 5 && seen->gain == 2);
+    /* A Set ends the movement. */
+    OK(tell("a", "traits: { synth.tone: [{ Set: { level: 50 } }], synth.lead: [{ Set: { gain: 7 } }] }"));
+    CHECK(block().level == 50 && seen->gain == 7);
+    advance(10);
+    CHECK(block().level == 50 && seen->gain == 7 && status("moving") == 0);
+    end_all();
+}
+
+static void new_objects_have_the_end_value_or_begin_at_from(void) {
+    begin_all();
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    invivo_definition late = {.struct_size = sizeof late, .key = "late.tone", .type_name = "Tone", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_changes_define(set, &late, NULL, E));
+    late.key = "late.voice", late.type_name = "Voice";
+    OK(invivo_changes_define(set, &late, NULL, E));
+    const char *text = "traits:\n  late.tone: [{ Ramp: { to: { level: 8, count: 3 }, over: 40 ms, from: { level: 0 } } }]\n"
+                       "  late.voice: [{ Ramp: { to: { gain: 5, steps: 9 }, over: 40 ms, from: { gain: 1 } } }]\n";
+    OK(invivo_changes_document(set, "a", text, strlen(text), E));
+    OK(invivo_changes_commit(set, E));
+    invivo_key key;
+    OK(invivo_key_find(runtime, "late.tone", &key, E));
+    invivo_view view = invivo_view_begin(runtime);
+    const tone *first = invivo_view_block(view, key);
+    CHECK(first->level == 0 && first->count == 3);
+    invivo_view_end(view);
+    OK(invivo_key_find(runtime, "late.voice", &key, E));
+    invivo_object made;
+    OK(invivo_resolve(runtime, key, &made, E));
+    voice *self = instance_of(made);
+    CHECK(self->gain == 1 && self->steps == 9);
+    advance(10);
+    CHECK(self->gain == 2 && self->steps == 9);
+    advance(30);
+    CHECK(self->gain == 5);
+    OK(invivo_object_release(made));
+    end_all();
+}
+
+static void what_cannot_move_is_refused(void) {
+    begin_all();
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { wave: saw }, over: 1 s } }] }") == INVIVO_E_TYPE);
+    SAYS("a:1:46: traits.synth.lead[0].Ramp.to.wave: Ramp changes numbers, and 'wave' is a string");
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 99 }, over: 1 s } }] }") == INVIVO_E_RANGE);
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 2 } } }] }") == INVIVO_E_SPEC);
+    SAYS("'over' is missing");
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { gain: 2, over: 1 s } }] }") == INVIVO_E_SPEC);
+    SAYS("Ramp has no parameter 'gain'");
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 2 }, over: soon } }] }") == INVIVO_E_SPEC);
+    SAYS("a:1:57: traits.synth.lead[0].Ramp.over: expected a time of at most one day");
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 2 }, over: -1 } }] }") == INVIVO_E_SPEC);
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 2 }, over: 1, from: { pan: 0 } } }] }") == INVIVO_E_SPEC);
+    SAYS("'pan' has a start value and no end value");
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 2 }, over: 1, from: { gain: 9 } } }] }") == INVIVO_E_RANGE);
+    SAYS("Ramp.from.gain");
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: [gain], over: 1 } }] }") == INVIVO_E_SPEC);
+    CHECK(seen->gain == 1);
+    end_all();
+}
+
+/* A layer above. */
+static void a_relative_layer_above_moves_too(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 3 }, over: 40 ms } }, { Scale: { gain: 2 } }] }"));
+    CHECK(seen->gain == 1);
+    advance(20);
+    CHECK(seen->gain == 3.5);
+    advance(20);
+    CHECK(seen->gain == 6);
+    OK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { place: { x: 8 } }, over: 40 ms } }, { Set: { place: { y: 4 } } }] }"));
+    CHECK(seen->gain == 1);
+    advance(10);
+    CHECK(seen->place.x == 2 && seen->place.y == 1);
+    CHECK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { place: { x: 8 } }, over: 40 ms } }, { Scale: { place: { y: 4 } } }] }") == INVIVO_E_TYPE);
+    SAYS("use Ramp for all of them, or for none");
+    OK(tell("a", NULL));
+    CHECK(seen->place.x == 0 && seen->place.y == 0);
+    end_all();
+}
+
+static invivo_status apply_nothing(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                                   invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)target, (void)instance, (void)fields, (void)values, (void)count, (void)reversal, (void)user_data, (void)error;
+    return INVIVO_OK;
+}
+static void code_does_not_lie_above_a_ramp(void) {
+    begin_all();
+    static const char *const targets[] = {"Voice"};
+    invivo_trait still = {.struct_size = sizeof still, .name = "synth.Still", .targets = targets, .target_count = 1, .apply = apply_nothing};
+    OK(invivo_trait_add(runtime, &still, E));
+    CHECK(tell("a", "traits:\n  synth.lead:\n    - Ramp: { to: { gain: 3 }, over: 40 ms }\n    - synth.Still: {}\n") == INVIVO_E_SPEC);
+    SAYS("a:4:7: ");
+    SAYS("cannot lie above a Ramp (a:3:");
+    OK(tell("a", "traits:\n  synth.lead:\n    - synth.Still: {}\n    - Ramp: { to: { gain: 3 }, over: 40 ms }\n"));
+    advance(20);
+    CHECK(seen->gain == 2);
+    advance(20);
+    CHECK(seen->gain == 3);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 1);
+    end_all();
+}
+
+static invivo_status accept(const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error) {
+    (void)values, (void)count, (void)at, (void)user_data, (void)error;
+    return INVIVO_OK;
+}
+static void a_property_that_a_rule_reads_does_not_move(void) {
+    begin_all();
+    static const char *const inputs[] = {"synth.tone.level"};
+    invivo_rule rule = {.struct_size = sizeof rule, .name = "level", .inputs = inputs, .input_count = 1, .check = accept};
+    OK(invivo_rule_add(runtime, &rule, E));
+    CHECK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 1 s } }] }") == INVIVO_E_SPEC);
+    SAYS("a:1:47: synth.tone.level: the rule 'level' reads a property that moves by Ramp");
+    OK(invivo_rule_remove(runtime, "level", E));
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 1 s } }] }"));
+    CHECK(invivo_rule_add(runtime, &rule, NULL) == INVIVO_E_SPEC);
+    end_all();
+}
+
+/* Other code. */
+static void a_value_that_other_code_sets_stays(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 5 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(seen->gain == 2);
+    seen->gain = 0.5;
+    advance(10);
+    CHECK(seen->gain == 0.5);
+    CHECK_EQUAL(status("moving"), 0);
+    end_all();
+}
+
+static void targets_have_the_end_value_at_once(void) {
+    begin_all();
+    OK(invivo_target_declare(runtime, "other.voice", voice_handle, E));
+    OK(tell("a", "traits: { other.voice: [{ Ramp: { to: { gain: 3 }, over: 40 ms } }] }"));
+    voice own = {.gain = 1};
+    invivo_object mine;
+    OK(invivo_object_wrap(runtime, voice_handle, &own, &mine, E));
+    invivo_target target;
+    OK(invivo_target_attach(mine, "other.voice", &target, E));
+    CHECK(own.gain == 3);
+    OK(tell("a", "traits: { other.voice: [{ Ramp: { to: { gain: 5 }, over: 40 ms } }] }"));
+    CHECK(own.gain == 3);
+    advance(20);
+    CHECK(own.gain == 4);
+    OK(invivo_target_detach(target, E));
+    CHECK(own.gain == 1);
+    advance(20);
+    CHECK(own.gain == 1 && status("moving") == 0);
+    OK(invivo_target_attach(mine, "other.voice", &target, E));
+    OK(tell("a", "traits: { other.voice: [{ Ramp: { to: { gain: 1 }, over: 40 ms } }] }"));
+    OK(invivo_object_release(mine));
+    /* The object ends while it moves. */
+    advance(20);
+    advance(20);
+    end_all();
+}
+
+static void a_failed_commit_lets_it_go_on(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }], synth.lead: [{ Ramp: { to: { gain: 5 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(tell("b", "traits: { synth.lead: [{ Set: { gain: 99 } }] }") == INVIVO_E_RANGE);
+    CHECK(seen->gain == 2);
+    advance(10);
+    CHECK(seen->gain == 3 && block().level == 6);
+    OK(tell("a", NULL));
+    CHECK(seen->gain == 1 && block().level == 4);
+    end_all();
+}
+
+static void a_rollback_moves_back(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Set: { level: 10 } }] }"));
+    uint64_t former = generation();
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 20 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(block().level == 12.5);
+    OK(invivo_rollback(runtime, former, E));
+    CHECK(block().level == 10);
+    advance(10);
+    CHECK(block().level == 10 && status("moving") == 0);
+    OK(invivo_rollback(runtime, former + 1, E));
+    CHECK(block().level == 10);
+    advance(20);
+    CHECK(block().level == 15);
+    end_all();
+}
+
+static void the_clock_is_manual_or_not(void) {
+    open_with(1);
+    invivo_error *error = NULL;
+    CHECK(invivo_runtime_advance(runtime, 1, &error) == INVIVO_E_UNSUPPORTED);
+    invivo_error_release(error);
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 5 ms } }], synth.lead: [{ Ramp: { to: { gain: 5 }, over: 5 ms } }] }"));
+    while (block().level != 8 || seen->gain != 5) OK(invivo_runtime_poll(runtime, 1, NULL, E));
+    CHECK_EQUAL(status("moving"), 0);
+    end_all();
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.ramp_tick_ms = 10001;
+    CHECK(invivo_runtime_open(&runtime, &options, NULL) == INVIVO_E_ARGUMENT);
+}
+
+int main(void) {
+    check_begin();
+    RUN_TEST(an_object_moves_at_each_tick);
+    RUN_TEST(a_block_moves_at_each_tick);
+    RUN_TEST(a_step_is_no_reload);
+    RUN_TEST(views_and_pins_keep_their_step);
+    RUN_TEST(a_reload_that_leaves_a_ramp_does_not_restart_it);
+    RUN_TEST(a_changed_ramp_begins_at_the_value_shown);
+    RUN_TEST(new_objects_have_the_end_value_or_begin_at_from);
+    RUN_TEST(what_cannot_move_is_refused);
+    RUN_TEST(a_relative_layer_above_moves_too);
+    RUN_TEST(code_does_not_lie_above_a_ramp);
+    RUN_TEST(a_property_that_a_rule_reads_does_not_move);
+    RUN_TEST(a_value_that_other_code_sets_stays);
+    RUN_TEST(targets_have_the_end_value_at_once);
+    RUN_TEST(a_failed_commit_lets_it_go_on);
+    RUN_TEST(a_rollback_moves_back);
+    RUN_TEST(the_clock_is_manual_or_not);
+    return check_end();
+}
