@@ -16,6 +16,7 @@ static const struct statement {
     {"reset", 2, do_reset}, {"reset_scope", 2, do_reset_scope}, {"expect_generation", 2, do_expect_generation}, {"write", 2, do_write}, {"follow", 2, do_follow},
     {"refresh", 2, do_refresh}, {"unfollow", 2, do_unfollow}, {"diverged", 1, do_diverged}, {"mark", 2, do_mark}, {"unmark", 2, do_unmark},
     {"setenv", 3, do_setenv}, {"unsetenv", 2, do_unsetenv}, {"refresh_environment", 1, do_refresh_environment},
+    {"advance", 2, do_advance},
     {"rollback", 2, do_rollback}, {"kept", 2, do_kept}, {"assembly", 2, do_assembly}, {"describe", 2, do_describe},
     {"activate", 2, do_activate}, {"deactivate", 2, do_deactivate}, {"mount", 3, do_mount}, {"activity", 3, do_activity},
     {"resolve", 2, do_resolve}, {"optional", 2, do_optional}, {"find", 2, do_find}, {"all", 2, do_all}, {"make", 2, do_make},

@@ -391,6 +391,73 @@ static void targets_have_the_end_value_at_once(void) {
     end_all();
 }
 
+/* An object with a setter. */
+static double dial = 1;
+static int dial_sets, dial_fails;
+static invivo_status get_dial(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    *out = invivo_double(dial);
+    return INVIVO_OK;
+}
+static invivo_status set_dial(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data;
+    if (dial_fails) {
+        *error = invivo_error_make(INVIVO_E_HOST, "the dial is stuck", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
+    dial = value->as.number;
+    dial_sets++;
+    return INVIVO_OK;
+}
+static void register_dial(void) {
+    static invivo_property properties[] = {{.struct_size = sizeof(invivo_property), .name = "angle", .kind = INVIVO_KIND_DOUBLE}};
+    properties[0].get = get_dial, properties[0].set = set_dial;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Dial", .size = 8, .properties = properties, .property_count = 1};
+    invivo_type type;
+    dial = 1, dial_sets = dial_fails = 0;
+    OK(invivo_type_register(runtime, &options, &type, E));
+}
+/* The thread of the object does not poll while the loop makes the steps of a block. */
+static void a_busy_domain_gets_the_latest_step(void) {
+    open_with(1);
+    register_dial();
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.dial", .type_name = "Dial", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 50 ms } }], synth.dial: [{ Ramp: { to: { angle: 5 }, over: 50 ms } }] }"));
+    dial_sets = 0;
+    while (block().level != 8) {}
+    CHECK(dial == 1 && dial_sets == 0 && status("waiting_jobs") == 1);
+    while (dial != 5) OK(invivo_runtime_poll(runtime, 1, NULL, E));
+    CHECK(dial_sets <= 2);
+    while (status("moving")) OK(invivo_runtime_poll(runtime, 1, NULL, E));
+    OK(tell("a", NULL));
+    CHECK(dial == 1);
+    end_all();
+}
+
+static void a_setter_that_fails_ends_the_movement(void) {
+    begin_all();
+    register_dial();
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.dial", .type_name = "Dial", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    OK(tell("a", "traits: { synth.dial: [{ Ramp: { to: { angle: 5 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(dial == 2);
+    dial_fails = 1;
+    advance(10);
+    CHECK(dial == 2 && status("moving") == 0);
+    dial_fails = 0;
+    advance(10);
+    CHECK(dial == 2);
+    /* The next reload begins again. */
+    OK(tell("b", "config: { x: 1 }"));
+    advance(20);
+    CHECK(dial == 3.5);
+    OK(tell("a", NULL));
+    CHECK(dial == 1);
+    end_all();
+}
+
 static void a_failed_commit_lets_it_go_on(void) {
     begin_all();
     OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }], synth.lead: [{ Ramp: { to: { gain: 5 }, over: 40 ms } }] }"));
@@ -452,6 +519,8 @@ int main(void) {
     RUN_TEST(a_property_that_a_rule_reads_does_not_move);
     RUN_TEST(a_value_that_other_code_sets_stays);
     RUN_TEST(targets_have_the_end_value_at_once);
+    RUN_TEST(a_busy_domain_gets_the_latest_step);
+    RUN_TEST(a_setter_that_fails_ends_the_movement);
     RUN_TEST(a_failed_commit_lets_it_go_on);
     RUN_TEST(a_rollback_moves_back);
     RUN_TEST(the_clock_is_manual_or_not);

@@ -96,6 +96,10 @@ STATEMENT(unsetenv) {
     unsetenv(words[1].text);
     return INVIVO_OK;
 }
+STATEMENT(advance) {
+    UNUSED;
+    return invivo_runtime_advance(runtime, strtoull(words[1].text, NULL, 10) * 1000000, error);
+}
 STATEMENT(refresh_environment) {
     UNUSED;
     return invivo_runtime_refresh_environment(runtime, error);

@@ -112,6 +112,7 @@ static invivo_status runtime_open(const char *name, uint32_t flags, uint32_t his
     /* Files are read by statements alone. */
     options.quiet_ms = options.settle_max_ms = 3600000;
     options.environment_prefix = prefix;
+    options.ramp_tick_ms = INVIVO_RAMP_TICK_MANUAL;
     invivo_runtime opened;
     invivo_status status = invivo_runtime_open(&opened, &options, error);
     if (status) return status;

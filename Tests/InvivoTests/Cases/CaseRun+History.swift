@@ -36,6 +36,9 @@ extension CaseRun {
             variables.append(try name(1))
             if setenv(try name(1), try name(2), 1) != 0 { throw Script.Problem(description: "setenv fails") }
         case "unsetenv": unsetenv(try name(1))
+        case "advance":
+            guard let time = Int64(try name(1)) else { throw Script.Problem(description: "expected milliseconds") }
+            try runtime().advance(by: .milliseconds(time))
         case "refresh_environment": try runtime().refreshEnvironment()
         case "mark": try runtime().mark(try name(1))
         case "unmark": try runtime().unmark(try name(1))

@@ -158,6 +158,7 @@ final class CaseRun: Values, @unchecked Sendable {
             options.fillsInjected = !needs
             options.history = history
             options.environmentPrefix = prefix
+            options.rampTick = .manual
             // Files are read by statements alone.
             (options.quiet, options.settleMaximum) = (.seconds(3600), .seconds(3600))
             let runtime = try Runtime(options)

@@ -305,7 +305,7 @@ def make_options(
         options.document_roots = (ctypes.c_char_p * len(roots))(*roots)
         options.document_root_count = len(roots)
     if ramp_tick == "manual":
-        options.ramp_tick_ms = c.INVIVO_RAMP_TICK_MANUAL
+        options.ramp_tick_ms = _UNLIMITED
     elif ramp_tick is not None:
         options.ramp_tick_ms = max(1, milliseconds(ramp_tick))
     core.is_silent = options.log_level == LogLevel.SILENT

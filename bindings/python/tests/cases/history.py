@@ -66,6 +66,9 @@ class History:
     def do_unsetenv(self, line: Line, name: Word) -> None:
         os.environ.pop(name.text, None)
 
+    def do_advance(self, line: Line, milliseconds: Word) -> None:
+        self.runtime.advance(int(milliseconds.text) / 1000)
+
     def do_refresh_environment(self, line: Line) -> None:
         self.runtime.refresh_environment()
 
