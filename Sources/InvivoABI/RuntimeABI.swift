@@ -283,8 +283,8 @@ private func value(of status: RuntimeStatus) -> Value {
     }
     return .map([
         ("generation", .uint64(status.generation)), ("step", .uint64(status.step)),
-        ("moving", .uint64(UInt64(status.moving))), ("reloads", .uint64(status.reloads)),
-        ("failures", .uint64(status.failures)), ("last_error", lastError ?? .null),
+        ("moving", .uint64(UInt64(status.moving))), ("reloads", .uint64(status.counts.reloads)),
+        ("failures", .uint64(status.counts.failures)), ("last_error", lastError ?? .null),
         ("running", status.running.map(Value.string) ?? .null), ("waiting_sets", .uint64(UInt64(status.waitingSets))),
         ("waiting_jobs", .uint64(UInt64(status.waitingJobs))), ("diverged", .list(status.diverged.map(Value.string))),
         ("kept", .list(kept)), ("restart", .list(restarts)), ("former", .list(former)),

@@ -21,8 +21,6 @@ final class Commit {
         var leases: [ObjectLease] = []
         /// Keys of objects that still refuse the restore of an earlier commit.
         var refused: Set<UInt32> = []
-        /// Objects with properties that move.
-        var moving: Ramps.Objects = []
         /// Whether the commit is over, and its new objects with it.
         var isOver = false
         /// Whether something could not be undone.
@@ -36,8 +34,6 @@ final class Commit {
         let warned: NameSet
         /// Keys of objects that still refuse the restore of an earlier commit.
         let refused: Set<UInt32>
-        /// Objects with properties that move.
-        let moving: Ramps.Objects
     }
 
     private let container: Container
@@ -129,8 +125,7 @@ final class Commit {
         }
         // The leases are released, and the steps, which refer to this commit, without the monitor.
         withExtendedLifetime(done) {}
-        return Findings(
-            warnings: done.notes + warnings, warned: done.warned, refused: done.refused, moving: done.moving)
+        return Findings(warnings: done.notes + warnings, warned: done.warned, refused: done.refused)
     }
 
     private func rollBack(_ error: Failure, _ plan: Plan, _ restores: PendingRestores) -> Failure {
@@ -394,8 +389,7 @@ final class Commit {
                 {
                     note(outcome, id, key)
                 }
-                guard layers?.moves == true else { return }
-                state.locked { $0.moving.append((object, id, Tuning.runs(of: record))) }
+                if layers?.moves == true { Tuning.onMoving?(container, record, id) }
             }
         }
         try visit(groups)

@@ -57,7 +57,7 @@ extension Engine {
         status.time = iv_coarse_ns()
         let current = container.currentGraph()
         (status.generation, status.step, status.moving) = (current.generation, current.step, reloader.ramps.count)
-        (status.reloads, status.failures) = announcer.counts
+        status.counts = announcer.counts
         status.lastError = announcer.lastFailure
         (status.running, status.waitingSets) = turns.work
         status.diverged = documents.facts().filter { $0.divergence != nil }.map(\.document.name)

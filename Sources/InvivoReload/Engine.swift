@@ -36,10 +36,9 @@ public final class Engine: Sendable {
             let container = Unmanaged<Container>.fromOpaque(engine).takeUnretainedValue()
             return container.registry.closing.isRequested
         }
-        Tuning.onMoving = { (container, record) in
-            guard record.pointee.key > 0, let engine = container.owner as? Engine else { return }
-            engine.reloader.ramps.begin(
-                [:], [(ObjectTable.handle(record), record.pointee.key - 1, Tuning.runs(of: record))])
+        Tuning.onMoving = { (container, record, id) in
+            guard let engine = container.owner as? Engine else { return }
+            engine.reloader.ramps.begin(ObjectTable.handle(record), id, Tuning.runs(of: record))
         }
         RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { ObjectType.of($0).description } }
@@ -65,7 +64,7 @@ public final class Engine: Sendable {
         }
         generations = GenerationStore(container, documents, targets, reclaimer, announcer)
         let restores = PendingRestores(container, targets)
-        let ramps = Ramps(container, loop, turns, restores, tick: options.rampTick)
+        let ramps = Ramps(container, loop, turns, generations, restores, tick: options.rampTick)
         reloader = Reloader(
             container, options, turns, documents, targets, generations, reclaimer, announcer, restores, ramps)
     }

@@ -150,8 +150,7 @@ final class GenerationStore: Sendable {
         // Caches keep no blocks.
         announcer.observers.publishing(false) {
             container.monitor.locked {
-                let former = container.current.publish(next, to: container.core)
-                reclaimer.retire(former, isStep: true)
+                reclaimer.retire(container.current.publish(next, to: container.core))
             }
         }
         reclaimer.reclaim(.unhurried, inCallback: true)

@@ -1,6 +1,7 @@
 internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoGraph
+internal import InvivoTraits
 internal import InvivoWiring
 
 /// The facts about instances that a plan asks for, by key: what is built, live or attached in the current generation. The
@@ -15,7 +16,7 @@ protocol Observed {
     /// Returns the live shared objects of a key, one for each scope instance and set of arguments.
     func objects(_ id: UInt32) -> [UInt64]
     /// Returns the movements in the block of a key.
-    func runs(_ id: UInt32) -> Ramps.Runs
+    func runs(_ id: UInt32) -> [Int: RampRun]
     /// Returns the live objects of a tracked definition.
     func trackedObjects(_ id: UInt32) -> [TrackedObject]
     /// Returns the keys with built shared instances in a scope. Some instances may have ended.
@@ -80,11 +81,11 @@ struct LiveRuntime: Observed, Registrations {
     private let graph: Graph
     private let attached: [UInt32: [Target]]
     private let targets: Targets
-    private let ramps: Ramps
+    private let moving: [UInt32: [Int: RampRun]]
 
-    init(_ container: Container, _ graph: Graph, _ targets: Targets, _ ramps: Ramps) {
+    init(_ container: Container, _ graph: Graph, _ targets: Targets, moving: [UInt32: [Int: RampRun]]) {
         self.container = container
-        self.ramps = ramps
+        self.moving = moving
         self.graph = graph
         self.targets = targets
         attached = targets.all
@@ -95,7 +96,7 @@ struct LiveRuntime: Observed, Registrations {
         return container.monitor.locked { body(cell) }
     }
 
-    func runs(_ id: UInt32) -> Ramps.Runs { ramps.runs(id) }
+    func runs(_ id: UInt32) -> [Int: RampRun] { moving[id] ?? [:] }
     func isHeld(_ id: UInt32) -> Bool { ask(id, false) { $0.isHeld() } }
     func isBuilding(_ id: UInt32) -> Bool { ask(id, false) { $0.isBuilding } }
     func sharedObject(_ id: UInt32) -> UInt64 { ask(id, 0) { $0.object } }

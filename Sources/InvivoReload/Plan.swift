@@ -112,8 +112,6 @@ struct StoreEffects {
     var reshaped: Set<UInt32> = []
     /// Keys with a new block.
     var retunedBlocks: Set<UInt32> = []
-    /// The movements in blocks where there are some, or were some.
-    var moving: [UInt32: Ramps.Runs] = [:]
     /// Aliases without arguments, with the keys whose slots they share.
     var aliased: [(id: UInt32, target: UInt32)] = []
 
@@ -137,6 +135,8 @@ struct LayerFindings {
     var warned: NameSet = []
     /// The names that the traits of the planned keys refer to.
     var uses: [Name: Set<TraitUses.Use>] = [:]
+    /// The movements in blocks where there are some, or were some.
+    var moving: [UInt32: [Int: RampRun]] = [:]
 }
 
 /// The work of a commit, planned and checked beforehand.

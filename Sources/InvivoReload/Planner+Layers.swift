@@ -90,7 +90,7 @@ extension Planner {
                 try planUntargeted(one, traits, wiring, &effects.changes, &warnings, &known)
             }
         }
-        findings.uses = traits.uses
+        (findings.uses, findings.moving) = (traits.uses, traits.moving)
         found.sort {
             ($0.location.file, $0.location.line, $0.location.column) < (
                 $1.location.file, $1.location.line, $1.location.column
@@ -219,7 +219,7 @@ extension Planner {
             let isSameType = graph.recipe(id)?.type === definition.type
             var movement = BlockMovement(isSameType ? old : nil, under: former, observed.runs(id))
             if let block = try TargetLayers.block(of: definition, layers: layers, &movement) {
-                if movement.isConcerned { effects.store.moving[id] = movement.next }
+                if movement.isConcerned { traits.moving[id] = movement.next }
                 if old == nil || old?.size != block.size || !block.hasSameBytes(as: old) {
                     effects.editor.set(block, at: id)
                     effects.store.retunedBlocks.insert(id)

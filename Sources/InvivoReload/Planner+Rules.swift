@@ -42,7 +42,8 @@ extension Planner {
             for (name, input) in zip(rule.inputs, inputs) where input.isMoving {
                 failures.append(
                     Failure(
-                        .spec, "the rule '\(rule.name)' reads a property that moves by Ramp, in steps that no rule checks: use Set",
+                        .spec,
+                        "the rule '\(rule.name)' reads a property that moves by Ramp, in steps that no rule checks: use Set",
                         path: name, at: input.origin.location))
             }
             let changed = zip(rule.inputs, inputs).enumerated().first { _, pair in

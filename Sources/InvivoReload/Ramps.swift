@@ -35,17 +35,20 @@ final class Ramps: Sendable {
     private let container: Container
     private let loop: LoopThread
     private let turns: Turns
+    private let generations: GenerationStore
     private let restores: PendingRestores
     /// In milliseconds; nil if the host advances the clock.
     private let interval: UInt64?
     private let state: Guarded<State>
 
     init(
-        _ container: Container, _ loop: LoopThread, _ turns: Turns, _ restores: PendingRestores, tick: UInt64?
+        _ container: Container, _ loop: LoopThread, _ turns: Turns, _ generations: GenerationStore,
+        _ restores: PendingRestores, tick: UInt64?
     ) {
         self.container = container
         self.loop = loop
         self.turns = turns
+        self.generations = generations
         self.restores = restores
         interval = tick
         state = Guarded(State(), by: container.monitor)
@@ -54,35 +57,35 @@ final class Ramps: Sendable {
     /// The number of blocks and objects that move.
     var count: Int { state.locked { $0.blocks.count + $0.objects.count } }
 
-    /// The movements in the block of a key.
-    func runs(_ id: UInt32) -> Runs { state.locked { $0.blocks[id] ?? [:] } }
+    /// The movements in blocks, by key.
+    var blocks: [UInt32: Runs] { state.locked { $0.blocks } }
 
     private func clock(_ state: State) -> UInt64 { interval == nil ? state.now : monotonicNow() }
 
     // MARK: beginning
 
-    /// The movements in objects that a commit has changed.
-    typealias Objects = [(object: UInt64, id: UInt32, runs: [RampRun])]
-
-    /// After the commit that made them is published: movements in the blocks of these keys, and in objects, begin. Those in the other
-    /// objects of `changed` have ended.
-    func begin(_ blocks: [UInt32: Runs], _ objects: Objects, changed: [Tuned] = []) {
+    /// After the commit that made them is published: the movements in the blocks of these keys begin. Those without movements have
+    /// ended.
+    func begin(_ blocks: [UInt32: Runs]) {
+        guard !blocks.isEmpty else { return }
         state.locked { state in
-            if !state.objects.isEmpty {
-                for (_, object, _) in changed where state.objects[object]?.isBusy == false {
-                    state.objects[object] = nil
-                }
-            }
-            guard !blocks.isEmpty || !objects.isEmpty else { return }
             let now = clock(state)
             for (id, runs) in blocks {
                 state.blocks[id] = runs.isEmpty ? nil : runs
                 for run in runs.values { run.begin(at: now) }
             }
-            for (object, id, runs) in objects where !runs.isEmpty {
-                if state.objects[object] == nil { state.objects[object] = Moving(id: id) }
-                for run in runs { run.begin(at: now) }
-            }
+        }
+        startTimer()
+    }
+
+    /// In the domain of an object that a commit changes, or that is created for a key: its movements begin. The next step forgets an
+    /// object without movements, also after a commit that failed.
+    func begin(_ object: UInt64, _ id: UInt32, _ runs: [RampRun]) {
+        guard !runs.isEmpty else { return }
+        state.locked { state in
+            let now = clock(state)
+            if state.objects[object] == nil { state.objects[object] = Moving(id: id) }
+            for run in runs { run.begin(at: now) }
         }
         startTimer()
     }
@@ -181,7 +184,7 @@ final class Ramps: Sendable {
             return (moment ?? clock(state), state.blocks)
         }
         guard !blocks.isEmpty else { return }
-        let engine = container.owner as? Engine
+        let links = generations.snapshot.links
         let former = container.currentGraph()
         var editor = GraphEditor(former)
         var isChanged = false
@@ -195,7 +198,7 @@ final class Ramps: Sendable {
             guard !block.hasSameBytes(as: old) else { continue }
             isChanged = true
             editor.set(block, at: id)
-            for alias in engine?.generations.snapshot.links.allAliases(of: id) ?? [] { editor.set(block, at: alias) }
+            for alias in links.allAliases(of: id) { editor.set(block, at: alias) }
         }
         state.locked { state in
             for (id, runs) in blocks {
@@ -203,7 +206,9 @@ final class Ramps: Sendable {
                 state.blocks[id] = rest.isEmpty ? nil : rest
             }
         }
-        if isChanged { engine?.generations.publishStep(editor.finish(generation: former.generation, keys: container.keys)) }
+        if isChanged {
+            generations.publishStep(editor.finish(generation: former.generation, keys: container.keys))
+        }
     }
 
     /// Posts a step of an object, for which no thread waits.

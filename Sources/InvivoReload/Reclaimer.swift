@@ -168,9 +168,8 @@ final class Reclaimer: Sendable {
     }
 
     /// For callers that hold the monitor: `former` was replaced, and no later graph has these slots.
-    /// If `isStep`, a graph of the same generation has taken its place.
     func retire(
-        _ former: Graph, _ replaced: [Cell] = [], isStep: Bool = false,
+        _ former: Graph, _ replaced: [Cell] = [],
         remembered: DeferredTable.Forgotten = DeferredTable.Forgotten()
     ) {
         let objects = replaced.flatMap { slot in
@@ -183,7 +182,7 @@ final class Reclaimer: Sendable {
         let sorted = objects.sorted { $0.sequence > $1.sequence }
         state.held { state in
             state.retired.append(
-                former.generation, order: former.order, isStep: isStep, former, at: UnsafeRawPointer(former.raw),
+                former.generation, order: former.order, former, at: UnsafeRawPointer(former.raw),
                 objects: sorted, remembered: remembered, names: names)
         }
     }
@@ -208,7 +207,12 @@ final class Reclaimer: Sendable {
                 // Generations that only need a further barrier end together with the others, in one order.
                 let last = state.retired.mayEnd(readers)
                 if attempt < Self.mostBarriers, last > newest { return (last, RetiredGenerations.Ended()) }
-                return (nil, state.retired.end(readers, upTo: newest, overtaken: takeOvertaken(state.retired)))
+                return (
+                    nil,
+                    state.retired.end(
+                        readers, upTo: newest, current: container.current.held.generation,
+                        overtaken: takeOvertaken(state.retired))
+                )
             }
             ended = all
             guard let later else { break }
@@ -348,6 +352,8 @@ final class Reclaimer: Sendable {
 
     /// For close: all former generations, and the objects that were built for them.
     func takeAll() -> (former: RetiredGenerations.Ended, overtaken: [BuildRecords.Outdated]) {
-        state.locked { ($0.retired.takeAll(), container.builds.takeOutdated()) }
+        state.locked {
+            ($0.retired.takeAll(current: container.current.held.generation), container.builds.takeOutdated())
+        }
     }
 }

@@ -238,7 +238,7 @@ extension Reloader {
     /// Returns a planner over the current generation. By the thread that has the turn.
     func planner() -> Planner {
         let graph = container.currentGraph()
-        let live = LiveRuntime(container, graph, targets, ramps)
+        let live = LiveRuntime(container, graph, targets, moving: ramps.blocks)
         return Planner(
             before: generations.snapshot, graph: graph, names: container.names, observed: live, registrations: live,
             declare: {
@@ -322,7 +322,7 @@ extension Reloader {
         let changed = ChangedObjects(
             plan, former, next, container, types: subjects.types, objects: subjects.objects)
         generations.publish(plan, layers, next)
-        ramps.begin(plan.store.moving, findings.moving, changed: plan.tuned)
+        ramps.begin(plan.findings.moving)
         announcer.phases.tell(
             .committed, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         prepared.warnings += commit.callKept(plan)

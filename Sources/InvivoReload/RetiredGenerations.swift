@@ -60,8 +60,6 @@ public struct RetiredGenerations {
 
     /// In their order.
     public private(set) var generations: [Generation] = []
-    /// The number of the last generation that another one has replaced.
-    private var last: UInt64?
     /// Name tables that were replaced by larger ones. A reader of any former generation may be searching one, so these wait for
     /// all readers that began before.
     private var names: [(epoch: UInt64, table: KeyTable.Outgrown)] = []
@@ -76,10 +74,9 @@ public struct RetiredGenerations {
     /// The epoch of the newest.
     public var newest: UInt64 { max(generations.last?.epoch ?? 0, names.last?.epoch ?? 0) }
 
-    /// Adds the graph that was just replaced, by one of another generation or, if `isStep`, of the same one. `order` is by default the
-    /// number.
+    /// Adds the graph that was just replaced. `order` is by default the number.
     public mutating func append(
-        _ number: UInt64, order: UInt64? = nil, isStep: Bool = false, _ graph: AnyObject,
+        _ number: UInt64, order: UInt64? = nil, _ graph: AnyObject,
         at address: UnsafeRawPointer, objects: [ReplacedObject],
         remembered: DeferredTable.Forgotten = DeferredTable.Forgotten(), names: [KeyTable.Outgrown] = []
     ) {
@@ -88,7 +85,6 @@ public struct RetiredGenerations {
             Generation(
                 number: number, order: order, address: address, graph: graph, since: monotonicNow(), objects: objects,
                 remembered: remembered))
-        if !isStep { last = number }
         self.names += names.map { (order + 1, $0) }
     }
 
@@ -99,9 +95,10 @@ public struct RetiredGenerations {
     }
 
     /// Removes the generations up to the epoch `newest` that nobody reads, and the objects that end with them. `overtaken` are objects
-    /// of slots that were replaced while they were built.
-    public mutating func end(_ readers: Readers.Inside, upTo newest: UInt64, overtaken: [ReplacedObject] = []) -> Ended
-    {
+    /// of slots that were replaced while they were built, and `current` the number of the current generation.
+    public mutating func end(
+        _ readers: Readers.Inside, upTo newest: UInt64, current: UInt64 = .max, overtaken: [ReplacedObject] = []
+    ) -> Ended {
         var ended = Ended()
         let over = generations.filter { $0.epoch <= newest && !readers.mayRead($0.address, $0.epoch) }
         if !over.isEmpty {
@@ -112,10 +109,10 @@ public struct RetiredGenerations {
             let before = ended.objects.count
             for object in generation.objects { pass(object, before: generation.order, &ended) }
             ended.generations.append((generation, ended.objects.count - before))
-            guard let last, generation.number <= last, ended.numbers.last != generation.number,
-                !generations.contains(where: { $0.number == generation.number })
-            else { continue }
-            ended.numbers.append(generation.number)
+            let isLast = !generations.contains { $0.number == generation.number }
+            if isLast, generation.number < current, ended.numbers.last != generation.number {
+                ended.numbers.append(generation.number)
+            }
         }
         for object in overtaken { pass(object, before: object.last == .max ? .max : object.last + 1, &ended) }
         let free = names.prefix { $0.epoch <= newest && $0.epoch < readers.oldest }.count
@@ -138,10 +135,10 @@ public struct RetiredGenerations {
     mutating func warnLater(_ age: UInt64) { if !generations.isEmpty { generations[0].warnsAfter = 2 * age } }
 
     /// Removes all of it: for close, when no reader is left.
-    public mutating func takeAll() -> Ended {
+    public mutating func takeAll(current: UInt64 = .max) -> Ended {
         defer { self = RetiredGenerations() }
         return Ended(
             generations: generations.map { ($0, $0.objects.count) }, objects: objects,
-            numbers: Set(generations.map(\.number)).filter { $0 <= last ?? 0 }.sorted(), names: names.map(\.table))
+            numbers: Set(generations.map(\.number)).filter { $0 < current }.sorted(), names: names.map(\.table))
     }
 }

@@ -27,8 +27,7 @@ public struct RuntimeStatus: Sendable {
     public var step: UInt64 = 0
     /// The number of blocks and objects with properties that move.
     public var moving = 0
-    public var reloads: UInt64 = 0
-    public var failures: UInt64 = 0
+    public var counts: (reloads: UInt64, failures: UInt64) = (0, 0)
     public var lastError: Failure?
     /// The reload that runs, and what it does; nil without one.
     public var running: String?

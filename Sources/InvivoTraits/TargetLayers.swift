@@ -127,7 +127,7 @@ public final class TargetLayers: Configuration {
             }
             throw failure
         }
-        if moves, !Tuning.runs(of: object).isEmpty { Tuning.onMoving?(type.container, object) }
+        if moves, object.pointee.key > 0 { Tuning.onMoving?(type.container, object, object.pointee.key - 1) }
     }
 
     /// The block that these layers give over the definition's base values. Properties that move have the value of this moment.

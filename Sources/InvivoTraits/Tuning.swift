@@ -162,12 +162,12 @@ public final class Tuning: PropertyCover {
 
     // MARK: moving
 
-    /// Called for a new object whose properties move. Set once, by the first runtime.
-    public static var onMoving: (@Sendable (Container, Record) -> Void)? {
+    /// Called for an object whose properties may move, with its key, in its domain. Set once, by the first runtime.
+    public static var onMoving: (@Sendable (Container, Record, UInt32) -> Void)? {
         get { moving.function }
         set { if let newValue { moving.set(newValue) } }
     }
-    private static let moving = SetOnce<@Sendable (Container, Record) -> Void>()
+    private static let moving = SetOnce<@Sendable (Container, Record, UInt32) -> Void>()
 
     /// The movements of an object's properties that have not ended.
     public static func runs(of record: Record) -> [RampRun] {

@@ -13,7 +13,7 @@ import Testing
     private struct Instances: Observed {
         var held: Set<UInt32> = []
         func isHeld(_ id: UInt32) -> Bool { held.contains(id) }
-        func runs(_ id: UInt32) -> Ramps.Runs { [:] }
+        func runs(_ id: UInt32) -> [Int: RampRun] { [:] }
         func isBuilding(_ id: UInt32) -> Bool { false }
         func sharedObject(_ id: UInt32) -> UInt64 { 0 }
         func objects(_ id: UInt32) -> [UInt64] { [] }

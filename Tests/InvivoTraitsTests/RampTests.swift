@@ -23,7 +23,8 @@ import Testing
     @Test func integersAreRoundedAndStayInOrder() throws {
         let ends: [(Value, Value)] = [
             (.int64(.min), .int64(.max)), (.int64(.max), .int64(.min)), (.uint64(0), .uint64(.max)),
-            (.uint64(.max), .uint64(0)), (.int8(-3), .int8(3)), (.int64(1 << 53), .int64(1 << 53 + 7)), (.uint8(9), .uint8(2)),
+            (.uint64(.max), .uint64(0)), (.int8(-3), .int8(3)), (.int64(1 << 53), .int64(1 << 53 + 7)),
+            (.uint8(9), .uint8(2)),
         ]
         for (start, end) in ends {
             let run = try #require(movement(start, end, over: 1000))
@@ -70,7 +71,9 @@ import Testing
     @Test func randomWaysEndExactly() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<2000 {
-            let (start, end) = (Double.random(in: -1e300...1e300, using: &random), Double.random(in: -1...1, using: &random))
+            let (start, end) = (
+                Double.random(in: -1e300...1e300, using: &random), Double.random(in: -1...1, using: &random)
+            )
             guard let run = movement(.double(start), .double(end)) else { continue }
             run.begin(at: 7)
             guard case .double(let middle) = run.value(at: 5_000_007) else {

@@ -411,7 +411,12 @@ class Statements(Expectations, History):
         here = world.world
         # Files are read by statements alone.
         made = self.runtimes[name] = invivo.Runtime(
-            inject_marked=marked, history=history, environment_prefix=prefix, quiet=3600, settle_max=3600, ramp_tick="manual"
+            inject_marked=marked,
+            history=history,
+            environment_prefix=prefix,
+            quiet=3600,
+            settle_max=3600,
+            ramp_tick="manual",
         )
 
         def reloaded(report: invivo.Report) -> None:
