@@ -113,14 +113,13 @@ extension TraitType.Field {
 
 /// The reversal of one application of a trait.
 ///
-/// The closure may capture the instance, which is not Sendable. It is called where the object belongs, as the function that
-/// created it.
+/// The closure may capture values that are not Sendable. It is called where the object belongs, as the function that created it.
 final class TraitReversal: @unchecked Sendable {
-    private let body: () throws -> Void
+    private let body: (Object) throws -> Void
 
-    init(_ body: @escaping () throws -> Void) { self.body = body }
+    init(_ body: @escaping (Object) throws -> Void) { self.body = body }
 
-    func run() throws { try body() }
+    func run(_ object: Object) throws { try body(object) }
 }
 
 /// A trait type as the C side holds it. Immutable, as its one subclass is.
@@ -195,10 +194,12 @@ private final class HeldReversal: Sendable {
 
     static let revert:
         @convention(c) (invivo_object, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, ErrorOut?) -> invivo_status =
-            { _, _, data, error in
+            { target, _, data, error in
                 guard let data else { return InvivoError.Code.internal.rawValue }
                 let held = Unmanaged<HeldReversal>.fromOpaque(data).takeUnretainedValue()
-                return answering(held.core.table, error) { try held.reversal.run() }
+                return answering(held.core.table, error) {
+                    try held.reversal.run(try Object(holding: target, held.core, .component))
+                }
             }
 }
 

@@ -110,18 +110,23 @@ public struct TraitType<Fields: Sendable>: Sendable {
     ///
     ///     $0.apply(to: Voice.self) { voice, boost in
     ///         voice.gain += boost.by
-    ///         return { voice.gain -= boost.by }
+    ///         return { voice in voice.gain -= boost.by }
     ///     }
     ///
     /// Both run where the object belongs, during a commit, and cannot wait for reloads. If `body` throws, the values that it has
-    /// set by `Object.set` are put back. Without another target, the type accepts this class.
+    /// set by `Object.set` are put back. The reversal receives the instance, and should not capture it: the runtime keeps the
+    /// reversal as long as the object. `Object.self` stands for objects of any language. Without another target, the type
+    /// accepts this class.
     public mutating func apply<Instance: AnyObject & SendableMetatype>(
-        to type: Instance.Type, _ body: @escaping @Sendable (Instance, Fields) throws -> () throws -> Void
+        to type: Instance.Type,
+        _ body: @escaping @Sendable (Instance, Fields) throws -> (Instance) throws -> Void
     ) {
         if targets.isEmpty { target(type) }
         apply = { object, fields in
-            TraitReversal(
-                try body(try object.core.value(of: object.handle, as: Instance.self, .component), fields))
+            let reversal = try body(try object.core.value(of: object.handle, as: Instance.self, .component), fields)
+            return TraitReversal { object in
+                try reversal(try object.core.value(of: object.handle, as: Instance.self, .component))
+            }
         }
     }
 

@@ -91,9 +91,9 @@ static invivo::trait<boost> boosts(const std::shared_ptr<int> &counted) {
     return invivo::trait<boost>("synth.Boost").field<&boost::by>("by").apply<voice>([counted](voice &target, const boost &fields) {
         applied++;
         target.gain += fields.by;
-        return [&target, by = fields.by, counted] {
+        return [by = fields.by, counted](voice &one) {
             reverted++;
-            target.gain -= by;
+            one.gain -= by;
         };
     });
 }

@@ -64,10 +64,13 @@ extension SwiftAPI {
                 let missing = failure { try tell(runtime, "traits: { synth.lead: [synth.Duck: {}] }") }
                 #expect(missing.description.contains("the field 'amount' of the trait 'synth.Duck' is missing"))
                 let refused = failure {
-                    try tell(runtime, "traits:\n  synth.lead:\n    - synth.Duck:\n        amount: 1\n        steps: 3\n")
+                    try tell(
+                        runtime, "traits:\n  synth.lead:\n    - synth.Duck:\n        amount: 1\n        steps: 3\n")
                 }
                 #expect(refused.line == 5 && refused.description.contains("three steps"))
-                let other = failure { try tell(runtime, "traits: { synth.lead: [synth.Duck: { amount: 1, steps: 4 }] }") }
+                let other = failure {
+                    try tell(runtime, "traits: { synth.lead: [synth.Duck: { amount: 1, steps: 4 }] }")
+                }
                 #expect(other.cause?.code == .range)
                 #expect(failure { try tell(runtime, "traits: { synth.lead: [synth.Duck: { amount: 2 }] }") }.line == 1)
                 #expect(lead.gain == 0.5)
@@ -86,7 +89,7 @@ extension SwiftAPI {
                     $0.apply(to: Voice.self) { voice, boost in
                         calls.withLock { $0.append("apply \(boost.by)") }
                         voice.gain += boost.by
-                        return {
+                        return { voice in
                             calls.withLock { $0.append("revert \(boost.by)") }
                             voice.gain -= boost.by
                         }
@@ -141,7 +144,7 @@ extension SwiftAPI {
                             $0.field("by", \.by)
                             $0.apply(to: Voice.self) { voice, boost in
                                 voice.gain += boost.by * factor
-                                return { voice.gain -= boost.by * factor }
+                                return { $0.gain -= boost.by * factor }
                             }
                         })
                 }
@@ -167,7 +170,7 @@ extension SwiftAPI {
                 kept = token
                 _ = try lead(runtime)
                 let described = TraitType("synth.Held", Boost()) {
-                    $0.apply(to: Voice.self) { _, _ in { withExtendedLifetime(token) {} } }
+                    $0.apply(to: Voice.self) { _, _ in { _ in withExtendedLifetime(token) {} } }
                 }
                 try runtime.addTrait(described)
                 try tell(runtime, "traits: { synth.lead: [synth.Held: {}] }")

@@ -41,8 +41,8 @@ struct no_fields {};
 
 namespace detail INVIVO_LOCAL {
 
-/// Takes one application of a trait back.
-using trait_reversal = std::function<void()>;
+/// Takes one application of a trait back. The object is borrowed.
+using trait_reversal = std::function<void(const object &)>;
 
 /// The functions of a trait type, and how they read their fields.
 template <typename Fields> struct trait_functions {
@@ -96,19 +96,36 @@ template <typename Fields> struct trait_thunks {
             reversal->destroy = [](void *kept) { delete static_cast<trait_reversal *>(kept); };
         });
     }
-    static invivo_status revert(invivo_object, void *, void *kept, invivo_error **failed) noexcept {
-        return guarded(failed, [&] { (*static_cast<trait_reversal *>(kept))(); });
+    static invivo_status revert(invivo_object target, void *, void *kept, invivo_error **failed) noexcept {
+        return guarded(failed, [&] { (*static_cast<trait_reversal *>(kept))(object::retained(target)); });
     }
     static void destroy(void *data) noexcept { delete static_cast<held *>(data); }
 };
 
-/// Calls a function that returns a reversal, or nothing.
-template <typename Call> trait_reversal reversal_of(Call &&call) {
+template <typename F> struct is_function_object : std::false_type {};
+template <typename F> struct is_function_object<std::function<F>> : std::true_type {};
+
+/// Calls a function that returns a reversal, or nothing. The reversal takes the instance, the object or nothing.
+template <typename T, typename Call> trait_reversal reversal_of(Call &&call) {
     if constexpr (std::is_void_v<decltype(call())>) {
         call();
         return {};
     } else {
-        return trait_reversal(call());
+        auto back = call();
+        using reversal = decltype(back);
+        if constexpr (is_function_object<reversal>::value) {
+            if (!back) return {};
+        }
+        return [back = std::move(back)](const object &target) mutable {
+            (void)target;
+            if constexpr (std::is_invocable_v<reversal &>) {
+                back();
+            } else if constexpr (std::is_invocable_v<reversal &, const object &>) {
+                back(target);
+            } else {
+                back(*instance_of<T>(target.raw()));
+            }
+        };
     }
 }
 
@@ -159,24 +176,25 @@ public:
         edit().layers = std::move(function);
         return *this;
     }
-    /// Sets the function that changes an object. It gets a `const object &` and a `const Fields &`, and returns its reversal,
-    /// a function without parameters. If it returns nothing or an empty std::function, the values that it has set by
-    /// `object::set` are put back instead.
+    /// Sets the function that changes an object. It gets a `const object &` and a `const Fields &`, and returns its reversal, a
+    /// function of the same object, or without parameters. If it returns nothing or an empty std::function, the values that
+    /// it has set by `object::set` are put back instead. The runtime keeps the reversal as long as the object, so it must not
+    /// hold a lease of it.
     template <typename F> INVIVO_LOCAL trait &apply(F function) {
         edit().apply = [kept = std::move(function)](const object &target, const Fields &fields) {
-            return detail::reversal_of([&] { return kept(target, fields); });
+            return detail::reversal_of<void>([&] { return kept(target, fields); });
         };
         return *this;
     }
     /// Sets the function that changes an instance of T. It gets a `T &` and a `const Fields &`, or also the object, as
-    /// `const object &, T &, const Fields &`. Without another target, the type accepts T.
+    /// `const object &, T &, const Fields &`. The reversal may take a `T &`. Without another target, the type accepts T.
     template <typename T, typename F> INVIVO_LOCAL trait &apply(F function) {
         edit().apply = [kept = std::move(function)](const object &target, const Fields &fields) {
             T &instance = *detail::instance_of<T>(target.raw());
             if constexpr (std::is_invocable_v<const F &, const object &, T &, const Fields &>) {
-                return detail::reversal_of([&] { return kept(target, instance, fields); });
+                return detail::reversal_of<T>([&] { return kept(target, instance, fields); });
             } else {
-                return detail::reversal_of([&] { return kept(instance, fields); });
+                return detail::reversal_of<T>([&] { return kept(instance, fields); });
             }
         };
         default_target_ = detail::name_of<T>();
