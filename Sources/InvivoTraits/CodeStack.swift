@@ -26,7 +26,7 @@ final class CodeStack {
         /// Adds the path and the source location of a trait to a failure of its code.
         func located(_ failure: Failure, _ application: CodeApplication, _ what: String) -> Failure {
             var located = Failure(
-                failure.code, "the trait '\(application.type.name)' \(what): \(failure.message)",
+                failure.code, "the trait '\(application.type.name)' \(what)",
                 path: key.isEmpty ? application.path : "\(key).\(application.type.name)",
                 at: application.location.location, cause: failure)
             located.others = failure.others

@@ -179,6 +179,31 @@ def test_wiring_in_python(tmp_path: Path) -> None:
     says([sys.executable, "sample.py"], tmp_path, r"sample\.py:\d+: synth\.beat\.rade: .* it has rate", environment)
 
 
+TRAITS = r"^tuning\.yaml:1:\d+: .*synth\.Duck\.amount: 2 is outside 0\.\.\.1$"
+
+
+def test_traits_in_c(tmp_path: Path) -> None:
+    (tmp_path / "sample.c").write_text(sample("c", "docs/traits.md"))
+    says(compile_with(["cc", "-std=gnu11"], "sample.c", tmp_path), tmp_path, TRAITS, document="docs/traits.md")
+
+
+def test_traits_in_cpp(tmp_path: Path) -> None:
+    (tmp_path / "sample.cpp").write_text(sample("cpp", "docs/traits.md"))
+    compiler = ["c++", "-std=c++17", "-Wno-missing-field-initializers"]
+    says(compile_with(compiler, "sample.cpp", tmp_path), tmp_path, TRAITS, document="docs/traits.md")
+
+
+def test_traits_in_swift(tmp_path: Path) -> None:
+    program = swift_program(sample("swift", "docs/traits.md"), tmp_path)
+    says([str(program)], tmp_path, TRAITS, document="docs/traits.md")
+
+
+def test_traits_in_python(tmp_path: Path) -> None:
+    (tmp_path / "sample.py").write_text(sample("python", "docs/traits.md"))
+    environment = {"PYTHONPATH": str(ROOT / "bindings" / "python"), "INVIVO_LIBRARY": str(library())}
+    says([sys.executable, "sample.py"], tmp_path, TRAITS, environment, document="docs/traits.md")
+
+
 def swift_program(text: str, tmp_path: Path) -> Path:
     """Builds a package with the sample, and returns its program."""
     package = tmp_path / "Sample"

@@ -26,7 +26,7 @@ INVIVO_EXTERN_C_BEGIN
  * `check` and `layers` run as rules do (rule.h): on a thread of the runtime, without locks held, within `rule_timeout_ms`
  * for all of them in a change set. They must be pure functions of the fields, must not wait, and must not call the runtime,
  * except for the invivo_layers_... functions in `layers`. `apply` and the reversal run in the domain of the object, during
- * the commit, within its time limit. They cannot wait for reloads: such calls fail with INVIVO_E_IN_CALLBACK.
+ * the commit, within its time limit. They cannot wait for reloads: such calls fail with INVIVO_E_WOULD_WAIT.
  *
  * Adding a type under the name of another one replaces it: each application of the former type is reversed by the former
  * type, and the new one is applied, in one commit. Removing a type reverses its applications. Spec files that use a

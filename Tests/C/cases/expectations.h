@@ -25,7 +25,9 @@ STATEMENT(log_in_any_order) { /* both sides sorted */
     part sorted[64];
     for (size_t i = 1; i < count && i <= 64; i++) {
         size_t place = i - 1;
-        for (; place > 0 && strcmp(sorted[place - 1].text, words[i].text) > 0; place--) sorted[place] = sorted[place - 1];
+        char text[128];
+        snprintf(text, sizeof text, "%s", event_of(&words[i]));
+        for (; place > 0 && strcmp(event_of(&sorted[place - 1]), text) > 0; place--) sorted[place] = sorted[place - 1];
         sorted[place] = words[i];
     }
     pthread_mutex_lock(&world_lock);

@@ -168,7 +168,63 @@ static void add_group(const twin *twin, invivo_changes changes, int group, const
     }
 }
 
-/* The traits of one key: a value, relative layers, a condition, and traits that all documents inherit from each other. */
+/* Trait types: one declares layers, the other runs code. What they do depends on their version. */
+enum { VERSIONS = 3 };
+static const int versions[VERSIONS + 1] = {0, 1, 2, 3};
+static _Atomic int applications; /* without an end of their reversals */
+typedef struct application { int serial, version; } application;
+static invivo_status declare_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers, void *user_data,
+                                    invivo_error **error) {
+    double by = (double)values[0].as.signed_integer;
+    invivo_value fifty = invivo_int64(50);
+    (void)fields, (void)count;
+    if (falls()) return fail("a declaration of layers fails on purpose", error);
+    switch (*(const int *)user_data) {
+    case 1: return invivo_layers_scale(layers, "level", by, error);
+    case 2: return invivo_layers_offset(layers, "level", 10 * by, error);
+    default: {
+        invivo_status status = invivo_layers_set(layers, "level", &fifty, error);
+        return status ? status : invivo_layers_offset(layers, "level", by, error);
+    }
+    }
+}
+static invivo_status reverse_code(invivo_object target, void *instance, void *data, invivo_error **error) {
+    const application *self = data;
+    part *one = instance;
+    (void)target, (void)error;
+    if (one->serial != self->serial || seen[one->serial].has_ended) disagree(SETUPS_DIFFER, "the trait of another object is reversed (serial %d)", self->serial);
+    one->level -= 1000 * self->version;
+    return INVIVO_OK;
+}
+static void forget_code(void *data) {
+    applications--;
+    free(data);
+}
+static invivo_status apply_code(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                                invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    part *one = instance;
+    (void)target, (void)fields, (void)values, (void)count;
+    if (falls()) return fail("a trait fails on purpose", error);
+    application *self = malloc(sizeof *self);
+    *self = (application){one->serial, *(const int *)user_data};
+    one->level += 1000 * self->version;
+    applications++;
+    reversal->revert = reverse_code, reversal->data = self, reversal->destroy = forget_code;
+    return INVIVO_OK;
+}
+static const char *trait_type_names[TRAIT_TYPES] = {"t.Layers", "t.Code"};
+static void add_trait_type(invivo_changes changes, int number, int version) {
+    static const char *const targets[] = {"Thing"};
+    static const invivo_property fields[] = {{.struct_size = sizeof(invivo_property), .name = "by", .kind = INVIVO_KIND_INT64, .initial = 2}};
+    invivo_trait trait = {.struct_size = sizeof trait, .name = trait_type_names[number], .targets = targets, .target_count = 1,
+                          .user_data = (void *)(uintptr_t)&versions[version]};
+    if (number == 0) trait.fields = fields, trait.field_count = 1, trait.layers = declare_layers;
+    else trait.apply = apply_code;
+    MUST(invivo_changes_add_trait(changes, &trait, E));
+}
+
+/* The traits of one key: a value, relative layers, a condition, traits that all documents inherit from each other, and those of the
+ * trait types. */
 static int print_trait(char *text, int level) {
     switch (level) {
     case 3: return sprintf(text, "Scale: { level: 3 }");
@@ -177,6 +233,9 @@ static int print_trait(char *text, int level) {
         return sprintf(text, "When: { config: %s, is: 1, traits: [{ Set: { level: 900 } }], otherwise: [{ Offset: { level: 1 } }] }",
                        whole_paths[0]);
     case 6: return sprintf(text, "Inherit: { traits: .base }");
+    case 7: return sprintf(text, "t.Layers: { by: 3 }");
+    case 8: return sprintf(text, "t.Layers: {} }, { t.Code: {} }, { Scale: { level: 2 }");
+    case 9: return sprintf(text, "t.Code: {} }, { t.Layers: {} }, { t.Code: {}");
     default: return sprintf(text, "Set: { level: %d }", 700 + level);
     }
 }
@@ -243,6 +302,7 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
     invivo_status status;
     bool is_covered[KEYS] = {false}, any_covered = false;
     if (!MUST(invivo_changes_open(twin->runtime, &changes, E))) return INVIVO_E_HOST;
+    for (int i = 0; i < TRAIT_TYPES; i++) if (world->versions[i]) add_trait_type(changes, i, world->versions[i]);
     for (int order = 0, done = 0; done < DOCUMENTS && order <= world->counter; order++)
         for (int i = 0; i < DOCUMENTS; i++)
             if (world->documents[i].is_there && world->documents[i].order == order) add_document(changes, i, &world->documents[i]);

@@ -112,7 +112,7 @@ static void resolve_one(void) {
 /* ---- changes ------------------------------------------------------------------------------------------------------ */
 
 /* Keys that a change set has used. */
-enum { FIRST_GROUP = KEYS + DOCUMENTS + PATHS + PROCESSORS + 1 };
+enum { FIRST_GROUP = KEYS + DOCUMENTS + PATHS + PROCESSORS + 1, FIRST_TRAIT_TYPE = FIRST_GROUP + GROUPS, ALL_USED = FIRST_TRAIT_TYPE + TRAIT_TYPES };
 static void commit_comparison(const world *next, invivo_status status, const char *text);
 
 /* A former exclusive object whose start fails during an undo stays stopped until the host starts it. */
@@ -239,11 +239,18 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             document->is_there = true;
             for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
             for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
-            for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(7);
+            for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(next->versions[0] && next->versions[1] ? 10 : 7);
             document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
         }
         trace("  document%d %s\n", number, document->is_there ? document_text(document) : "is taken away");
         add_document(changes, number, document);
+    } else if (what < 83 && with(WITH_TRAITS) && chance(50)) {
+        int number = below(TRAIT_TYPES);
+        if (used[FIRST_TRAIT_TYPE + number]) return;
+        used[FIRST_TRAIT_TYPE + number] = true;
+        next->versions[number] = 1 + below(VERSIONS);
+        trace("  version %d of %s\n", next->versions[number], trait_type_names[number]);
+        add_trait_type(changes, number, next->versions[number]);
     } else if (what < 86) {
         int path = below(PATHS);
         if (!with(WITH_CONFIG) || used[KEYS + DOCUMENTS + path]) return;
@@ -298,7 +305,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
 }
 static void change(int edits) {
     world next = now;
-    bool used[FIRST_GROUP + GROUPS] = {false};
+    bool used[ALL_USED] = {false};
     invivo_changes changes;
     invivo_error *error = NULL;
     trace("change\n");
@@ -324,11 +331,12 @@ static void first_definitions(void) {
         print_spec("define", made);
         MUST(invivo_changes_define(changes, &definition, NULL, E));
     }
+    for (int i = 0; i < TRAIT_TYPES && with(WITH_TRAITS); i++) add_trait_type(changes, i, next.versions[i] = 1 + below(VERSIONS));
     bool is_armed = arm();
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, is_armed);
 }
-/* Definitions, documents and settings are those of a former generation. Overrides and processors stay. */
+/* Definitions, documents and settings are those of a former generation. Overrides, processors and trait types stay. */
 static void roll_back(void) {
     uint64_t current = 0;
     invivo_error *error = NULL;
@@ -340,6 +348,7 @@ static void roll_back(void) {
     memcpy(next.overrides, now.overrides, sizeof next.overrides);
     memcpy(next.override_count, now.override_count, sizeof next.override_count);
     memcpy(next.processors, now.processors, sizeof next.processors);
+    memcpy(next.versions, now.versions, sizeof next.versions);
     next.counter = now.counter;
     /* The key of a processor stays. */
     for (int i = 0; i < PROCESSORS; i++)
@@ -555,6 +564,7 @@ static void run(uint64_t seed) {
     parts_made = 0;
     parts_alive = 0;
     countdown = 0;
+    applications = 0;
     failure = AGREES, arena_used = 0, lease_count = override_number = 0, place_of_host = 1;
     memset(&now, 0, sizeof now);
     for (int i = 0; i < KEPT_WORLDS; i++) kept_worlds[i].is_there = false;
@@ -591,6 +601,7 @@ static void run(uint64_t seed) {
         if (!seen[i].has_ended) disagree(LEFT_BEHIND, "an object is left after close (serial %d of %d)", i, parts_made);
         if (seen[i].is_started) disagree(STOPS_DIFFER, "an object was started and never stopped (serial %d)", i);
     }
+    if (applications) disagree(LEFT_BEHIND, "%d reversals of traits are left after close", (int)applications);
     invivo_live(&after);
     if (memcmp(&before, &after, sizeof before))
         disagree(LEFT_BEHIND, "left after close: objects %lld, callables %lld, errors %lld, graphs %lld, blocks %lld", (long long)(after.objects - before.objects),

@@ -12,7 +12,7 @@
  * are cycles of shared objects. Providers, lazies and weak references lead anywhere. The parent of a definition is an
  * earlier key too, so that inherited references follow the same rules. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
-       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, PLACES = 6,
+       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, TRAIT_TYPES = 2, PLACES = 6,
        ARGUMENTS = 3 }; /* runtime arguments are the numbers from 1 */
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
                                       "right.m0", "right.m1", "right.m2", "a.k5", "a.k6", "a.k7", "a.k8"};
@@ -57,6 +57,7 @@ typedef struct world {
     document documents[DOCUMENTS];
     int operator_says[PATHS]; /* -1 = no entry, -2 = null */
     processor processors[PROCESSORS];
+    int versions[TRAIT_TYPES]; /* of the trait types, from 1; 0 = it is not there */
     /* The members at activation of each assembly or mount; single members may have changed since. */
     /* The targets of lookups by type, by position: a key, or -1. */
     int bound[KEYS][PLACES];

@@ -82,6 +82,8 @@ extension CaseRun {
                 }
             }
         case "unrequire": try change { try $0.removeRule(try name(1)) }
+        case "trait": try change { try addTrait($0, words) }
+        case "untrait": try change { try $0.removeTrait(try name(1)) }
         case "converter":
             try runtime().addConverter(try name(1)) { text -> Int64 in
                 guard !text.isEmpty else {

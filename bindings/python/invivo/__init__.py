@@ -81,6 +81,7 @@ from ._runtime.changes import Changes
 from ._runtime.current import current, former, set_default
 from ._runtime.overrides import Override
 from ._runtime.runtime import Runtime, attach, live
+from ._runtime.traits import Trait
 from ._services.config import ConfigObserver
 from ._services.documents import Source, Target
 from ._services.graph import (
@@ -98,6 +99,7 @@ from ._services.graph import (
 from ._services.pools import Pool
 from ._services.reports import Cause, Change, Notice, Observer, Phases, Progress, Ready, Reloads, Report
 from ._services.settings import LogLevel, RuntimeOptions
+from ._services.traits import Layers
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
 from ._values.foreign import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
@@ -197,6 +199,7 @@ __all__ = [
     "Int64",
     "InternalError",
     "Kept",
+    "Layers",
     "Lazy",
     "LogLevel",
     "MethodError",
@@ -246,6 +249,7 @@ __all__ = [
     "StopError",
     "Target",
     "TooLargeError",
+    "Trait",
     "Type",
     "UInt8",
     "UInt16",

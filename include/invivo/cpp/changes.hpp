@@ -8,6 +8,7 @@
 #include "processor.hpp"
 #include "rule.hpp"
 #include "source.hpp"
+#include "trait.hpp"
 #include "wiring.hpp"
 
 namespace invivo {
@@ -267,6 +268,15 @@ public:
     }
     changes &remove_rule(c_text name) {
         detail::checked([&](invivo_error **e) { return invivo_changes_remove_rule(raw_, name, e); });
+        return *this;
+    }
+    /// Adds a trait type, or replaces the one with the same name. See trait.hpp.
+    template <typename Fields> INVIVO_LOCAL changes &add_trait(const trait<Fields> &what) {
+        what.add(raw_);
+        return *this;
+    }
+    changes &remove_trait(c_text name) {
+        detail::checked([&](invivo_error **e) { return invivo_changes_remove_trait(raw_, name, e); });
         return *this;
     }
     /// Drops the shared instances of a key. INVIVO_RESET_DEPENDENCIES: also their dependencies. `reset_scope` drops

@@ -52,6 +52,9 @@ public:
         changes(raw_).add_rule(name, inputs, std::move(function)).commit();
     }
     void remove_rule(c_text name) const { changes(raw_).remove_rule(name).commit(); }
+    /// Adds or replaces a trait type, as a reload. See trait.hpp.
+    template <typename Fields> INVIVO_LOCAL void add_trait(const trait<Fields> &what) const { changes(raw_).add_trait(what).commit(); }
+    void remove_trait(c_text name) const { changes(raw_).remove_trait(name).commit(); }
     void reset(c_text key, uint32_t flags = 0) const { changes(raw_).reset(key, flags).commit(); }
     /// Registers a scope. `find` returns the scope instance of the calling code, 0 = none.
     void scope(const std::string &name, std::function<uint64_t()> find, scope_listener keep = {}, scope_listener drop = {}) const {

@@ -6,9 +6,10 @@ Nothing here calls the library.
 from __future__ import annotations
 
 import dataclasses
+import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
 from .. import _generated as c
 from ..errors import ArgumentError
@@ -71,6 +72,23 @@ class Tunable:
         setattr(owner, name, self.initial)
 
 
+@typing.overload
+def tunable(
+    initial: types.EllipsisType,
+    *,
+    min: float | None = None,
+    max: float | None = None,
+    unit: str | None = None,
+    step: float | None = None,
+    choices: Sequence[str] | Mapping[str, int] | None = None,
+    text: str | None = None,
+    was: str | Sequence[str] = (),
+    restart: bool = False,
+    read_only: bool = False,
+) -> Any: ...
+
+
+@typing.overload
 def tunable(
     initial: T,
     *,
@@ -83,7 +101,22 @@ def tunable(
     was: str | Sequence[str] = (),
     restart: bool = False,
     read_only: bool = False,
-) -> T:
+) -> T: ...
+
+
+def tunable(
+    initial: Any,
+    *,
+    min: float | None = None,
+    max: float | None = None,
+    unit: str | None = None,
+    step: float | None = None,
+    choices: Sequence[str] | Mapping[str, int] | None = None,
+    text: str | None = None,
+    was: str | Sequence[str] = (),
+    restart: bool = False,
+    read_only: bool = False,
+) -> Any:
     """Declares an attribute that specs may change while the program runs.
 
     Specs may change no other attribute: annotated ones, fields of dataclasses and models, and properties are set by
@@ -95,7 +128,7 @@ def tunable(
     ``min`` and ``max`` are inclusive. ``step`` is a hint for editors. ``unit`` allows a spec to contain ``1.2 kHz``.
     ``choices`` are the allowed names, ``was`` are former names. ``restart``: a new value takes effect when the object
     is created again. In a spec the value of a ``bytes`` attribute is base64. In the class the attribute is the plain
-    initial value.
+    initial value. ``...`` is for a field of a `Trait` that a spec must give.
     """
     if min is not None and max is not None and not min < max:
         raise ArgumentError(f"tunable: min ({min}) must be less than max ({max})")
@@ -105,8 +138,7 @@ def tunable(
     if pairs and isinstance(initial, str) and initial not in dict(pairs):
         raise ArgumentError(f"tunable: the initial value {initial!r} is not among the choices {', '.join(dict(pairs))}")
     former = (was,) if isinstance(was, str) else tuple(was)
-    made = Tunable(initial, min, max, unit, step, pairs, text, former, restart, read_only)
-    return cast(T, made)
+    return Tunable(initial, min, max, unit, step, pairs, text, former, restart, read_only)
 
 
 @dataclasses.dataclass(frozen=True)

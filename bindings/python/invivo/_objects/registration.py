@@ -16,7 +16,7 @@ from .._declarations.changes import whole_flags
 from .._native import callbacks, strings
 from .._values import conversion
 from .._values.foreign import Object
-from ..errors import Error, ExistsError
+from ..errors import ArgumentError, Error, ExistsError
 from . import instances
 from .instances import MethodItem, PropertyItem, TypeItem
 from .objects import Objects
@@ -77,27 +77,66 @@ def parameter_table(types: Types, parameters: Sequence[Parameter]) -> Any:
     return array
 
 
-class _Tables:
-    """The C tables of a description. They live while the registration runs; the library copies them."""
+class PropertyTables:
+    """The C tables of properties. They live while a registration runs; the library copies them."""
+
+    def __init__(self, core: Objects) -> None:
+        self._core = core
+        self._held: list[Any] = []
+        self._packer = conversion.Packer(core)
+
+    def text(self, text: str | None) -> bytes | None:
+        return None if text is None else text.replace("\0", " ").encode("utf-8", "replace")
+
+    def names(self, names: Sequence[str]) -> tuple[Any, int]:
+        array = (ctypes.c_char_p * len(names))(*(strings.name_bytes(name) for name in names))
+        self._held.append(array)
+        return array, len(names)
+
+    def describe(self, slot: c.invivo_property, prop: Property) -> None:
+        """Describes the values of a property, but not how it is read and set."""
+        tunable = prop.tunable
+        slot.struct_size = ctypes.sizeof(slot)
+        slot.name = strings.name_bytes(prop.name)
+        slot.kind = prop.hint.kind
+        initial = getattr(tunable.initial, "name", tunable.initial) if prop.hint.choices else tunable.initial
+        if isinstance(initial, (bool, int, float, str)) and prop.hint.kind != c.INVIVO_KIND_ANY:
+            if isinstance(initial, (bool, int)) and not prop.hint.choices:
+                initial = bool(initial) if prop.hint.kind == c.INVIVO_KIND_BOOL else int(initial)
+            value = self._packer.value(initial, prop.hint.kind)
+            self._held.append(value)
+            slot.initial_value = ctypes.pointer(value)
+        slot.min, slot.max = bounds(tunable, prop.hint.kind)
+        slot.step = tunable.step or 0
+        slot.unit, slot.text = self.text(tunable.unit), self.text(tunable.text)
+        choices = (c.invivo_choice * len(prop.hint.choices))()
+        for choice, (name, number) in zip(choices, prop.hint.choices, strict=True):
+            choice.name, choice.number = strings.name_bytes(name), number
+        self._held.append(choices)
+        slot.choices, slot.choice_count = choices, len(choices)
+        slot.was, slot.was_count = self.names(tunable.was)
+
+
+class _Tables(PropertyTables):
+    """The C tables of a description."""
 
     def __init__(self, item: TypeItem) -> None:
-        self._core, self._record, self._members = item.core, item.record, item.members
+        super().__init__(item.core)
+        self._record, self._members = item.record, item.members
         self._types = item.core.types
-        self._held: list[Any] = []
-        self._packer = conversion.Packer(item.core)
 
     def options(self, name: str) -> c.invivo_type_options:
         described = self._record.description
         options = c.invivo_type_options()
         options.struct_size = ctypes.sizeof(options)
         options.name = strings.name_bytes(name)
-        options.text = self._text(described.text)
+        options.text = self.text(described.text)
         names = [self._types.name_of(each) for each in described.supertypes if each.__module__ != "builtins"]
         names += self._types.generics_of(described.cls)
         if self._record.is_managed:
             names.insert(0, self._types.name_of(described.cls))
             options.lookup_name = strings.name_bytes(names[0])
-        options.supertypes, options.supertype_count = self._names(names)
+        options.supertypes, options.supertype_count = self.names(names)
         options.concurrency = c.INVIVO_SHARED if described.shared else c.INVIVO_CONFINED
         if not described.shared:
             options.domain = self._core.domain
@@ -184,46 +223,22 @@ class _Tables:
             target.reference = strings.name_bytes(self._types.query(inner.of))
         return found
 
-    def _text(self, text: str | None) -> bytes | None:
-        return None if text is None else text.replace("\0", " ").encode("utf-8", "replace")
-
-    def _names(self, names: Sequence[str]) -> tuple[Any, int]:
-        array = (ctypes.c_char_p * len(names))(*(strings.name_bytes(name) for name in names))
-        self._held.append(array)
-        return array, len(names)
-
     def _parameters(self, parameters: Sequence[Parameter]) -> tuple[Any, int]:
         array = parameter_table(self._types, parameters)
         self._held.append(array)
         return array, len(parameters)
 
     def _property(self, slot: c.invivo_property, prop: Property) -> None:
-        tunable = prop.tunable
-        slot.struct_size = ctypes.sizeof(slot)
-        slot.name = strings.name_bytes(prop.name)
-        slot.kind = prop.hint.kind
+        if prop.tunable.initial is ...:
+            cls = self._record.description.cls.__name__
+            raise ArgumentError(f"{cls}.{prop.name} has no initial value: tunable(...) is for fields of invivo.Trait")
+        self.describe(slot, prop)
         if prop.read_only:
             slot.flags |= c.INVIVO_PROPERTY_READ_ONLY
         if not prop.offered:
             slot.flags |= c.INVIVO_PROPERTY_NOT_TUNABLE
-        if tunable.restart:
+        if prop.tunable.restart:
             slot.flags |= c.INVIVO_PROPERTY_RESTART
-        initial = getattr(tunable.initial, "name", tunable.initial) if prop.hint.choices else tunable.initial
-        if isinstance(initial, (bool, int, float, str)) and prop.hint.kind != c.INVIVO_KIND_ANY:
-            if isinstance(initial, (bool, int)) and not prop.hint.choices:
-                initial = bool(initial) if prop.hint.kind == c.INVIVO_KIND_BOOL else int(initial)
-            value = self._packer.value(initial, prop.hint.kind)
-            self._held.append(value)
-            slot.initial_value = ctypes.pointer(value)
-        slot.min, slot.max = bounds(tunable, prop.hint.kind)
-        slot.step = tunable.step or 0
-        slot.unit, slot.text = self._text(tunable.unit), self._text(tunable.text)
-        choices = (c.invivo_choice * len(prop.hint.choices))()
-        for choice, (name, number) in zip(choices, prop.hint.choices, strict=True):
-            choice.name, choice.number = strings.name_bytes(name), number
-        self._held.append(choices)
-        slot.choices, slot.choice_count = choices, len(choices)
-        slot.was, slot.was_count = self._names(tunable.was)
         slot.get = instances.get.of(self._core.library)
         if not prop.read_only:
             slot.set = instances.assign.of(self._core.library)
@@ -234,7 +249,7 @@ class _Tables:
 
     def _method(self, slot: c.invivo_method, method: Method) -> None:
         slot.struct_size = ctypes.sizeof(slot)
-        slot.name, slot.text = strings.name_bytes(method.name), self._text(method.text)
+        slot.name, slot.text = strings.name_bytes(method.name), self.text(method.text)
         slot.parameters, slot.parameter_count = self._parameters(method.parameters)
         slot.result = method.result.kind
         slot.call = instances.invoke.of(self._core.library)

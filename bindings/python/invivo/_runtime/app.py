@@ -26,6 +26,7 @@ from ..errors import Error, FileError, ModuleError
 from .assembly import Assembly
 from .changes import Changes
 from .runtime import Runtime, joined
+from .traits import collected_traits
 
 
 class App:
@@ -272,7 +273,8 @@ def _give_assemblies(app: App, _: int, handle: c.invivo_runtime, changes: c.invi
 def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
     """Imports a Python file and registers its components: classes marked `component`, or as ``register`` does.
 
-    Its assemblies, those that are global names, are described, so that a manifest may activate them.
+    Its trait types are added to this runtime alone. Its assemblies, those that are global names, are described, so that
+    a manifest may activate them.
     """
     file = Path(path)
     if not file.is_file():
@@ -287,7 +289,8 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
     if beside not in sys.path:
         sys.path.insert(0, beside)  # as for a script: it may import its neighbours
     try:
-        _run(lambda: loader.exec_module(module), path)
+        with collected_traits() as traits:
+            _run(lambda: loader.exec_module(module), path)
         found = [
             each
             for each in vars(module).values()
@@ -295,16 +298,20 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
         ]
         for cls in found:
             runtime.type(cls)
+        if traits:
+            with runtime.changes() as changes:
+                for trait in traits:
+                    changes._add_trait(trait)
         register = getattr(module, "register", None)
         if callable(register):
             _run(lambda: register(runtime), path)
         assemblies = [each for name, each in vars(module).items() if _is_own(name, each)]
         if assemblies:
             runtime.describe(*assemblies)
-        if not callable(register) and not found and not assemblies:
+        if not callable(register) and not found and not assemblies and not traits:
             raise ModuleError(
                 "the module has nothing for the runtime: mark its classes with @invivo.component, give it a function "
-                "register(runtime), or an assembly as a global name",
+                "register(runtime), a subclass of invivo.Trait, or an assembly as a global name",
                 file=path,
             )
     except BaseException:

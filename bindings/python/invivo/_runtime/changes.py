@@ -21,12 +21,14 @@ from .._planning.processing import Described
 from .._services import config
 from .._services.documents import Path, Source, file_options
 from .._services.rules import Rule, rule
+from .._services.traits import TraitType, trait_type_of
 from .._state import writing
 from .._state.binding import bind, roll_back
 from .._state.contents import Activation, Contents
 from .._state.core import Core
 from .._values import conversion
 from ..errors import ArgumentError, ExistsError, NotFoundError, StaleError, within
+from .traits import Trait
 
 
 class Changes:
@@ -179,6 +181,20 @@ class Changes:
         self._open()
         library, encoded = self._core.library, strings.name_bytes(name)
         self._contents.others.append(lambda handle: library.call("changes_remove_rule", handle, encoded))
+
+    def add_trait(self, trait: builtins.type[Trait]) -> None:
+        """Adds a trait type, or replaces the one with the same name. `Trait` does so by itself for each subclass."""
+        self._add_trait(trait_type_of(trait))
+
+    def _add_trait(self, described: TraitType) -> None:
+        self._open()
+        core = self._core
+        self._contents.others.append(lambda handle: described.give(core, handle))
+
+    def remove_trait(self, trait: builtins.type[Trait] | str) -> None:
+        """Removes a trait type, by its class or name. What it did to objects is reversed."""
+        name = trait if isinstance(trait, str) else trait_type_of(trait).name
+        self._other("changes_remove_trait", strings.name_bytes(name))
 
     def mount(
         self,

@@ -29,6 +29,7 @@ from ..errors import ArgumentError
 from .changes import Changes, UnusedChanges, generation_number
 from .overrides import Override
 from .resolving import Resolving
+from .traits import Trait
 
 T = TypeVar("T")
 AnyRule = TypeVar("AnyRule", bound=Callable[..., Any])
@@ -185,6 +186,16 @@ class Changing(Resolving):
         """Removes a rule by its name, in one reload."""
         with self.changes() as changes:
             changes.remove_rule(name)
+
+    def add_trait(self, trait: builtins.type[Trait]) -> None:
+        """Adds or replaces a trait type, in one reload: see `Changes.add_trait`."""
+        with self.changes() as changes:
+            changes.add_trait(trait)
+
+    def remove_trait(self, trait: builtins.type[Trait] | str) -> None:
+        """Removes a trait type, by its class or name, in one reload."""
+        with self.changes() as changes:
+            changes.remove_trait(trait)
 
     def override(
         self, key: str | Callable[..., Any], what: Any = None, /, *, instance: Any = None, **overrides: Any

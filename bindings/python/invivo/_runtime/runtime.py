@@ -33,6 +33,7 @@ from .base import numbers
 from .changing import Changing
 from .filling import Filling
 from .observing import Observing
+from .traits import add_declared_traits, declared_traits
 
 _MISSING: Any = object()
 
@@ -155,8 +156,11 @@ class Runtime(Filling, Changing, Observing):
             core.opened(notices=(commit_begin, commit_end) if commit_begin and commit_end else None)
             Purger(core)
             paths = [watch] if isinstance(watch, (str, os.PathLike)) else list(watch or ())
-            if assemblies or paths:
+            traits = declared_traits()
+            if assemblies or paths or traits:
                 with self.changes() as changes:
+                    for trait in traits:
+                        changes._add_trait(trait)
                     changes.activate(*assemblies)
                     for path in paths:
                         changes.watch(path)
@@ -472,6 +476,7 @@ def joined(table: int, handle: c.invivo_runtime, *, in_default: bool = False) ->
         core.handle = handle
         core.opened(in_default=in_default)
         Purger(core)
+        add_declared_traits(core)
     return Runtime._around(core)
 
 

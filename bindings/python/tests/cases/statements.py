@@ -25,6 +25,7 @@ from .build import SCOPES, Description, Injections, Names, Wrong
 from .expectations import Expectations
 from .history import Hearer, History
 from .script import Case, Line, Unreadable, Word
+from .traits import trait_type
 
 STATUSES = {name: number for name, number, _ in _generated.STATUS}
 
@@ -219,6 +220,15 @@ class Statements(Expectations, History):
     def do_unrequire(self, line: Line, name: Word) -> None:
         with self.in_changes() as changes:
             changes.remove_rule(name.text)
+
+    def do_trait(self, line: Line, name: Word, kind: Word, *_: Word) -> None:
+        trait = trait_type(name.text, kind.text, line.labelled("for") or "Thing", int(line.labelled("times") or 1))
+        with self.in_changes() as changes:
+            changes.add_trait(trait)
+
+    def do_untrait(self, line: Line, name: Word) -> None:
+        with self.in_changes() as changes:
+            changes.remove_trait(name.text)
 
     # ---- assemblies --------------------------------------------------------------------------------------
 

@@ -1,0 +1,367 @@
+/* Trait types of the host crossing other operations: limits, reloads from their code, targets that end, and close.
+ * docs/rules/traits.md. */
+/* sanitize: yes */
+#include "check.h"
+
+static invivo_runtime runtime;
+typedef struct voice { double gain; } voice;
+static const invivo_property voice_properties[] = {INVIVO_FIELD(voice, gain, .initial = 1, .min = 0, .max = 100)};
+static const char *all[] = {"Voice"};
+static invivo_type voice_type;
+static int applied, reverted, dropped, destroyed;
+static void (*in_apply)(invivo_object target);
+static void (*in_revert)(void);
+
+static void destroy(void *user_data) {
+    (void)user_data;
+    __atomic_add_fetch(&destroyed, 1, __ATOMIC_SEQ_CST);
+}
+static void drop(void *data) {
+    (void)data;
+    dropped++;
+}
+static invivo_status revert(invivo_object target, void *instance, void *data, invivo_error **error) {
+    (void)target, (void)data, (void)error;
+    reverted++;
+    ((voice *)instance)->gain -= 1;
+    void (*act)(void) = in_revert;
+    in_revert = NULL;
+    if (act) act();
+    return INVIVO_OK;
+}
+static invivo_status apply(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                           invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)fields, (void)values, (void)count, (void)user_data, (void)error;
+    applied++;
+    ((voice *)instance)->gain += 1;
+    reversal->revert = revert, reversal->data = &applied, reversal->destroy = drop;
+    void (*act)(invivo_object) = in_apply;
+    in_apply = NULL;
+    if (act) act(target);
+    return INVIVO_OK;
+}
+
+static void define(const char *key, const char *type, uint32_t scope) {
+    invivo_definition definition = {.struct_size = sizeof definition, .key = key, .type_name = type, .scope = scope};
+    OK(invivo_define(runtime, &definition, NULL, E));
+}
+static invivo_object object;
+static voice *seen;
+static voice *instance_of(invivo_object of) {
+    void *instance = NULL;
+    OK(invivo_object_instance(of, voice_type, &instance, E));
+    return instance;
+}
+static void begin(uint32_t commit_timeout_ms) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.log_level = INVIVO_LOG_SILENT;
+    options.load_timeout_ms = 120000;
+    if (commit_timeout_ms) options.commit_timeout_ms = commit_timeout_ms;
+    applied = reverted = dropped = destroyed = 0;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    invivo_type_options voices = {.struct_size = sizeof voices, .name = "Voice", .size = sizeof(voice),
+                                  .properties = voice_properties, .property_count = 1};
+    OK(invivo_type_register(runtime, &voices, &voice_type, E));
+    define("synth.lead", "Voice", INVIVO_SCOPE_SINGLETON);
+    OK(invivo_resolve_name(runtime, "synth.lead", &object, E));
+    seen = instance_of(object);
+    invivo_trait trait = {.struct_size = sizeof trait, .name = "synth.Code", .targets = all, .target_count = 1, .apply = apply,
+                          .destroy = destroy};
+    OK(invivo_trait_add(runtime, &trait, E));
+}
+static void end(void) {
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(dropped, applied);
+    CHECK_EQUAL(destroyed, 1);
+}
+static invivo_status document(const char *name, const char *text, invivo_error **error) {
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_document(set, name, text, text ? strlen(text) : 0, E));
+    return invivo_changes_commit(set, error);
+}
+
+/* ---- limits ---------------------------------------------------------------------------------------------- */
+
+/* The gate: 0 closed, 1 a job has arrived, 2 open. */
+static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
+static int gate;
+static void gate_to(int state) {
+    pthread_mutex_lock(&gate_lock);
+    gate = state;
+    pthread_cond_broadcast(&gate_moved);
+    pthread_mutex_unlock(&gate_lock);
+}
+static void gate_await(int state) {
+    pthread_mutex_lock(&gate_lock);
+    while (gate < state) pthread_cond_wait(&gate_moved, &gate_lock);
+    pthread_mutex_unlock(&gate_lock);
+}
+static int gate_state(void) {
+    pthread_mutex_lock(&gate_lock);
+    int state = gate;
+    pthread_mutex_unlock(&gate_lock);
+    return state;
+}
+static void hang(void) {
+    gate_to(1);
+    gate_await(2);
+}
+static void hang_in_apply(invivo_object target) {
+    (void)target;
+    hang();
+}
+
+/* A commit on another thread, which opens the gate when it has failed. */
+typedef struct commit { const char *text; invivo_status status; char error[512]; } commit;
+static void *run_commit(void *argument) {
+    commit *self = argument;
+    invivo_error *error = NULL;
+    self->status = document("a", self->text, &error);
+    snprintf(self->error, sizeof self->error, "%s", error ? invivo_error_text(error) : "");
+    invivo_error_release(error);
+    gate_to(2);
+    return NULL;
+}
+/* Commits a text whose code hangs, until it has begun in time. This thread runs the code. */
+static void commit_that_hangs(commit *self, const char *text, bool in_reversal) {
+    for (bool began = false; !began;) {
+        pthread_t thread;
+        *self = (commit){.text = text};
+        gate_to(0);
+        if (in_reversal) in_revert = hang;
+        else in_apply = hang_in_apply;
+        CHECK(pthread_create(&thread, NULL, run_commit, self) == 0);
+        while (gate_state() < 2) {
+            uint32_t ran;
+            OK(invivo_runtime_poll(runtime, 10, &ran, E));
+        }
+        CHECK(pthread_join(thread, NULL) == 0);
+        CHECK_EQUAL(self->status, INVIVO_E_TIMEOUT);
+        began = in_reversal ? !in_revert : !in_apply;
+    }
+    in_apply = NULL, in_revert = NULL;
+    OK(invivo_runtime_poll(runtime, 0, NULL, E));
+}
+
+static void an_application_that_does_not_end_is_reversed_when_it_returns(void) {
+    begin(300);
+    commit other;
+    commit_that_hangs(&other, "traits: { synth.lead: [synth.Code: {}] }", false);
+    CHECK(strstr(other.error, "the domain 'opener' began its job and has not finished it after"));
+    CHECK_EQUAL(seen->gain, 1);
+    CHECK(applied > 0 && applied == reverted);
+    OK(document("a", "traits: { synth.lead: [synth.Code: {}] }", E));
+    CHECK_EQUAL(seen->gain, 2);
+    end();
+}
+
+static void a_reversal_that_does_not_end_is_applied_again_when_it_returns(void) {
+    begin(300);
+    OK(document("a", "traits: { synth.lead: [synth.Code: {}, Scale: { gain: 3 }] }", E));
+    CHECK_EQUAL(seen->gain, 6);
+    commit other;
+    commit_that_hangs(&other, NULL, true);
+    CHECK_EQUAL(seen->gain, 6);
+    CHECK_EQUAL(applied, reverted + 1);
+    OK(document("a", NULL, E));
+    CHECK_EQUAL(seen->gain, 1);
+    CHECK_EQUAL(applied, reverted);
+    end();
+}
+
+/* ---- calls of the runtime -------------------------------------------------------------------------------- */
+
+static int calls;
+static void reload_inside(invivo_object target) {
+    (void)target;
+    invivo_value five = invivo_int64(5);
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_configure(set, "x.y", &five, E));
+    expects_error(invivo_changes_commit(set, E), INVIVO_E_WOULD_WAIT, NULL);
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_configure(set, "x.y", &five, E));
+    OK(invivo_changes_submit(set, E));
+    calls++;
+}
+static void reload_in_reversal(void) { reload_inside((invivo_object){0}); }
+static int64_t configured(void) {
+    invivo_value value = invivo_null();
+    OK(invivo_config_read(runtime, "x.y", &value, E));
+    int64_t number = value.kind == INVIVO_KIND_INT64 ? value.as.signed_integer : 0;
+    invivo_value_clear(&value);
+    return number;
+}
+static void await_generation(uint64_t least) {
+    uint64_t generation;
+    do {
+        OK(invivo_runtime_poll(runtime, 10, NULL, E));
+        OK(invivo_runtime_generation(runtime, &generation, E));
+    } while (generation < least);
+}
+static void code_cannot_wait_for_a_reload_and_may_submit_one(void) {
+    begin(0);
+    uint64_t generation;
+    OK(invivo_runtime_generation(runtime, &generation, E));
+    calls = 0;
+    in_apply = reload_inside;
+    OK(document("a", "traits: { synth.lead: [synth.Code: {}] }", E));
+    await_generation(generation + 2);
+    CHECK_EQUAL(configured(), 5);
+    in_revert = reload_in_reversal;
+    OK(document("a", NULL, E));
+    CHECK_EQUAL(calls, 2);
+    CHECK_EQUAL(seen->gain, 1);
+    end();
+}
+
+static void resolve_inside(invivo_object target) {
+    (void)target;
+    invivo_object other;
+    OK(invivo_resolve_name(runtime, "synth.other", &other, E));
+    CHECK_EQUAL(instance_of(other)->gain, 7);
+    OK(invivo_object_release(other));
+    OK(invivo_resolve_name(runtime, "synth.many", &other, E));
+    CHECK_EQUAL(instance_of(other)->gain, 1);
+    OK(invivo_object_release(other));
+    calls++;
+}
+static void code_may_resolve_other_objects(void) {
+    begin(0);
+    define("synth.other", "Voice", INVIVO_SCOPE_LAZY_SINGLETON);
+    define("synth.many", "Voice", INVIVO_SCOPE_PROTOTYPE);
+    OK(document("b", "traits: { synth.other: [Set: { gain: 7 }] }", E));
+    calls = 0;
+    in_apply = resolve_inside;
+    OK(document("a", "traits: { synth.lead: [synth.Code: {}] }", E));
+    CHECK_EQUAL(calls, 1);
+    CHECK_EQUAL(seen->gain, 2);
+    OK(document("a", NULL, E));
+    end();
+}
+
+/* ---- targets that end ------------------------------------------------------------------------------------ */
+
+static invivo_object free_objects[2];
+static int left;
+static void release_the_other(invivo_object target) {
+    int other = free_objects[0].bits == target.bits;
+    OK(invivo_object_release(free_objects[other]));
+    free_objects[other].bits = 0;
+    left = !other;
+}
+static void release_itself(invivo_object target) {
+    int own = free_objects[1].bits == target.bits;
+    OK(invivo_object_release(free_objects[own]));
+    free_objects[own].bits = 0;
+    left = !own;
+}
+static void attach_two(void) {
+    for (int i = 0; i < 2; i++) {
+        invivo_target target;
+        OK(invivo_object_make(runtime, voice_type, NULL, 0, &free_objects[i], E));
+        OK(invivo_target_attach(free_objects[i], i ? "synth.two" : "synth.one", &target, E));
+    }
+}
+static void a_target_may_end_while_another_one_is_changed(void) {
+    begin(0);
+    attach_two();
+    in_apply = release_the_other;
+    OK(document("a", "traits: { synth.one: [synth.Code: {}], synth.two: [synth.Code: {}] }", E));
+    CHECK_EQUAL(instance_of(free_objects[left])->gain, 2);
+    /* The one that has ended was not changed, or its reversal was dropped. */
+    CHECK_EQUAL(reverted, 0);
+    CHECK_EQUAL(dropped, applied - 1);
+    OK(document("a", "traits: {}", E));
+    CHECK_EQUAL(instance_of(free_objects[left])->gain, 1);
+    OK(invivo_object_release(free_objects[left]));
+    end();
+}
+static void a_target_may_end_in_its_own_application(void) {
+    begin(0);
+    attach_two();
+    in_apply = release_itself;
+    OK(document("a", "traits: { synth.one: [synth.Code: {}], synth.two: [synth.Code: {}] }", E));
+    CHECK_EQUAL(applied, 2);
+    CHECK_EQUAL(dropped, 1);
+    CHECK_EQUAL(reverted, 0);
+    CHECK_EQUAL(instance_of(free_objects[left])->gain, 2);
+    OK(invivo_object_release(free_objects[left]));
+    CHECK_EQUAL(dropped, 2);
+    end();
+}
+/* An object whose own reversal releases it: it ends afterwards. */
+static void release_first(void) {
+    OK(invivo_object_release(free_objects[0]));
+    free_objects[0].bits = 0;
+}
+static void a_target_may_end_in_its_own_reversal(void) {
+    begin(0);
+    attach_two();
+    OK(document("a", "traits: { synth.one: [synth.Code: {}] }", E));
+    in_revert = release_first;
+    OK(document("a", "traits: { synth.two: [Set: { gain: 4 }] }", E));
+    CHECK_EQUAL(reverted, 1);
+    CHECK_EQUAL(dropped, 1);
+    CHECK_EQUAL(instance_of(free_objects[1])->gain, 4);
+    OK(invivo_object_release(free_objects[1]));
+    end();
+}
+
+/* ---- close ----------------------------------------------------------------------------------------------- */
+
+static int declared;
+static invivo_status slow_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers, void *user_data,
+                                 invivo_error **error) {
+    (void)fields, (void)values, (void)count, (void)user_data;
+    hang();
+    declared++;
+    return invivo_layers_scale(layers, "gain", 2, error);
+}
+static void *commit_slowly(void *unused) {
+    (void)unused;
+    CHECK_EQUAL(document("a", "traits: { synth.lead: [synth.Slow: {}] }", NULL), INVIVO_E_CLOSED);
+    return NULL;
+}
+static void close_gives_up_a_declaration_under_way(void) {
+    begin(0);
+    invivo_trait trait = {.struct_size = sizeof trait, .name = "synth.Slow", .targets = all, .target_count = 1, .layers = slow_layers,
+                          .destroy = destroy};
+    OK(invivo_trait_add(runtime, &trait, E));
+    declared = 0;
+    gate_to(0);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, commit_slowly, NULL) == 0);
+    gate_await(1);
+    CHECK_EQUAL(seen->gain, 1);
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_EQUAL(declared, 0);
+    gate_to(2);
+    /* The thread of the declaration ends when that returns. */
+    invivo_live_counts live = {.struct_size = sizeof live};
+    do {
+        sched_yield();
+        invivo_live(&live);
+    } while (live.threads || __atomic_load_n(&destroyed, __ATOMIC_SEQ_CST) < 2);
+    CHECK_EQUAL(declared, 1);
+}
+
+int main(void) {
+    check_begin();
+    check_directory();
+    RUN_TEST(an_application_that_does_not_end_is_reversed_when_it_returns);
+    RUN_TEST(a_reversal_that_does_not_end_is_applied_again_when_it_returns);
+    RUN_TEST(code_cannot_wait_for_a_reload_and_may_submit_one);
+    RUN_TEST(code_may_resolve_other_objects);
+    RUN_TEST(a_target_may_end_while_another_one_is_changed);
+    RUN_TEST(a_target_may_end_in_its_own_application);
+    RUN_TEST(a_target_may_end_in_its_own_reversal);
+    RUN_TEST(close_gives_up_a_declaration_under_way);
+    return check_end();
+}

@@ -1,0 +1,170 @@
+"""Trait types as Python programs declare them: by subclasses of `Trait`."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
+
+from .. import _generated as c
+from .._declarations.words import here
+from .._native import strings
+from .._native.session import sessions
+from .._services.traits import TRAIT, TraitType, describe_trait, trait_type_of
+from .._state.core import Core
+from ..errors import NotFoundError, WouldWaitError
+
+_declared: dict[str, TraitType] = {}  # by name: those of the program, for each runtime
+
+
+class _Loading(threading.local):
+    """The trait types of the module that the thread loads for one runtime."""
+
+    found: list[TraitType] | None = None
+
+
+_loading = _Loading()
+
+
+class Trait:
+    """A trait type: a named and reversible change of objects, which spec files use. Subclassing is enough::
+
+        class Duck(invivo.Trait, name="synth.Duck"):
+            targets = (Voice,)
+            amount: float = invivo.tunable(0.5, min=0, max=1)
+
+            def layers(self, layers: invivo.Layers) -> None:
+                layers.scale("gain", 1 - self.amount)
+
+    A spec file can then list ``synth.Duck: { amount: 0.25 }`` for the key of a voice. The name is by default that of
+    the module and of the class: ``module.Duck``.
+
+    ``targets`` are the accepted types, as classes or as names (``"*"`` accepts all); a type also accepts its subtypes.
+    Annotated attributes are the fields. One without a default must be given. `invivo.tunable` gives them a range, a
+    unit, choices or former names.
+
+    ``check(self)``, if there is one, refuses fields by raising (`invivo.Refused` with the name of the field as
+    ``input``, or any other exception), or by returning False. Either ``layers(self, layers)`` declares layers over
+    properties, or ``apply(self, target)`` changes the object by code, and returns the reversal::
+
+            def apply(self, target: Voice) -> Callable[[Voice], None]:
+                target.listeners.append(self.meter)
+                return lambda target: target.listeners.remove(self.meter)
+
+    The reversal gets the target if it has a parameter. Otherwise it refers to the target itself, which then counts as
+    used: a replaced object with a stop or teardown waits for ``stop_grace``. ``apply`` may also be a generator that
+    yields once; the code after the ``yield`` is the reversal. If it returns None, the annotated attributes that it has
+    changed are put back, and those that it has set of an object of another language.
+    ``check`` and ``layers`` run on a thread of the library, must not wait, and must not call the runtime. ``apply`` and
+    the reversal run during a commit, and cannot wait for reloads. `__init__` is not called.
+
+    The type is added to each open runtime of the process, and to those that are opened or joined later. The types of
+    a module that an application manifest names are added to its runtime alone, as its components are. In a
+    callback, where a reload cannot be waited for, the change set is submitted. A class that is defined again under the
+    same name replaces the former one: in each runtime the applications of the former class are reversed, and the new
+    one is applied, in one reload. If a runtime refuses it, the class statement raises, and that runtime keeps the
+    former class. ``abstract=True`` declares a base class that is no trait type itself. ``everywhere=False`` adds the
+    type to no runtime: use `Runtime.add_trait`.
+    """
+
+    targets: ClassVar[Any]
+
+    def __init_subclass__(
+        cls, *, name: str | None = None, abstract: bool = False, everywhere: bool = True, **more: Any
+    ) -> None:
+        super().__init_subclass__(**more)
+        if abstract:
+            return
+        own = name or f"{cls.__module__.removeprefix('invivo_modules.')}.{cls.__name__}"
+        described = describe_trait(cls, own, here())
+        setattr(cls, TRAIT, described)
+        if _loading.found is not None and everywhere:
+            _loading.found.append(described)
+        elif everywhere:
+            _declare(described)
+
+    @classmethod
+    def remove(cls) -> None:
+        """Removes the type from all runtimes, and from those that are opened later. What it did is reversed."""
+        described = trait_type_of(cls)
+        if _declared.get(described.name) is described:
+            del _declared[described.name]
+        for core in _open_cores():
+            with contextlib.suppress(NotFoundError):
+                _reload(core, functools.partial(_remove, core, described.name))
+
+
+def declared_traits() -> Sequence[TraitType]:
+    """Returns the trait types that each runtime has."""
+    return list(_declared.values())
+
+
+def add_declared_traits(core: Core) -> None:
+    """Adds the declared trait types to a runtime that was joined."""
+    found = declared_traits()
+    if found:
+        _add(core, found)
+
+
+@contextlib.contextmanager
+def collected_traits() -> Iterator[list[TraitType]]:
+    """Collects the trait types that the thread defines, for one runtime. The caller adds them."""
+    outer, _loading.found = _loading.found, []
+    try:
+        yield _loading.found
+    finally:
+        _loading.found = outer
+
+
+def _open_cores() -> list[Core]:
+    found = [each for each in list(sessions.values()) if isinstance(each, Core)]
+    return [each for each in found if not each.closed and not each.is_parents]
+
+
+def _declare(described: TraitType) -> None:
+    former = _declared.get(described.name)
+    _declared[described.name] = described
+    try:
+        for core in _open_cores():
+            _add(core, [described])
+    except BaseException:
+        if _declared.get(described.name) is described:
+            if former is None:
+                del _declared[described.name]
+            else:
+                _declared[described.name] = former
+        raise
+
+
+def _remove(core: Core, name: str, changes: c.invivo_changes) -> None:
+    core.library.call("changes_remove_trait", changes, strings.name_bytes(name))
+
+
+def _add(core: Core, traits: Sequence[TraitType]) -> None:
+    def describe(changes: c.invivo_changes) -> None:
+        for each in traits:
+            each.give(core, changes)
+
+    _reload(core, describe)
+
+
+def _reload(core: Core, describe: Callable[[c.invivo_changes], None]) -> None:
+    """Commits a change set. In a callback, which cannot wait for a reload, it is submitted."""
+    try:
+        _finish(core, describe, "changes_commit")
+    except WouldWaitError:
+        _finish(core, describe, "changes_submit")
+
+
+def _finish(core: Core, describe: Callable[[c.invivo_changes], None], function: str) -> None:
+    changes = c.invivo_changes()
+    core.library.call("changes_open", core.handle, ctypes.byref(changes))
+    try:
+        describe(changes)
+    except BaseException:
+        core.library.changes_discard(changes)
+        raise
+    core.library.call(function, changes)

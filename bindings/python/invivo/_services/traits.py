@@ -1,0 +1,330 @@
+"""Trait types: named and reversible changes of objects, which spec files use."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import dataclasses
+import inspect
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from .. import _generated as c
+from .._classes.annotations import hints_of
+from .._classes.callables import check_callback, signature_of
+from .._classes.classes import Property, describe
+from .._classes.hints import place_hint
+from .._native import callbacks, strings
+from .._objects.entries import Entry
+from .._objects.objects import Objects
+from .._objects.registration import PropertyTables
+from .._values import conversion
+from ..errors import ArgumentError, Refused, WrongTypeError
+
+Reversal: TypeAlias = Callable[[Any], Any]  # a function of the target
+
+TRAIT = "__invivo_trait__"
+_REVERSALS = "__invivo_reversals__"
+_ADVICE = "a trait must return at once"
+_MISSING = object()
+_numbers = itertools.count()
+
+
+class Layers:
+    """The layers that a trait declares, in order. Valid during the call of ``layers``, on its thread."""
+
+    def __init__(self, core: Objects, pointer: int | None) -> None:
+        self._core, self._pointer = core, pointer
+
+    def set(self, property: str, value: Any) -> None:
+        """Sets a property. For a nested struct the value may be a mapping of some fields."""
+        with conversion.Packer(self._core) as packer:
+            made = packer.value(value)
+            self._core.library.call("layers_set", self._pointer, strings.name_bytes(property), ctypes.byref(made))
+
+    def scale(self, property: str, factor: float) -> None:
+        """Multiplies the value of the layer below, or the base value, by a number."""
+        self._core.library.call("layers_scale", self._pointer, strings.name_bytes(property), factor)
+
+    def offset(self, property: str, amount: float) -> None:
+        """Adds a number to the value of the layer below, or to the base value."""
+        self._core.library.call("layers_offset", self._pointer, strings.name_bytes(property), amount)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TraitType:
+    """The description of a subclass of `Trait`. Nothing in it belongs to a runtime."""
+
+    name: str
+    text: str | None
+    cls: type
+    targets: tuple[type | str, ...]
+    fields: tuple[Property, ...]
+    required: frozenset[str]
+
+    def give(self, core: Objects, changes: c.invivo_changes) -> None:
+        """Adds it to a change set of the library."""
+        tables, library = PropertyTables(core), core.library
+        options = c.invivo_trait()
+        options.struct_size = ctypes.sizeof(options)
+        options.name, options.text = strings.name_bytes(self.name), tables.text(self.text)
+        names = [each if isinstance(each, str) else core.types.name_of(each) for each in self.targets]
+        options.targets, options.target_count = tables.names(names)
+        fields = (c.invivo_property * len(self.fields))()
+        for slot, field in zip(fields, self.fields, strict=True):
+            tables.describe(slot, field)
+            if field.name in self.required:
+                slot.flags |= c.INVIVO_PROPERTY_REQUIRED
+        options.fields, options.field_count = fields or None, len(fields)
+        if hasattr(self.cls, "check"):
+            options.check = _check.of(library)
+        if hasattr(self.cls, "layers"):
+            options.layers = _layers.of(library)
+        if hasattr(self.cls, "apply"):
+            options.apply = _apply.of(library)
+        options.destroy = callbacks.destroy.of(library)
+        options.user_data = number = callbacks.enroll(_Item(core, self))
+        try:
+            library.call("changes_add_trait", changes, ctypes.byref(options))
+        except BaseException:
+            callbacks.dismiss(number)
+            raise
+
+    def read(self, core: Objects, values: Any, count: int) -> Any:
+        """Returns an instance with the given fields. A field without a value has its default."""
+        trait: Any = object.__new__(self.cls)
+        for field, index in zip(self.fields, range(count), strict=False):
+            value = conversion.read(core, values[index])
+            if value is not None:
+                setattr(trait, field.name, field.hint.decode(value))
+            elif isinstance(field.tunable.initial, (list, dict, set)):
+                setattr(trait, field.name, copy.copy(field.tunable.initial))
+        return trait
+
+
+def trait_type_of(cls: Any) -> TraitType:
+    """Returns the description of a subclass of `Trait`."""
+    found = vars(cls).get(TRAIT) if isinstance(cls, type) else None
+    if not isinstance(found, TraitType):
+        raise WrongTypeError(f"a trait type is a subclass of invivo.Trait that is not abstract, not {cls!r}")
+    return found
+
+
+def describe_trait(cls: type, name: str, place: tuple[str, int]) -> TraitType:
+    """Describes a subclass of `Trait`. ``place``: where it is defined."""
+
+    def fail(problem: str) -> ArgumentError:
+        return ArgumentError(f"the trait {cls.__name__} {problem}", file=place[0], line=place[1])
+
+    actions = [each for each in ("layers", "apply") if hasattr(cls, each)]
+    if len(actions) != 1:
+        has = "has layers() and apply(): it needs one of them" if actions else "has neither layers() nor apply()"
+        raise fail(has)
+    for method, gets in {"check": (), "layers": ("layers",), "apply": ("target",)}.items():
+        if hasattr(cls, method):
+            check_callback(getattr(cls, method), ("self", *gets), f"{cls.__name__}.{method}", _ADVICE)
+    found = describe(cls)
+    hints = hints_of(cls)
+    fields = []
+    for each in found.properties:
+        if isinstance(getattr(cls, each.name, None), property) or each.name == "targets":
+            continue
+        if each.hint.inject is not None or each.hint.late is not None:
+            raise fail(f"has an injected attribute {each.name!r}: its fields are values of spec files")
+        hint = place_hint(hints[each.name]) if each.name in hints and not each.hint.choices else each.hint
+        # Without a value it is None, so it has the kind of its other values.
+        tunable = dataclasses.replace(each.tunable, initial=None) if each.tunable.initial is ... else each.tunable
+        fields.append(dataclasses.replace(each, hint=dataclasses.replace(each.hint, kind=hint.kind), tunable=tunable))
+    return TraitType(
+        name=name,
+        text=found.text,
+        cls=cls,
+        targets=_targets(getattr(cls, "targets", None), fail),
+        fields=tuple(fields),
+        required=frozenset(each.name for each in fields if getattr(cls, each.name, ...) is ...),
+    )
+
+
+def _targets(given: Any, fail: Callable[[str], ArgumentError]) -> tuple[type | str, ...]:
+    targets: tuple[Any, ...] = (given,)
+    if given is None:
+        targets = ()
+    elif isinstance(given, Iterable) and not isinstance(given, (str, type)):
+        targets = tuple(given)
+    if not targets or not all(isinstance(each, (str, type)) for each in targets):
+        raise fail(
+            "has no targets: give the accepted types as 'targets = (Voice,)', by classes or by names; \"*\" accepts all"
+            if not targets
+            else f"has targets that are neither classes nor names: {given!r}"
+        )
+    return targets
+
+
+class _Item:
+    def __init__(self, core: Objects, described: TraitType) -> None:
+        self.core, self.described = core, described
+
+
+@callbacks.returns_status(c.invivo_callbacks, "trait_check", user_data=4)
+def _check(item: _Item, fields: int, values: Any, count: int, at: Any, _: int, error: Any) -> None:
+    described = item.described
+    names = [each.name for each in described.fields]
+    try:
+        answer = described.read(item.core, values, count).check()
+    except Refused as refused:
+        if isinstance(refused.input, int):
+            at[0] = max(refused.input, 0)
+        elif refused.input in names:
+            at[0] = names.index(refused.input)
+        raise
+    if answer is not None and not answer:
+        raise Refused("the check does not hold")
+
+
+@callbacks.returns_status(c.invivo_callbacks, "layers", user_data=4)
+def _layers(item: _Item, fields: int, values: Any, count: int, pointer: int, _: int, error: Any) -> None:
+    declared = Layers(item.core, pointer)
+    try:
+        item.described.read(item.core, values, count).layers(declared)
+    finally:
+        declared._pointer = None
+
+
+@callbacks.returns_status(c.invivo_callbacks, "apply", user_data=6)
+def _apply(
+    item: _Item,
+    target: Any,
+    instance: int,
+    fields: int,
+    values: Any,
+    count: int,
+    reversal: Any,
+    _: int,
+    error: Any,
+) -> None:
+    core = item.core
+    entry = core.entry_at(target.bits)
+    trait = item.described.read(core, values, count)
+    attributes = _Attributes(core, entry)
+    try:
+        with core.entered():
+            own = _reversal(item.described, trait.apply(core.borrow(target.bits)))
+    except BaseException:
+        attributes.put_back(attributes.changed())
+        raise
+    changed = attributes.changed() if own is None else []
+    if own is None and not changed:
+        return  # the library puts back what was set through it
+    reverse = own or (lambda _: attributes.put_back(changed))
+    given = reversal[0]
+    given.data = callbacks.enroll(_Applied(core, entry, reverse))
+    given.revert, given.destroy = _revert.of(core.library), callbacks.destroy.of(core.library)
+
+
+@callbacks.returns_status(c.invivo_callbacks, "revert", user_data=2)
+def _revert(item: _Applied, target: Any, instance: int, _: int, error: Any) -> None:
+    item.changing()
+    reverse = item.reverse()
+    if reverse is not None:
+        with item.core.entered():
+            reverse(item.core.borrow(target.bits))
+
+
+def _reversal(described: TraitType, answer: Any) -> Reversal | None:
+    """Returns the reversal that `apply` has returned, or the code after its ``yield``, as a function of the target."""
+    if answer is None:
+        return None
+    if not inspect.isgenerator(answer):
+        if not callable(answer):
+            raise WrongTypeError(f"{described.name}.apply returns its reversal, a function, or None, not {answer!r}")
+        return _with_target(answer)
+    try:
+        next(answer)
+    except StopIteration:
+        raise ArgumentError(f"{described.name}.apply did not yield: the code after 'yield' is its reversal") from None
+
+    def reverse(_: Any) -> None:
+        try:
+            next(answer)
+        except StopIteration:
+            return
+        answer.close()
+        raise ArgumentError(f"{described.name}.apply yields twice: the code after the one 'yield' is its reversal")
+
+    return reverse
+
+
+def _with_target(function: Callable[..., Any]) -> Reversal:
+    """Returns the function if it needs the target, else one that calls it without."""
+    signature = signature_of(function)
+    try:
+        if signature is not None:
+            signature.bind()
+    except TypeError:
+        return function
+    return lambda _: function()
+
+
+class _Attributes:
+    """The described attributes of an object of Python before a trait changes it."""
+
+    def __init__(self, core: Objects, entry: Entry | None) -> None:
+        self._core, self._entry = core, entry
+        self._held: list[tuple[Property, Any]] = []
+        thing = None if entry is None else entry.target()
+        if entry is not None and thing is not None:
+            core.tunings.changing(entry.number)
+            properties = entry.record.description.properties
+            self._held = [(each, self._hold(each, thing)) for each in properties if not each.read_only]
+
+    def _hold(self, described: Property, thing: Any) -> Any:
+        try:
+            return described.hold(thing)
+        except AttributeError:
+            return _MISSING
+
+    def changed(self) -> list[tuple[Property, Any]]:
+        """Returns the attributes that have another value now, with their former ones."""
+        thing = None if self._entry is None else self._entry.target()
+        return [(each, held) for each, held in self._held if self._hold(each, thing) is not held]
+
+    def put_back(self, changed: list[tuple[Property, Any]]) -> None:
+        """Sets attributes to their former values, the last one first."""
+        if self._entry is None:
+            return
+        thing = self._entry.target()
+        for described, held in reversed(changed):
+            if held is _MISSING:
+                delattr(thing, described.name)
+            else:
+                described.put_back(thing, held)
+        self._core.tunings.put_back(self._entry.number)
+
+
+class _Applied:
+    """One application of a trait. An object of Python keeps its reversals itself: the garbage collector then finds
+    the cycles through them."""
+
+    def __init__(self, core: Objects, entry: Entry | None, reverse: Reversal) -> None:
+        self.core, self._entry, self._number = core, entry, next(_numbers)
+        self._reverse: Reversal | None = reverse
+        thing = None if entry is None else entry.target()
+        if hasattr(thing, "__dict__"):
+            thing.__dict__.setdefault(_REVERSALS, {})[self._number] = reverse
+            self._reverse = None
+
+    def changing(self) -> None:
+        if self._entry is not None:
+            self.core.tunings.changing(self._entry.number)
+
+    def _kept(self) -> dict[int, Reversal]:
+        found = getattr(None if self._entry is None else self._entry.target(), "__dict__", {}).get(_REVERSALS, {})
+        return found if isinstance(found, dict) else {}
+
+    def reverse(self) -> Reversal | None:
+        return self._reverse or self._kept().get(self._number)
+
+    def destroyed(self) -> None:
+        """The library is done with it."""
+        self._kept().pop(self._number, None)

@@ -1,0 +1,428 @@
+"""Trait types: subclasses of invivo.Trait, with layers or code."""
+
+from __future__ import annotations
+
+import enum
+import gc
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import invivo
+from invivo._runtime import traits
+
+
+class Wave(enum.Enum):
+    SINE = 1
+    SQUARE = 2
+
+
+class Voice:
+    gain: float = invivo.tunable(1.0, min=0, max=8)
+    cutoff: float = invivo.tunable(1000.0, unit="Hz")
+    wave: Wave = invivo.tunable(Wave.SINE)
+    note: str = "c"
+
+    def __init__(self) -> None:
+        self.listeners: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def declared() -> Iterator[None]:
+    """No test has the trait types of another."""
+    before = dict(traits._declared)
+    yield
+    traits._declared.clear()
+    traits._declared.update(before)
+
+
+@pytest.fixture
+def runtime() -> Iterator[invivo.Runtime]:
+    app = invivo.Assembly("synth")
+    app.lazy_singleton(Voice, "lead")
+    with invivo.Runtime(app) as opened:
+        yield opened
+
+
+def tell(runtime: invivo.Runtime, text: str, name: str = "a.yaml") -> None:
+    with runtime.changes() as changes:
+        changes.document(name, text)
+
+
+def refusal(runtime: invivo.Runtime, text: str) -> invivo.Error:
+    with pytest.raises(invivo.Error) as caught:
+        tell(runtime, text)
+    return caught.value
+
+
+def lead(runtime: invivo.Runtime) -> Voice:
+    found: Voice = runtime["synth.lead"]
+    return found
+
+
+def define_duck(factor: float = 1) -> type[invivo.Trait]:
+    class Duck(invivo.Trait, name="synth.Duck"):
+        """Lowers the gain.
+
+        More.
+        """
+
+        targets = (Voice,)
+        amount: float = invivo.tunable(..., min=0, max=1000)
+        wave: Wave = Wave.SQUARE
+        steps: int | None = None
+        most: int = invivo.tunable(5, min=0, max=10, was="limit")
+        names: list[str] = []  # noqa: RUF012
+
+        def check(self) -> None:
+            if self.steps is not None and self.steps > self.most:
+                raise invivo.Refused("too many steps", input="steps")
+            if self.amount == 0.125:
+                raise KeyError("an eighth")
+
+        def layers(self, layers: invivo.Layers) -> None:
+            layers.scale("gain", 1 - self.amount * factor)
+            layers.set("wave", self.wave)
+            if self.steps is not None:
+                layers.offset("cutoff", self.steps)
+            self.names.append("seen")
+            assert self.names == ["seen"]
+
+    return Duck
+
+
+def test_a_subclass_is_a_trait_type_with_layers(runtime: invivo.Runtime) -> None:
+    voice = lead(runtime)
+    define_duck()
+    tell(runtime, "traits: { synth.lead: [synth.Duck: { amount: 0.25 }] }")
+    assert (voice.gain, voice.wave, voice.cutoff) == (0.75, Wave.SQUARE, 1000)
+    tell(runtime, "traits: { synth.lead: [synth.Duck: { amount: 0.5, wave: SINE, steps: 7, limit: 7 }] }")
+    assert (voice.gain, voice.wave, voice.cutoff) == (0.5, Wave.SINE, 1007)
+    assert "the field 'amount' of the trait 'synth.Duck' is missing" in str(
+        refusal(runtime, "traits: { synth.lead: [synth.Duck: {}] }")
+    )
+    assert refusal(runtime, "traits: { synth.lead: [synth.Duck: { amount: 0, most: 11 }] }").line == 1
+    assert refusal(runtime, "traits: { synth.lead: [synth.Duck: { amount: 1001 }] }").line == 1
+    assert "did you mean 'amount'" in str(refusal(runtime, "traits: { synth.lead: [synth.Duck: { amuont: 0 }] }"))
+    assert voice.gain == 0.5
+    # A runtime that is opened later has the type from its beginning.
+    app = invivo.Assembly("synth")
+    app.lazy_singleton(Voice, "lead")
+    with invivo.Runtime(app) as other:
+        tell(other, "traits: { synth.lead: [synth.Duck: { amount: 0.25 }] }")
+        assert lead(other).gain == 0.75
+
+
+def test_a_check_that_raises_refuses_the_fields_at_their_lines(runtime: invivo.Runtime) -> None:
+    voice = lead(runtime)
+    define_duck()
+    error = refusal(runtime, "traits:\n  synth.lead:\n    - synth.Duck:\n        amount: 1\n        steps: 6\n")
+    assert (error.file, error.line) == ("a.yaml", 5)
+    assert "synth.Duck" in error.message
+    assert "too many steps" in str(error)
+    error = refusal(runtime, "traits:\n  synth.lead:\n    - synth.Duck: { amount: 0.125 }\n")
+    assert (error.file, error.line) == ("a.yaml", 3)
+    assert "synth.Duck" in error.message
+    assert error.cause is not None
+    assert "KeyError: 'an eighth'" in str(error.cause)
+    assert isinstance(error.__cause__ or error.cause.__cause__, KeyError)
+    assert voice.gain == 1
+
+
+def test_a_class_that_is_defined_again_replaces_the_type(runtime: invivo.Runtime) -> None:
+    calls: list[str] = []
+
+    def define(factor: int) -> None:
+        class Boost(invivo.Trait, name="synth.Boost"):
+            targets = Voice
+            by: int
+
+            def apply(self, target: Voice) -> Callable[[], None]:
+                calls.append(f"apply {factor}")
+                target.gain += self.by * factor
+
+                def reverse() -> None:
+                    calls.append(f"revert {factor}")
+                    target.gain -= self.by * factor
+
+                return reverse
+
+    voice = lead(runtime)
+    define(1)
+    tell(runtime, "traits: { synth.lead: [synth.Boost: { by: 2 }] }")
+    assert voice.gain == 3
+    before = runtime.generation
+    define(2)
+    assert runtime.generation == before + 1
+    assert (voice.gain, calls) == (5, ["apply 1", "revert 1", "apply 2"])
+    tell(runtime, "traits: {}")
+    assert (voice.gain, calls[-1]) == (1, "revert 2")
+
+
+def test_a_class_that_a_runtime_refuses_is_no_type(runtime: invivo.Runtime) -> None:
+    voice = lead(runtime)
+    former = define_duck()
+    tell(runtime, "traits: { synth.lead: [synth.Duck: { amount: 0.5 }] }")
+    with pytest.raises(invivo.Error, match=r"a\.yaml:1:"):
+        define_duck(factor=100)
+    assert voice.gain == 0.5
+    assert [each.cls for each in traits.declared_traits() if each.name == "synth.Duck"] == [former]
+    former.remove()
+    assert voice.gain == 1
+    with pytest.raises(invivo.NotFoundError):
+        runtime.remove_trait(former)
+    # The file of the live document has it again.
+    runtime.add_trait(former)
+    assert voice.gain == 0.5
+    runtime.remove_trait("synth.Duck")
+    assert voice.gain == 1
+
+
+def test_a_generator_yields_once_and_then_reverses(runtime: invivo.Runtime) -> None:
+    class Listen(invivo.Trait, name="synth.Listen"):
+        targets = (Voice,)
+        name: str = "meter"
+        times: int = 1
+
+        def apply(self, target: Voice) -> Iterator[None]:
+            target.listeners.append(self.name)
+            for _ in range(self.times):
+                yield
+            target.listeners.remove(self.name)
+
+    voice = lead(runtime)
+    tell(runtime, "traits: { synth.lead: [synth.Listen: {}, synth.Listen: { name: scope }] }")
+    assert voice.listeners == ["meter", "scope"]
+    tell(runtime, "traits: { synth.lead: [synth.Listen: { name: scope }] }")
+    assert voice.listeners == ["scope"]
+    tell(runtime, "traits: {}")
+    assert voice.listeners == []
+    assert "did not yield" in str(refusal(runtime, "traits: { synth.lead: [synth.Listen: { times: 0 }] }"))
+    tell(runtime, "traits: { synth.lead: [synth.Listen: { times: 2 }] }")
+    assert "yields twice" in str(refusal(runtime, "traits: {}"))
+
+
+def test_attributes_are_put_back_without_a_reversal(runtime: invivo.Runtime) -> None:
+    fails = True
+
+    class Loud(invivo.Trait, name="synth.Loud"):
+        targets = "*"
+
+        def apply(self, target: Any) -> None:
+            target.gain = 4.0
+            target.note = "d"
+            if fails:
+                raise OSError("no more")
+
+    voice = lead(runtime)
+    error = refusal(runtime, "traits: { synth.lead: [synth.Loud: {}] }")
+    assert "OSError: no more" in str(error)
+    assert (voice.gain, voice.note) == (1, "c")
+    fails = False
+    tell(runtime, "traits: { synth.lead: [synth.Loud: {}, Scale: { gain: 2 }] }")
+    assert (voice.gain, voice.note) == (8, "d")
+    tell(runtime, "traits: {}")
+    assert (voice.gain, voice.note) == (1, "c")
+
+
+def test_a_view_reads_the_attributes_before_a_trait(runtime: invivo.Runtime) -> None:
+    class Loud(invivo.Trait, name="synth.Loud"):
+        targets = Voice
+
+        def apply(self, target: Voice) -> Callable[[], None]:
+            target.gain += 3
+            return lambda: setattr(target, "gain", target.gain - 3)
+
+    lead(runtime)
+    with runtime.view() as view:
+        thread = threading.Thread(target=tell, args=(runtime, "traits: { synth.lead: [synth.Loud: {}] }"))
+        thread.start()
+        thread.join()
+        assert view.block("synth.lead")["gain"] == 1
+    with runtime.view() as view:
+        assert view.block("synth.lead")["gain"] == 4
+
+
+def test_a_type_is_described_when_it_is_defined() -> None:
+    here = __file__
+
+    def check(error: invivo.Error) -> None:
+        assert error.file == here
+        assert error.line
+
+    with pytest.raises(invivo.ArgumentError, match=r"the trait None_ has no targets: give the accepted") as caught:
+
+        class None_(invivo.Trait):  # noqa: N801
+            def layers(self, layers: invivo.Layers) -> None: ...
+
+    check(caught.value)
+    with pytest.raises(invivo.ArgumentError, match=r"has targets that are neither classes nor names: \(3,\)"):
+
+        class Three(invivo.Trait):
+            targets = (3,)
+
+            def layers(self, layers: invivo.Layers) -> None: ...
+
+    with pytest.raises(invivo.ArgumentError, match=r"has neither layers\(\) nor apply\(\)") as caught:
+
+        class Nothing(invivo.Trait):
+            targets = "*"
+
+    check(caught.value)
+    with pytest.raises(invivo.ArgumentError, match=r"has layers\(\) and apply\(\)"):
+
+        class Both(invivo.Trait):
+            targets = "*"
+
+            def layers(self, layers: invivo.Layers) -> None: ...
+            def apply(self, target: Any) -> None: ...
+
+    with pytest.raises(invivo.ArgumentError, match="a trait must return at once"):
+
+        class Later(invivo.Trait):
+            targets = "*"
+
+            async def apply(self, target: Any) -> None: ...
+
+    with pytest.raises(invivo.ArityError, match=r"Few\.apply is called with self, target"):
+
+        class Few(invivo.Trait):
+            targets = "*"
+
+            def apply(self) -> None: ...
+
+    with pytest.raises(invivo.ArgumentError, match="has an injected attribute 'voice'"):
+
+        class Injected(invivo.Trait):
+            targets = "*"
+            voice: Voice = invivo.injected()
+
+            def apply(self, target: Any) -> None: ...
+
+    class Base(invivo.Trait, abstract=True):
+        targets = "*"
+        by: int = 1
+
+    class Derived(Base):
+        def apply(self, target: Any) -> None: ...
+
+    [described] = [each for each in traits.declared_traits() if each.cls is Derived]
+    assert described.name == f"{__name__}.Derived"
+    assert [each.name for each in described.fields] == ["by"]
+
+    class Wanting:
+        by: int = invivo.tunable(..., min=0)
+
+    with invivo.Runtime() as runtime:
+        with pytest.raises(invivo.WrongTypeError, match="that is not abstract"):
+            runtime.add_trait(Base)
+        with pytest.raises(invivo.ArgumentError, match=r"Wanting\.by has no initial value"):
+            runtime.type(Wanting)
+
+
+def test_a_trait_must_not_call_its_runtime_in_its_check(runtime: invivo.Runtime) -> None:
+    kept: list[invivo.Layers] = []
+
+    class Calls(invivo.Trait, name="synth.Calls"):
+        targets = "*"
+        how: str = "layers"
+
+        def layers(self, layers: invivo.Layers) -> None:
+            if self.how == "runtime":
+                runtime.config("low")
+            kept.append(layers)
+            if self.how == "property":
+                layers.set("nothing", 1)
+
+    lead(runtime)
+    error = refusal(runtime, "traits: { synth.lead: [synth.Calls: { how: runtime }] }")
+    assert "must not call its runtime" in str(error)
+    tell(runtime, "traits: { synth.lead: [synth.Calls: {}] }")
+    with pytest.raises(invivo.Error):
+        kept[0].scale("gain", 2)
+    error = refusal(runtime, "traits: { synth.lead: [synth.Calls: { how: property }] }")
+    assert "synth.Calls" in str(error)
+    assert "no property 'nothing'" in str(error)
+
+
+def test_the_application_of_a_trait_cannot_wait_for_a_reload(runtime: invivo.Runtime) -> None:
+    class Waits(invivo.Trait, name="synth.Waits"):
+        targets = Voice
+
+        def apply(self, target: Voice) -> None:
+            runtime.configure("a.b", 1)
+
+    lead(runtime)
+    error = refusal(runtime, "traits: { synth.lead: [synth.Waits: {}] }")
+    assert isinstance(error, invivo.WouldWaitError)
+    assert "the trait 'synth.Waits' could not be applied" in str(error)
+
+
+def test_a_class_that_is_defined_in_a_callback_is_submitted(runtime: invivo.Runtime) -> None:
+    lead(runtime)
+    reports = threading.Semaphore(0)
+    defined = []
+
+    class Clock:
+        def __init__(self) -> None:
+            defined.append(define_duck())
+
+    observer = runtime.observe(lambda report: reports.release())
+    runtime.define(Clock, "synth.clock", scope="singleton")
+    assert defined
+    # One of the definition, and one of the submitted change set.
+    assert reports.acquire(timeout=60)
+    assert reports.acquire(timeout=60)
+    observer.close()
+    tell(runtime, "traits: { synth.lead: [synth.Duck: { amount: 0.25 }] }")
+    assert lead(runtime).gain == 0.75
+
+
+def test_a_manifest_adds_the_trait_types_of_its_modules(tmp_path: Path) -> None:
+    (tmp_path / "synth.py").write_text(
+        "import invivo\n"
+        "@invivo.component\n"
+        "class Voice:\n"
+        "    gain: float = invivo.tunable(1.0, min=0, max=8)\n"
+        "class Duck(invivo.Trait):\n"
+        "    targets = (Voice,)\n"
+        "    amount: float = 0.5\n"
+        "    def layers(self, layers):\n"
+        "        layers.scale('gain', 1 - self.amount)\n"
+    )
+    (tmp_path / "spec.yaml").write_text("traits:\n  synth.lead:\n    - synth.Duck: { amount: 0.25 }\n")
+    (tmp_path / "app.yaml").write_text(
+        "modules: { synth: synth.py }\ncomponents:\n  synth.lead: { type: Voice }\nspecs: [spec.yaml]\n"
+    )
+    before = traits.declared_traits()
+    with invivo.Runtime() as other:
+        with invivo.App(tmp_path / "app.yaml") as app:
+            assert app.runtime["synth.lead"].gain == 0.75
+        # The other runtime does not have it.
+        with pytest.raises(invivo.NotFoundError):
+            other.remove_trait("synth.Duck")
+    assert traits.declared_traits() == before
+
+
+def test_nothing_keeps_an_object_that_a_trait_has_changed() -> None:
+    class Hold(invivo.Trait, name="synth.Hold"):
+        targets = Voice
+
+        def apply(self, target: Voice) -> Callable[[], None]:
+            target.gain += 1
+            return lambda: setattr(target, "gain", target.gain - 1)
+
+    app = invivo.Assembly("synth")
+    app.prototype(Voice, "lead")
+    with invivo.Runtime(app) as runtime:
+        tell(runtime, "traits: { synth.lead: [synth.Hold: {}] }")
+        voice = lead(runtime)
+        assert voice.gain == 2
+        kept = weakref.ref(voice)
+        del voice
+        gc.collect()
+        assert kept() is None
