@@ -90,6 +90,13 @@ struct YamlReader {
         let events = events
         switch try tree.expanded(bytes, at: events.position, content: { events.contentPosition(of: scalar) }) {
         case .same: try add(bytes, tag, isPlain: isPlain, nil)
+        case .verbatim:
+            if let tag, tag != .str {
+                tree.note(.tagged(tag.rawValue))
+            } else if isPlain && tag == nil {
+                tree.note(.plain)
+            }
+            try tree.add(bytes, at: events.position)
         case .wrong: try tree.add(.null, at: events.position)
         case .text(let expanded, let variables):
             try expanded.span.withUnsafeBufferPointer { bytes throws(Failure) in
