@@ -32,6 +32,7 @@ extension Documents {
 
     private func missing(_ name: String, among live: [Document]) -> Failure {
         Failure(
-            .notFound, "there is no live document '\(name)'\(suggestion(for: name, among: live.map(\.name)))", path: name)
+            .notFound, "there is no live document '\(name)'\(suggestion(for: name, among: live.map(\.name)))",
+            path: name)
     }
 }

@@ -1,5 +1,3 @@
-internal import InvivoBase
-
 /// A sum of decimal numbers with units of time, rounded once: "1.001 s" is exactly 1001 ms.
 struct ExactDuration {
     private static let mostDigits = 18
@@ -53,25 +51,26 @@ struct ExactDuration {
         return one
     }
 
-    /// The digits of a decimal number, and the power of ten to multiply them by; nil if there are too many.
+    /// The digits of a decimal number, which is well-formed, and the power of ten to multiply them by; nil if there are too many.
     private static func decimal(_ text: String) -> (digits: Int128, exponent: Int)? {
-        let bytes = Array(text.utf8)
-        guard let shape = bytes.withUnsafeBufferPointer({ DecimalShape($0) }) else { return nil }
-        let end = shape.exponent.map { $0.lowerBound - 1 } ?? bytes.count
-        var fraction = 0
-        var digits: Int128 = 0
-        var count = 0
-        for (index, byte) in bytes[..<end].enumerated() where NumberText.isDigit(byte) {
+        let parts = text.utf8.split(omittingEmptySubsequences: false) { $0 | 0x20 == UInt8(ascii: "e") }
+        var (digits, count, fraction): (Int128, Int, Int) = (0, 0, 0)
+        var isFraction = false
+        for byte in parts[0] {
+            guard byte &- 0x30 < 10 else {
+                isFraction = isFraction || byte == UInt8(ascii: ".")
+                continue
+            }
             if digits != 0 || byte != 0x30 { count += 1 }
-            if index > shape.digits.upperBound { fraction += 1 }
+            if isFraction { fraction += 1 }
             guard count <= mostDigits else { return nil }
             digits = digits * 10 + Int128(byte - 0x30)
         }
         var exponent = 0
-        if let range = shape.exponent {
-            guard let written = Int(String(decoding: bytes[range], as: UTF8.self)), abs(written) < 100 else { return nil }
+        if parts.count > 1 {
+            guard let written = Int(String(decoding: parts[1], as: UTF8.self)), abs(written) < 100 else { return nil }
             exponent = written
         }
-        return (shape.isNegative ? -digits : digits, exponent - fraction)
+        return (parts[0].first == UInt8(ascii: "-") ? -digits : digits, exponent - fraction)
     }
 }

@@ -135,11 +135,21 @@ private struct YamlWriter {
         }
     }
 
-    /// A plain scalar as it was. Each of its line breaks is an empty line, because a single one is read as a blank.
+    /// A plain scalar as it was. A group of line breaks has one more than its value, because a single one is read as a blank.
     private func plain(_ text: String, indent: Int) -> String {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count > 1 else { return text }
-        return lines.joined(separator: "\n\n" + String(repeating: " ", count: indent + 2))
+        let margin = String(repeating: " ", count: indent + 2)
+        var out = ""
+        var isAfterBreak = false
+        for scalar in text.unicodeScalars {
+            if scalar == "\n" {
+                out += isAfterBreak ? "\n" : "\n\n"
+            } else {
+                if isAfterBreak { out += margin }
+                out.unicodeScalars.append(scalar)
+            }
+            isAfterBreak = scalar == "\n"
+        }
+        return out
     }
 
     private func number(_ value: Double) -> String {

@@ -24,7 +24,9 @@ public enum PropertyText {
 
     private static func read(_ text: String, _ property: Property) throws(Failure) -> Value {
         if property.isEnumeration {
-            if case .integer(let number)? = TextReader.plain(text), !property.choices.contains(where: { $0.name == text }) {
+            if case .integer(let number)? = TextReader.plain(text),
+                !property.choices.contains(where: { $0.name == text })
+            {
                 return .int64(number)
             }
             return .string(text)
@@ -177,7 +179,8 @@ private struct CodecText {
         if abs(seconds) >= 60, abs(seconds) < 1e9, seconds.rounded() == seconds {
             var rest = Int64(abs(seconds))
             var parts: [String] = []
-            for (size, name) in [(86400, "d"), (3600, "h"), (60, "min"), (1, "s")] as [(Int64, String)] where rest >= size {
+            for (size, name) in [(86400, "d"), (3600, "h"), (60, "min"), (1, "s")] as [(Int64, String)]
+            where rest >= size {
                 parts.append("\(rest / size) \(name)")
                 rest %= size
             }
@@ -202,7 +205,9 @@ private struct CodecText {
             guard pairs.count == (property.fields.isEmpty ? 4 : property.fields.count) else { return nil }
             var found: [UInt8?] = [nil, nil, nil, property.fields.count == 3 ? 255 : nil]
             for pair in pairs {
-                guard let part = property.codec.part(named: pair.name), let number = number(pair.value) else { return nil }
+                guard let part = property.codec.part(named: pair.name), let number = number(pair.value) else {
+                    return nil
+                }
                 let isFraction = property.fields.isEmpty ? false : !pair.value.kind.isInteger
                 let scaled = isFraction ? (number * 255).rounded() : number
                 guard let component = UInt8(exactly: scaled) else { return nil }

@@ -185,7 +185,8 @@ extension Value {
             if let number = amount(text, of: property, isFactor: isFactor) { return .double(number) }
         default: break
         }
-        let factor = property.codec == .decibel ? "a factor, such as 0.5, '50 %' or '-6 dB'" : "a factor, such as 0.5 or '50 %'"
+        let factor =
+            property.codec == .decibel ? "a factor, such as 0.5, '50 %' or '-6 dB'" : "a factor, such as 0.5 or '50 %'"
         let wanted =
             isFactor ? factor : "a finite number\(property.unit.map { " of \($0)" } ?? "")"
         fail(.type, "expected \(wanted), found \(node.described)", path, at: node.location)

@@ -16,6 +16,7 @@ from .._declarations.changes import whole_flags
 from .._native import callbacks, strings
 from .._values import conversion
 from .._values.foreign import Object
+from .._values.kinds import CODECS
 from ..errors import Error, ExistsError
 from . import instances
 from .instances import MethodItem, PropertyItem, TypeItem
@@ -218,6 +219,7 @@ class _Tables:
         slot.min, slot.max = bounds(tunable, prop.hint.kind)
         slot.step = tunable.step or 0
         slot.unit, slot.text = self._text(tunable.unit), self._text(tunable.text)
+        slot.codec = CODECS[tunable.codec]
         choices = (c.invivo_choice * len(prop.hint.choices))()
         for choice, (name, number) in zip(choices, prop.hint.choices, strict=True):
             choice.name, choice.number = strings.name_bytes(name), number
