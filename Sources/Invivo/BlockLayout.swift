@@ -54,11 +54,12 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
     ///   - range: The allowed values; both ends are included.
     ///   - step: A hint for editors.
     ///   - unit: The unit. With `"Hz"`, a document may contain `1.2 kHz`.
+    ///   - codec: The text form of its values in documents.
     ///   - text: A one-line description.
     ///   - was: Former names, accepted with a warning.
     public mutating func field<Value: InvivoField>(
         _ name: String, _ path: any KeyPath<Content, Value> & Sendable, in range: ClosedRange<Double>? = nil,
-        step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = []
+        step: Double? = nil, unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = []
     ) {
         guard let offset = MemoryLayout<Content>.offset(of: path) else {
             problems.append(
@@ -66,7 +67,7 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
                     .argument, "field '\(name)' of \(Content.self) is computed; a field must be a stored property"))
             return
         }
-        let about = Property.About(range: range, step: step, unit: unit, text: text, was: was)
+        let about = Property.About(range: range, step: step, unit: unit, codec: codec, text: text, was: was)
         fields.append(
             Property(
                 name: name, shape: { Value.invivoFieldShape }, about: about,

@@ -168,7 +168,8 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// none. The initial value of a block's field is checked.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, in range: ClosedRange<Double>? = nil,
-        step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = [], readOnly: Bool = false
+        step: Double? = nil, unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = [],
+        readOnly: Bool = false
     ) {
         // The same key path, which is Sendable.
         nonisolated(unsafe) let writable = readOnly ? nil : path as? ReferenceWritableKeyPath<Instance, Value>
@@ -179,16 +180,17 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
                 if let writable { instance[keyPath: writable] = value }
             }
         property(
-            name, get: { $0[keyPath: path] }, set: set, in: range, step: step, unit: unit, text: text, was: was)
+            name, get: { $0[keyPath: path] }, set: set, in: range, step: step, unit: unit, codec: codec, text: text,
+            was: was)
     }
 
     /// A property read and written by closures. `set` may clamp or refuse; the value is read back.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, get: @escaping @Sendable (Instance) throws -> Value,
         set: (@Sendable (Instance, Value) throws -> Void)?, in range: ClosedRange<Double>? = nil, step: Double? = nil,
-        unit: String? = nil, text: String? = nil, was: [String] = []
+        unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = []
     ) {
-        let about = Property.About(range: range, step: step, unit: unit, text: text, was: was)
+        let about = Property.About(range: range, step: step, unit: unit, codec: codec, text: text, was: was)
         let write = set.map { set in
             { @Sendable (object: AnyObject, value: InvivoValue) in
                 try set(unsafeDowncast(object, to: Instance.self), try Value.fromInvivo(value))

@@ -21,6 +21,7 @@ struct Property: Sendable {
         var range: ClosedRange<Double>?
         var step: Double?
         var unit: String?
+        var codec = PropertyCodec.none
         var text: String?
         var was: [String] = []
         var restart = false
@@ -42,6 +43,7 @@ struct Property: Sendable {
         }
         property.step = about.step ?? 0
         property.unit = try arena.name(about.unit)
+        property.codec = about.codec.rawValue
         property.text = try arena.name(about.text)
         property.was = try arena.names(about.was)
         property.was_count = UInt64(about.was.count)

@@ -19,6 +19,8 @@ extension TypeReference {
         public let step: Double?
         /// The unit. With "Hz", documents may contain `1.2 kHz`.
         public let unit: String?
+        /// The text form of its values in documents.
+        public let codec: PropertyCodec
         /// One line for people.
         public let text: String?
         /// Its initial value; nil if the type declares none.
@@ -104,6 +106,7 @@ extension TypeReference.Property {
         maximum = raw.min < raw.max && raw.max < limits.upperBound ? raw.max : nil
         step = raw.step == 0 ? nil : raw.step
         unit = raw.unit.map { String(cString: $0) }
+        codec = PropertyCodec(rawValue: raw.codec) ?? .none
         text = raw.text.map { String(cString: $0) }
         initial = raw.initial_value.flatMap { try? InvivoValue(reading: $0.pointee, core) }
         choices = UnsafeBufferPointer(start: raw.choices, count: Int(raw.choice_count)).map {

@@ -133,3 +133,42 @@ public func invivo_runtime_refresh_environment(
 ) -> invivo_status {
     answering(error) { () throws(Failure) in try Engine.find(runtime.bits).refreshEnvironment() }
 }
+
+// MARK: documents as text
+
+@c @implementation
+public func invivo_document_text(
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ format: UInt32,
+    _ out: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let isJson = try isJson(format)
+        let written = try Engine.find(runtime.bits).text(ofDocument: try text(name, "name"), asJson: isJson)
+        out.pointee = Value.string(written).owned()
+    }
+}
+
+@c @implementation
+public func invivo_traits_text(
+    _ runtime: invivo_runtime, _ key: UnsafePointer<CChar>!, _ document: UnsafePointer<CChar>!, _ format: UInt32,
+    _ out: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let isJson = try isJson(format)
+        let written = try Engine.find(runtime.bits).text(
+            ofTraits: try optionalText(key, "key"), in: try optionalText(document, "document"), asJson: isJson)
+        out.pointee = Value.string(written).owned()
+    }
+}
+
+private func isJson(_ format: UInt32) throws(Failure) -> Bool {
+    switch format {
+    case UInt32(INVIVO_FORMAT_YAML): return false
+    case UInt32(INVIVO_FORMAT_JSON): return true
+    default: throw Failure(.argument, "the format \(format) is unknown; expected a constant INVIVO_FORMAT_...")
+    }
+}

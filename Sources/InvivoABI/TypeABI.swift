@@ -3,6 +3,7 @@ internal import InvivoBase
 internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoReload
+internal import InvivoTraits
 internal import InvivoWiring
 
 // type.h: describing kinds of host objects.
@@ -113,6 +114,52 @@ public func invivo_type_method_at(
         guard let out else { throw Failure(.argument, "out is NULL") }
         try fill(out, "out", least: 16, with: try entry(Array(type.cMethods), index, "method"))
     }
+}
+
+@c @implementation
+public func invivo_property_text(
+    _ type: invivo_type, _ property: UnsafePointer<CChar>!, _ value: UnsafePointer<invivo_value>!,
+    _ out: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let property = try described(type, try text(property, "property"))
+        let written = try PropertyText.text(of: try Value(borrowing: value, "value"), of: property)
+        out.pointee = Value.string(written).owned()
+    }
+}
+
+@c @implementation
+public func invivo_property_read(
+    _ type: invivo_type, _ property: UnsafePointer<CChar>!, _ given: UnsafePointer<CChar>!, _ length: UInt64,
+    _ out: UnsafeMutablePointer<invivo_value>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_null()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let property = try described(type, try text(property, "property"))
+        guard case .string(let said) = try Value(borrowing: invivo_string_n(given, length)) else { return }
+        out.pointee = try PropertyText.value(said, of: property).owned()
+    }
+}
+
+/// The property of a type, or the field of a nested struct, that a path names.
+private func described(_ type: invivo_type, _ path: String) throws(Failure) -> Property {
+    let type = try TypeDescription.find(type.bits)
+    let names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var property = try type.property(named: names[0]).property
+    for name in names.dropFirst() {
+        let isNamed = { (field: Property) in
+            field.name.isSameName(as: name) || field.was.contains(where: name.isSameName(as:))
+        }
+        guard let field = property.fields.first(where: isNamed) else {
+            let near = suggestion(for: name, among: property.fields.map(\.name))
+            throw Failure(.property, "'\(property.name)' has no field '\(name)'\(near)", path: path)
+        }
+        property = field
+    }
+    return property
 }
 
 /// The description behind a handle; nil for a bad one.

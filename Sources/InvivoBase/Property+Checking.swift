@@ -14,8 +14,8 @@ extension Property {
         }
     }
 
-    /// Checks an initial value: as `check`, without the rule for read-only properties.
-    func checkedContent(_ value: Value) throws(Failure) -> Value {
+    /// Checks an initial value: as `check`, without the rule for read-only properties and without the property's name in the path.
+    public func checkedContent(_ value: Value) throws(Failure) -> Value {
         if value.isNull {
             switch kind {
             // A reference may be none.

@@ -51,6 +51,7 @@ struct PropertyTable {
         readChoices(entry, &parts, path: path, &reader)
         readAccess(entry, &parts, path: path, &reader)
         let fields = readFields(entry, &parts, path: path, &reader)
+        readCodec(entry.codec, &parts, path: path, &reader)
         readRange(entry, &parts, path: path, &reader)
         guard reader.problems.count == before else { return nil }
         readInitial(entry, &parts, path: path, &reader)

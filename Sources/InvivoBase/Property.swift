@@ -59,6 +59,8 @@ public final class Property: Sendable {
     public let range: ClosedRange<Double>?
     public let step: Double
     public let unit: String?
+    /// The text form of its values.
+    public let codec: PropertyCodec
     public let text: String?
     public let choices: [Choice]
     /// Former names.
@@ -85,6 +87,7 @@ public final class Property: Sendable {
         range = parts.range
         step = parts.step
         unit = parts.unit
+        codec = parts.codec
         text = parts.text
         choices = parts.choices
         was = parts.was
@@ -172,6 +175,7 @@ extension Property {
         var range: ClosedRange<Double>?
         var step = 0.0
         var unit: String?
+        var codec = PropertyCodec.none
         var text: String?
         var choices: [Property.Choice] = []
         var was: [String] = []

@@ -41,6 +41,8 @@ extension invivo_property: SizedStruct {
         fieldRange(of: \invivo_property.restore),
         fieldRange(of: \invivo_property.forget),
         fieldRange(of: \invivo_property.reserved),
+        fieldRange(of: \invivo_property.codec),
+        fieldRange(of: \invivo_property.reserved_end),
     ]
 }
 

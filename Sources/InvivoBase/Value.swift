@@ -78,7 +78,7 @@ public enum Value: Sendable {
     }
 
     /// The nearest double of a number; nil for other kinds.
-    var approximateNumber: Double? {
+    public var approximateNumber: Double? {
         switch self {
         case .bool(let boolean): boolean ? 1 : 0
         case .float(let number): Double(number)

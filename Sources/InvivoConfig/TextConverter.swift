@@ -3,13 +3,15 @@ public import InvivoBase
 /// The requirements of the receiver of a string: the value's kind and unit.
 public struct TextFormat: Sendable {
     public var kind: ValueKind
-    public var unit: String?
+    public var unit: String? { property?.unit }
+    /// The property that receives the value; nil for another receiver.
+    public var property: Property?
     /// The folder of the document that contains the string; nil if it comes from elsewhere.
     public var folder: String?
 
-    public init(kind: ValueKind = .any, unit: String? = nil, folder: String? = nil) {
+    public init(kind: ValueKind = .any, property: Property? = nil, folder: String? = nil) {
         self.kind = kind
-        self.unit = unit
+        self.property = property
         self.folder = folder
     }
 }
@@ -104,7 +106,10 @@ public enum Taker {
         switch self {
         case .any: return nil
         case .kind(let kind): return Self.converter(for: kind)
-        case .property(let property): return property.isEnumeration ? nil : Self.converter(for: property.kind)
+        case .property(let property):
+            // This converter also reads the codecs of properties.
+            if property.codec != .none { return Self.converter(for: .double) }
+            return property.isEnumeration ? nil : Self.converter(for: property.kind)
         case .parameter(_, let parameter): return parameter.typeName ?? Self.converter(for: parameter.kind)
         }
     }
@@ -192,7 +197,7 @@ extension ConfigNode {
     private func read(
         _ text: String, _ kind: ValueKind, _ property: Property?, by converter: TextConverter
     ) throws(Failure) -> Value {
-        let format = TextFormat(kind: kind, unit: property?.unit, folder: folder)
+        let format = TextFormat(kind: kind, property: property, folder: folder)
         do throws(Failure) { return try converter.value(text, format, at: location) } catch {
             throw masked(error, expected: kind == .any ? "a '\(converter.name)'" : kind.withArticle)
         }

@@ -212,8 +212,8 @@ extension DefinitionCompiler {
             return .arguments
         }
         do throws(Failure) {
-            let unit: String? = if case .property(let property) = taker { property.unit } else { nil }
-            let query = TextFormat(kind: taker.kind, unit: unit, folder: node.folder)
+            let property: Property? = if case .property(let property) = taker { property } else { nil }
+            let query = TextFormat(kind: taker.kind, property: property, folder: node.folder)
             // A value that is not a string needs no conversion.
             guard let read = try converter.value(of: node, query) else { return .config(ids, .value(node.value)) }
             do throws(Failure) { return .config(ids, .value(try taker.checked(read))) } catch {

@@ -90,6 +90,22 @@ extension Engine {
         if isNew { documents.endIdleFollowing() }
     }
 
+    // MARK: documents as text
+
+    /// Writes a live document, with references to files and environment variables as they were written.
+    public func text(ofDocument name: String, asJson: Bool) throws(Failure) -> String {
+        try turns.take()
+        defer { turns.end() }
+        return try documents.text(ofDocument: name, as: asJson ? .json : .yaml)
+    }
+
+    /// Writes the traits of a key, or of all keys, in one live document or in all of them.
+    public func text(ofTraits key: String?, in document: String?, asJson: Bool) throws(Failure) -> String {
+        try turns.take()
+        defer { turns.end() }
+        return try documents.text(ofTraits: key, in: document, as: asJson ? .json : .yaml)
+    }
+
     // MARK: former content
 
     /// Brings the content of a former generation back, as a reload.

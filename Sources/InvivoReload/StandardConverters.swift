@@ -7,7 +7,9 @@ internal import InvivoSpec
 enum StandardConverters {
     static let all: [TextConverter] =
         [
-            TextConverter("number") { (text, format) throws(Failure) in try TextReader.number(text, unit: format.unit)
+            TextConverter("number") { (text, format) throws(Failure) in
+                guard let property = format.property else { return try TextReader.number(text, unit: nil) }
+                return try TextReader.value(text, of: property)
             },
             TextConverter("bool") { (text, _) throws(Failure) in .bool(try TextReader.bool(text)) },
             TextConverter("duration") { (text, format) throws(Failure) in .double(try TextReader.duration(text)) },

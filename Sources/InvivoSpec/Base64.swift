@@ -6,6 +6,22 @@ public enum Base64 {
         public let text: String
     }
 
+    /// Writes bytes. `bytes(of:)` returns them again.
+    public static func text(of bytes: [UInt8]) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let part = bytes[start..<min(start + 3, bytes.count)]
+            let group = part.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << UInt32(8 * (3 - part.count))
+            for digit in 0..<4 {
+                let value = Int(group >> UInt32(18 - 6 * digit) & 63)
+                text.append(digit <= part.count ? alphabet[value] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     public static func bytes(of text: String) throws(Fault) -> [UInt8] {
         var found: [UInt8] = []
         found.reserveCapacity(text.utf8.count / 4 * 3)

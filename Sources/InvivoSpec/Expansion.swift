@@ -9,6 +9,8 @@ public enum Expansion: Sendable {
     case from(Environment)
     /// The document is not trusted: `${NAME}` is an error.
     case refused
+    /// Strings stay as they are, and a value that must be written in the same form keeps it.
+    case verbatim
 }
 
 /// A string with `${NAME}` or `${NAME:-default}`, and with `$${` for `${`.

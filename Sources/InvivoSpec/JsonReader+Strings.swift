@@ -25,7 +25,7 @@ extension JsonReader {
             isAsWritten ? Position(line: position.line, column: position.column + 1) : nil
         }
         switch try tree.expanded(text, at: position, content: content) {
-        case .same: try tree.add(text, at: position)
+        case .same, .verbatim: try tree.add(text, at: position)
         case .wrong: try tree.add(.null, at: position)
         case .text(let expanded, let variables):
             tree.note(variables)

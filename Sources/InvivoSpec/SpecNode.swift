@@ -113,6 +113,9 @@ extension SpecNode {
     /// The part that environment variables have in the value; nil if they have none.
     public var variables: VariableText? { tree.variables(index) }
 
+    /// The form of a value that was read verbatim; nil for a value that may be written in any form.
+    var form: ValueForm? { tree.form(index) }
+
     /// The part that environment variables have in the value, or in the first of its parts with one.
     public var anyVariables: VariableText? { tree.anyVariables(index) }
 

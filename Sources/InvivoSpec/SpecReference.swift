@@ -58,8 +58,9 @@ extension SpecDocument {
             }
         }
         for entry in root["config"]?.entries ?? [] { visit(entry.value, SpecPath().key("config").key(entry.key)) }
-        let traits = SpecPath().key("traits")
-        for target in root["traits"]?.entries ?? [] {
+        let section = TraitDocument.section(of: root)
+        let traits = SpecPath().key(section)
+        for target in root[section]?.entries ?? [] {
             for (number, trait) in (target.value.items ?? []).enumerated() {
                 let isLong = trait["type"] != nil
                 for entry in trait.entries ?? [] where isLong ? entry.key != "type" : entry.value.isMap {

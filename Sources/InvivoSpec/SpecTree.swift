@@ -31,6 +31,8 @@ final class SpecTree: Sendable {
         fileprivate(set) var bytes: ContiguousArray<UInt8> = []
         /// The values that environment variables have a part in, by their index.
         fileprivate(set) var variables: [Int: VariableText] = [:]
+        /// The forms of values that are read verbatim, by their index.
+        fileprivate(set) var forms: [Int: ValueForm] = [:]
         /// The keys of long maps, by the index of the map.
         fileprivate var keys: [Int: KeyTable] = [:]
 
@@ -57,6 +59,11 @@ final class SpecTree: Sendable {
     }
 
     func variables(_ index: Int) -> VariableText? { parts.variables.isEmpty ? nil : parts.variables[index] }
+
+    func form(_ index: Int) -> ValueForm? { parts.forms.isEmpty ? nil : parts.forms[index] }
+
+    /// Whether two trees have the same values in the same forms.
+    func isWritten(like other: SpecTree) -> Bool { isSame(0, as: other, 0) && parts.forms == other.parts.forms }
 
     /// The index after a value and its parts.
     func end(_ index: Int) -> Int { parts.end(index) }
@@ -149,7 +156,7 @@ extension SpecTree.Parts {
         case .list(let items):
             let list = values.count
             appendValue(.list, at: position)
-            for item in items { append(item.content, at: Position(item.location)) }
+            for item in items { append(item) }
             close(list, count: items.count)
         case .map(let entries):
             let map = values.count
@@ -157,10 +164,16 @@ extension SpecTree.Parts {
             for (number, entry) in entries.enumerated() {
                 append(entry.key, at: Position(entry.keyLocation))
                 _ = noteKey(number: number, of: map)
-                append(entry.value.content, at: Position(entry.value.location))
+                append(entry.value)
             }
             close(map, count: entries.count)
         }
+    }
+
+    /// Appends a copy of a value with its form.
+    private mutating func append(_ node: SpecNode) {
+        if let form = node.form { note(form) }
+        append(node.content, at: Position(node.location))
     }
 
     private mutating func append(_ text: String, at position: Position) {
@@ -170,6 +183,9 @@ extension SpecTree.Parts {
 
     /// Notes the variables that have a part in the next value.
     mutating func note(_ variables: VariableText) { self.variables[values.count] = variables }
+
+    /// Notes the form of the next value.
+    mutating func note(_ form: ValueForm) { forms[values.count] = form }
 
     /// Ends a list or map.
     mutating func close(_ index: Int, count: Int) {
@@ -304,6 +320,14 @@ private struct KeyTable {
             slots[slot] = UInt32(number + 1)
         }
     }
+}
+
+/// The form of a string with environment variables, which determines the kind of the expanded value.
+enum ValueForm: Equatable, Sendable {
+    /// Without quotes: `${RATE}` may become a number.
+    case plain
+    /// With a tag such as `!!int`.
+    case tagged(String)
 }
 
 /// A line and column from 1, in a document that is known.

@@ -27,7 +27,15 @@ public enum SpecWriter {
                 throw Failure(.range, "JSON cannot say the number \(value)", path: path.text, at: node.location)
             }
             out += value.description
-        case .text(let text): out += doubleQuoted(text)
+        case .text(let text):
+            guard node.form == nil else {
+                throw Failure(
+                    .unsupported,
+                    "JSON cannot say \(quoted(text)) without quotes: its value may be a number; write YAML, or put the value in "
+                        + "quotes",
+                    path: path.text, at: node.location)
+            }
+            out += doubleQuoted(text)
         case .list(let items):
             out += "["
             for (index, item) in items.enumerated() {
@@ -102,21 +110,46 @@ private struct YamlWriter {
             out += "\n"
             block(node, indent: indent + 2)
         } else {
-            out += " " + flow(node) + "\n"
+            out += " " + flow(node, indent: indent) + "\n"
         }
     }
 
-    private func flow(_ node: SpecNode) -> String {
+    private func flow(_ node: SpecNode, indent: Int = 0) -> String {
         switch node.content {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): String(value)
         case .unsigned(let value): String(value)
         case .number(let value): number(value)
-        case .text(let text): scalar(text)
+        case .text(let text): written(text, node.form, indent: indent)
         case .list: "[]"
         case .map: "{}"
         }
+    }
+
+    private func written(_ text: String, _ form: ValueForm?, indent: Int) -> String {
+        switch form {
+        case nil: scalar(text)
+        case .plain?: plain(text, indent: indent)
+        case .tagged(let tag)?: "!!\(tag) \(SpecWriter.doubleQuoted(text))"
+        }
+    }
+
+    /// A plain scalar as it was. A group of line breaks has one more than its value, because a single one is read as a blank.
+    private func plain(_ text: String, indent: Int) -> String {
+        let margin = String(repeating: " ", count: indent + 2)
+        var out = ""
+        var isAfterBreak = false
+        for scalar in text.unicodeScalars {
+            if scalar == "\n" {
+                out += isAfterBreak ? "\n" : "\n\n"
+            } else {
+                if isAfterBreak { out += margin }
+                out.unicodeScalars.append(scalar)
+            }
+            isAfterBreak = scalar == "\n"
+        }
+        return out
     }
 
     private func number(_ value: Double) -> String {

@@ -40,8 +40,8 @@ public enum TextReader {
     public static func quantity(_ text: String, unit: String) -> Double? {
         guard !unit.isEmpty else { return nil }
         if let number = parseQuantity(text, unit: unit) { return number }
-        guard let size = seconds(in: unit), let seconds = try? duration(text) else { return nil }
-        return seconds / size
+        guard let size = seconds(in: unit), let (seconds, exact) = try? durations(text) else { return nil }
+        return exact.value(in: size) ?? seconds / size
     }
 
     /// The text that a property of this unit expects, with examples.
@@ -80,13 +80,20 @@ public enum TextReader {
 
     /// Seconds: numbers with units, the larger first, as in "1 h 30 min".
     public static func duration(_ text: String) throws(Failure) -> Double {
+        let (seconds, exact) = try durations(text)
+        return exact.value(in: 1) ?? seconds
+    }
+
+    /// The seconds, and the exact sum of the parts.
+    private static func durations(_ text: String) throws(Failure) -> (seconds: Double, exact: ExactDuration) {
+        var exact = ExactDuration()
         var rest = Scanner(text)
         var sum = 0.0
         var last = Double.infinity
         rest.skipBlanks()
         repeat {
             let start = rest.offset
-            guard let number = rest.number() else {
+            guard let written = rest.numberText(), let number = Double(written) else {
                 throw wrong(text, "a duration such as '250 ms' or '1 h 30 min'", at: start)
             }
             rest.skipBlanks()
@@ -99,24 +106,14 @@ public enum TextReader {
             last = size
             // Rounded once for each part: 0.3 ms is 0.0003.
             let part = size < 1 ? number / (1 / size).rounded() : number * size
+            exact.add(sum.sign == .minus ? "-\(written)" : written, seconds: size)
             sum = sum.sign == .minus ? sum - part : sum + part
             rest.skipBlanks()
         } while !rest.isAtEnd
-        return sum
+        return (sum, exact)
     }
 
-    private static func seconds(in unit: String) -> Double? {
-        switch unit {
-        case "ns": 1e-9
-        case "us", "\u{B5}s", "\u{3BC}s": 1e-6
-        case "ms": 1e-3
-        case "s": 1
-        case "min": 60
-        case "h": 3600
-        case "d": 86400
-        default: nil
-        }
-    }
+    private static func seconds(in unit: String) -> Double? { PropertyCodec.seconds(in: unit) }
 
     /// A whole number of bytes: 4096, 64 KiB, 1.5 MB.
     public static func bytes(_ text: String) throws(Failure) -> UInt64 {
@@ -216,7 +213,7 @@ public enum TextReader {
     // MARK: failures
 
     /// `offset` counts scalars from 0; people count from 1.
-    private static func wrong(_ text: String, _ wanted: String, at offset: Int) -> Failure {
+    static func wrong(_ text: String, _ wanted: String, at offset: Int) -> Failure {
         Failure(.conversion, "expected \(wanted) at character \(offset + 1) of \(quoted(text))")
     }
 
@@ -232,7 +229,7 @@ public enum TextReader {
     }
 
     /// Scans a string; offsets count scalars.
-    private struct Scanner {
+    struct Scanner {
         private let scalars: [Unicode.Scalar]
         private(set) var offset = 0
 
@@ -254,13 +251,22 @@ public enum TextReader {
         }
 
         /// The longest decimal number here.
-        mutating func number() -> Double? {
+        mutating func number() -> Double? { numberText().flatMap { Double($0) } }
+
+        /// The text of the longest decimal number here, which is finite.
+        mutating func numberText() -> String? {
             let ascii = scalars[offset...].prefix { $0.isASCII }.map { UInt8($0.value) }
-            guard let shape = ascii.withUnsafeBufferPointer(DecimalShape.init(beginning:)),
-                let number = Double(String(decoding: ascii[..<shape.end], as: UTF8.self)), number.isFinite
-            else { return nil }
+            guard let shape = ascii.withUnsafeBufferPointer(DecimalShape.init(beginning:)) else { return nil }
+            let text = String(decoding: ascii[..<shape.end], as: UTF8.self)
+            guard let number = Double(text), number.isFinite else { return nil }
             offset += shape.end
-            return number
+            return text
+        }
+
+        mutating func skip(oneOf wanted: [Unicode.Scalar]) -> Bool {
+            guard offset < scalars.count, wanted.contains(scalars[offset]) else { return false }
+            offset += 1
+            return true
         }
     }
 }

@@ -8,6 +8,8 @@ internal import Synchronization
 ///       synth.lead:
 ///         - Set: { gain: 0.5, cutoff: 1.2 kHz }
 ///         - { type: Set, wave: saw }
+///
+/// The form of the Traits library is accepted, too: `{"specs": {"synth.lead": [{"type": "Set", "gain": 0.5}]}}`.
 public struct TraitDocument: Sendable {
     /// The map under `config:`, with values of every kind.
     public let config: SpecNode?
@@ -226,14 +228,22 @@ public struct TraitSpec: Sendable {
 }
 
 extension TraitDocument {
+    /// The key of the map of targets: "traits", or "specs" in the form of the Traits library.
+    static func section(of root: SpecNode) -> String { root["specs"] == nil ? "traits" : "specs" }
+
     private static func targets(of root: SpecNode, _ checker: inout DocumentChecker) -> SpecNode? {
-        let known = ["traits", "config", "include"]
+        let section = section(of: root)
+        let known = [section, "config", "include"]
         let path = SpecPath()
         guard let map = checker.map(root, "with the keys 'traits', 'config' and 'include'", path: path) else {
             return nil
         }
+        if section == "specs", let other = map.first(where: { $0.key == "traits" }) {
+            checker.fail("'traits' and 'specs' are the same key: give one of them", path: path, at: other.keyLocation)
+            return nil
+        }
         checker.refuseUnknownKeys(map, known: known, path: path)
-        guard let traits = map["traits"] else {
+        guard let traits = map[section] else {
             // An unknown key is most likely a misspelt one, and then already noted.
             if !map.isEmpty && map["config"] == nil && map["include"] == nil && checker.failures.isEmpty {
                 checker.fail("the key 'traits' is missing", path: path, at: root.location)
@@ -242,7 +252,7 @@ extension TraitDocument {
         }
         guard traits.isMap else {
             checker.expected(
-                "a map of targets and their lists of traits", traits, path: path.key("traits"),
+                "a map of targets and their lists of traits", traits, path: path.key(section),
                 hint: "write {} if no trait is to hold")
             return nil
         }
@@ -300,7 +310,7 @@ extension TraitDocument {
         _ tree: SpecTree, _ key: Int, _ origin: TraitOrigin, _ checker: inout DocumentChecker
     ) throws(Failure) -> TraitEntry? {
         let entry = SpecEntry(tree, key)
-        var path = SpecPath().key("traits")
+        var path = SpecPath().key(section(of: SpecNode(tree, 0)))
         guard checker.checkName(entry, "the key of a target", path: path) else { return nil }
         path = path.key(entry.key)
         let hint = "write [] if no trait is to hold for it"

@@ -105,6 +105,8 @@ struct TreeBuilder {
         case same
         /// Nil: no value was inserted.
         case text([UInt8], VariableText?)
+        /// The string stays as it is, in its form.
+        case verbatim
         /// The fault was reported.
         case wrong
     }
@@ -114,6 +116,7 @@ struct TreeBuilder {
         _ text: UnsafeBufferPointer<UInt8>, at position: Position, content: () -> Position?
     ) throws(Failure) -> Expanded {
         guard expansion.isPossible, ExpandedString.concerns(text) else { return .same }
+        if expansion.isVerbatim { return .verbatim }
         try checkLength(text.count, at: position)
         do {
             let (bytes, inserted) = try expansion.expand(text)
@@ -131,6 +134,9 @@ struct TreeBuilder {
             throw error as? Failure ?? Loading.abandoned
         }
     }
+
+    /// Notes the form of the value that is added next.
+    mutating func note(_ form: ValueForm) { parts.note(form) }
 
     /// Notes the variables that have a part in the value that is added next.
     mutating func note(_ variables: VariableText?) {
@@ -182,6 +188,7 @@ private final class DocumentExpansion {
     private let expansion: Expansion
     /// Whether the text can contain `${`, also by an escape.
     let isPossible: Bool
+    var isVerbatim: Bool { if case .verbatim = expansion { true } else { false } }
     private var room: Int
     /// The variables that the document names.
     private(set) var variables: [String] = []

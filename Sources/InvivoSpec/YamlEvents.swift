@@ -3,7 +3,7 @@ internal import InvivoBase
 
 typealias YamlScalar = yaml_event_t.__Unnamed_union_data.__Unnamed_struct_scalar
 
-/// libyaml's parser and its current event. Owns both: its creator calls `close` exactly once. The text must
+/// libyaml's parser and its current event. Owns both: its creator calls `close` exactly once. The text and the input must
 /// outlive it.
 struct YamlEvents {
     let text: SourceText
@@ -12,7 +12,8 @@ struct YamlEvents {
 
     private let scalarCount: Int
 
-    init(_ text: SourceText) throws(Failure) {
+    /// `input` has the bytes for libyaml. They differ from the text in blanks alone, so that all positions are those of the text.
+    init(_ text: SourceText, input: UnsafeBufferPointer<UInt8>) throws(Failure) {
         self.text = text
         scalarCount = text.scalarCount
         parser = .allocate(capacity: 1)
@@ -24,7 +25,7 @@ struct YamlEvents {
             throw Failure(.memory, "out of memory", at: Location(file: text.file))
         }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-        yaml_parser_set_input_string(parser, text.bytes.baseAddress, text.bytes.count)
+        yaml_parser_set_input_string(parser, input.baseAddress, input.count)
     }
 
     func close() {

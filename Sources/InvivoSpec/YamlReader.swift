@@ -6,6 +6,11 @@ internal import InvivoBase
 struct YamlReader {
     private let text: SourceText
     private let events: YamlEvents
+    private let input: YamlInput
+    /// The columns at which the open lists and maps begin, from 0; of one in brackets, that of the block around it.
+    private var columns: [Int] = []
+    /// Nil if no question mark has a text right behind it.
+    private var marks: TightKeys?
     private var tree: TreeBuilder
 
     /// The document, or nil if there are only blanks and comments.
@@ -16,15 +21,32 @@ struct YamlReader {
         if text.isBlankOrComments { return nil }
         try checkFormerBreaks(text)
         try checkDirectives(text)
-        var reader = YamlReader(text, TreeBuilder(limits: limits, for: text, expansion), try YamlEvents(text))
-        defer { reader.events.close() }
-        return try reader.document()
+        var input = YamlInput(text)
+        while true {
+            var next: YamlInput?
+            do throws(Failure) {
+                return try input.withBytes(of: text) { (bytes) throws(Failure) in
+                    let events = try YamlEvents(text, input: bytes)
+                    defer { events.close() }
+                    var reader = YamlReader(text, TreeBuilder(limits: limits, for: text, expansion), events, input)
+                    do throws(Failure) { return try reader.document() } catch {
+                        next = input.accepting(events.separatingTab(in: reader.columns.last), instead: error)
+                        throw error
+                    }
+                }
+            } catch {
+                guard let next else { throw error }
+                input = next
+            }
+        }
     }
 
-    private init(_ text: SourceText, _ tree: TreeBuilder, _ events: YamlEvents) {
+    private init(_ text: SourceText, _ tree: TreeBuilder, _ events: YamlEvents, _ input: YamlInput) {
         self.text = text
         self.tree = tree
         self.events = events
+        self.input = input
+        marks = text.hasTightQuestionMark ? TightKeys() : nil
     }
 
     private mutating func document() throws(Failure) -> SpecDocument? {
@@ -42,11 +64,15 @@ struct YamlReader {
             case YAML_SCALAR_EVENT: try scalar(events.current.data.scalar)
             case YAML_MAPPING_START_EVENT:
                 let start = events.current.data.mapping_start
+                try open(isBlock: start.style == YAML_BLOCK_MAPPING_STYLE)
                 try begin(map: true, tag: start.tag, anchor: start.anchor)
             case YAML_SEQUENCE_START_EVENT:
                 let start = events.current.data.sequence_start
+                try open(isBlock: start.style == YAML_BLOCK_SEQUENCE_STYLE)
                 try begin(map: false, tag: start.tag, anchor: start.anchor)
-            case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT: tree.end()
+            case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT:
+                columns.removeLast()
+                tree.end()
             case YAML_ALIAS_EVENT:
                 let name = string(events.current.data.alias.anchor)
                 let message = "the alias \(quoted("*" + name)) is refused: aliases are not allowed; write the value out"
@@ -73,7 +99,23 @@ struct YamlReader {
         try tree.begin(map: isMap, at: events.position)
     }
 
+    private mutating func open(isBlock: Bool) throws(Failure) {
+        if isBlock { try refuseAfterTab() }
+        columns.append(isBlock ? Int(events.current.start_mark.column) : columns.last ?? -1)
+    }
+
+    /// A tab indents no list, map or key: only a value may stand behind it.
+    private func refuseAfterTab() throws(Failure) {
+        if let failure = input.failure(forBlockAt: events.current.start_mark.index) { throw failure }
+    }
+
     private mutating func scalar(_ scalar: YamlScalar) throws(Failure) {
+        if tree.wantsKey { try refuseAfterTab() }
+        if tree.wantsKey, marks?.isTight(events.current.start_mark.index, text) == true {
+            throw tree.failure(
+                .syntax, "'?' begins a key here; write a blank behind it, or put the text with its '?' in quotes",
+                at: events.position)
+        }
         try refuse(anchor: scalar.anchor)
         let tag = try coreTag(scalar.tag)
         let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE
@@ -90,6 +132,13 @@ struct YamlReader {
         let events = events
         switch try tree.expanded(bytes, at: events.position, content: { events.contentPosition(of: scalar) }) {
         case .same: try add(bytes, tag, isPlain: isPlain, nil)
+        case .verbatim:
+            if let tag, tag != .str {
+                tree.note(.tagged(tag.rawValue))
+            } else if isPlain && tag == nil {
+                tree.note(.plain)
+            }
+            try tree.add(bytes, at: events.position)
         case .wrong: try tree.add(.null, at: events.position)
         case .text(let expanded, let variables):
             try expanded.span.withUnsafeBufferPointer { bytes throws(Failure) in

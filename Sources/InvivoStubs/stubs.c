@@ -1603,10 +1603,48 @@ static invivo_status not_ready_runtime_advance(invivo_runtime runtime, uint64_t 
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_property_text(invivo_type type, const char *property, const invivo_value *value, invivo_value *out, invivo_error **error) {
+    (void)type;
+    (void)property;
+    (void)value;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_property_read(invivo_type type, const char *property, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
+    (void)type;
+    (void)property;
+    (void)text;
+    (void)length;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_document_text(invivo_runtime runtime, const char *name, uint32_t format, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    (void)format;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_traits_text(invivo_runtime runtime, const char *key, const char *document, uint32_t format, invivo_value *out, invivo_error **error) {
+    (void)runtime;
+    (void)key;
+    (void)document;
+    (void)format;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 232,
+    .function_count = 236,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1839,6 +1877,10 @@ static const struct invivo_table not_ready = {
     .trait_remove = not_ready_trait_remove,
     .runtime_refresh_environment = not_ready_runtime_refresh_environment,
     .runtime_advance = not_ready_runtime_advance,
+    .property_text = not_ready_property_text,
+    .property_read = not_ready_property_read,
+    .document_text = not_ready_document_text,
+    .traits_text = not_ready_traits_text,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2788,6 +2830,22 @@ invivo_status invivo_runtime_refresh_environment(invivo_runtime runtime, invivo_
 
 invivo_status invivo_runtime_advance(invivo_runtime runtime, uint64_t nanoseconds, invivo_error **error) {
     return functions()->runtime_advance(runtime, nanoseconds, error);
+}
+
+invivo_status invivo_property_text(invivo_type type, const char *property, const invivo_value *value, invivo_value *out, invivo_error **error) {
+    return functions()->property_text(type, property, value, out, error);
+}
+
+invivo_status invivo_property_read(invivo_type type, const char *property, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
+    return functions()->property_read(type, property, text, length, out, error);
+}
+
+invivo_status invivo_document_text(invivo_runtime runtime, const char *name, uint32_t format, invivo_value *out, invivo_error **error) {
+    return functions()->document_text(runtime, name, format, out, error);
+}
+
+invivo_status invivo_traits_text(invivo_runtime runtime, const char *key, const char *document, uint32_t format, invivo_value *out, invivo_error **error) {
+    return functions()->traits_text(runtime, key, document, format, out, error);
 }
 
 #pragma GCC visibility pop

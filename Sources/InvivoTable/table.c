@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 232,
+    .function_count = 236,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -237,6 +237,10 @@ static const struct invivo_table instance = {
     .trait_remove = invivo_trait_remove,
     .runtime_refresh_environment = invivo_runtime_refresh_environment,
     .runtime_advance = invivo_runtime_advance,
+    .property_text = invivo_property_text,
+    .property_read = invivo_property_read,
+    .document_text = invivo_document_text,
+    .traits_text = invivo_traits_text,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -60,13 +60,25 @@ extension Value {
     /// scalar of YAML.
     public init(spec node: SpecNode, for property: Property? = nil, kind: ValueKind? = nil) throws(Failure) {
         switch node.content(for: property, kind) {
-        case .null: self = .null
+        case .null:
+            guard property?.codec != .color else {
+                throw Failure(
+                    .null, "expected a color, found nothing; write it in quotes, as in '#ff8800': '#' begins a comment",
+                    at: node.location)
+            }
+            self = .null
         case .bool(let bool): self = .bool(bool)
         case .integer(let number): self = .int64(number)
         case .unsigned(let number): self = .uint64(number)
         case .number(let number): self = .double(number)
         case .text(let text):
-            if let property, property.kind.isNumber, property.choices.isEmpty {
+            if let property, property.codec != .none {
+                do throws(Failure) { self = try TextReader.codecValue(text, of: property) } catch {
+                    var failure = error
+                    failure.location = node.location
+                    throw failure
+                }
+            } else if let property, property.kind.isNumber, property.choices.isEmpty {
                 guard let number = property.unit.flatMap({ TextReader.quantity(text, unit: $0) }) else {
                     let wanted = TextReader.wantedNumber(unit: property.unit)
                     throw Failure(.type, "expected \(wanted), got the text \(quoted(text))", at: node.location)

@@ -296,14 +296,26 @@ extension Value {
         case .unsigned(let number): return .uint64(number)
         case .number(let number) where number.isFinite: return .double(number)
         case .text(let text):
-            if let number = parseQuantity(text, unit: isFactor ? "%" : property.unit ?? "") {
-                return .double(isFactor ? number / 100 : number)
-            }
+            if let number = amount(text, of: property, isFactor: isFactor) { return .double(number) }
         default: break
         }
+        let factor =
+            property.codec == .decibel ? "a factor, such as 0.5, '50 %' or '-6 dB'" : "a factor, such as 0.5 or '50 %'"
         let wanted =
-            isFactor ? "a factor, such as 0.5 or '50 %'" : "a finite number\(property.unit.map { " of \($0)" } ?? "")"
+            isFactor ? factor : "a finite number\(property.unit.map { " of \($0)" } ?? "")"
         fail(.type, "expected \(wanted), found \(node.described)", path, at: node.location)
         return nil
+    }
+    /// The number of a text with a unit; nil if it is none. A property in decibels is scaled, and has no offset in them.
+    private static func amount(_ text: String, of property: Property, isFactor: Bool) -> Double? {
+        if isFactor {
+            return TextReader.percent(text) ?? (property.codec == .decibel ? TextReader.decibel(text) : nil)
+        }
+        switch property.codec {
+        case .percent: return TextReader.percent(text)
+        case .duration: return TextReader.quantity(text, unit: property.unit ?? "s")
+        case .none: return parseQuantity(text, unit: property.unit ?? "")
+        default: return nil
+        }
     }
 }

@@ -234,6 +234,29 @@ static void times_are_seconds_and_paths_are_strings() {
     CHECK(made->period == 10ms && made.held().get("period").as<std::chrono::microseconds>() == 10000us);
 }
 
+struct dimmer {
+    double level = 1, share = 0;
+};
+
+static void values_and_documents_are_text() {
+    invivo::runtime own;
+    const invivo_type described = invivo::type<dimmer>("Dimmer")
+        .property<&dimmer::level>("level", [] { invivo::facts said; said.codec = INVIVO_CODEC_DECIBEL; return said; }())
+        .property<&dimmer::share>("share", [] { invivo::facts said; said.codec = INVIVO_CODEC_PERCENT; return said; }())
+        .add(own);
+    CHECK(invivo::property_read<double>(described, "level", "20 dB") == 10);
+    CHECK(invivo::property_text(described, "share", 0.25) == "25 %");
+    CHECK(throws(INVIVO_E_CONVERSION, "level", [&] { invivo::property_read<double>(described, "level", "loud"); }));
+    own.define(definition("room.dimmer").of<dimmer>().singleton());
+    auto object = own.resolve<dimmer>("room.dimmer");
+    invivo::changes(own).document("a.yaml", "traits: { room.dimmer: [ Set: { share: 50 % } ] }").commit();
+    CHECK(object->share == 0.5);
+    CHECK(own.document_text("a.yaml", INVIVO_FORMAT_JSON) == "{\"traits\":{\"room.dimmer\":[{\"Set\":{\"share\":\"50 %\"}}]}}");
+    CHECK(own.traits_text("room.dimmer") == "traits:\n  room.dimmer:\n    -\n      Set:\n        share: \"50 %\"\n");
+    CHECK(own.traits_text(nullptr, "a.yaml") == own.traits_text());
+    CHECK(throws(INVIVO_E_NOT_FOUND, "b.yaml", [&] { own.document_text("b.yaml"); }));
+}
+
 int main() {
     times_are_seconds_and_paths_are_strings();
     names_and_paths_may_be_strings_and_paths();
@@ -241,6 +264,7 @@ int main() {
     a_change_set_takes_a_file();
     a_cache_hears_of_commits();
     values_are_injected_read_observed_and_taken_back();
+    values_and_documents_are_text();
     texts_are_read_by_converters();
     values_of_every_kind_are_read_by_converters();
     a_choice_follows_a_value_and_there_is_one_of_each_entry();

@@ -111,6 +111,8 @@ int main(void) {
     OFFSET(invivo_property, restore, sizeof(((invivo_property *)0)->restore));
     OFFSET(invivo_property, forget, sizeof(((invivo_property *)0)->forget));
     OFFSET(invivo_property, reserved, sizeof(((invivo_property *)0)->reserved));
+    OFFSET(invivo_property, codec, sizeof(((invivo_property *)0)->codec));
+    OFFSET(invivo_property, reserved_end, sizeof(((invivo_property *)0)->reserved_end));
     SIZE(invivo_parameter);
     OFFSET(invivo_parameter, name, sizeof(((invivo_parameter *)0)->name));
     OFFSET(invivo_parameter, kind, sizeof(((invivo_parameter *)0)->kind));
@@ -633,6 +635,13 @@ int main(void) {
     NUMBER(INVIVO_PROPERTY_BLOCK);
     NUMBER(INVIVO_PROPERTY_NOT_TUNABLE);
     NUMBER(INVIVO_PROPERTY_REQUIRED);
+    NUMBER(INVIVO_CODEC_NONE);
+    NUMBER(INVIVO_CODEC_SIZE);
+    NUMBER(INVIVO_CODEC_POINT);
+    NUMBER(INVIVO_CODEC_DECIBEL);
+    NUMBER(INVIVO_CODEC_PERCENT);
+    NUMBER(INVIVO_CODEC_COLOR);
+    NUMBER(INVIVO_CODEC_DURATION);
     NUMBER(INVIVO_PARAMETER_OPTIONAL);
     NUMBER(INVIVO_BUILD_SHARED);
     NUMBER(INVIVO_CONFINED);
@@ -732,6 +741,8 @@ int main(void) {
     NUMBER(INVIVO_CHUNK_SHIFT);
     NUMBER(INVIVO_CHUNK_MASK);
     NUMBER(INVIVO_SOURCE_WAIT);
+    NUMBER(INVIVO_FORMAT_YAML);
+    NUMBER(INVIVO_FORMAT_JSON);
     NUMBER(INVIVO_CHANGED_DEFINED);
     NUMBER(INVIVO_CHANGED_REMOVED);
     NUMBER(INVIVO_CHANGED_REMADE);
@@ -1056,5 +1067,9 @@ int main(void) {
     OFFSET(invivo_table, trait_remove, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_refresh_environment, sizeof(void (*)(void)));
     OFFSET(invivo_table, runtime_advance, sizeof(void (*)(void)));
+    OFFSET(invivo_table, property_text, sizeof(void (*)(void)));
+    OFFSET(invivo_table, property_read, sizeof(void (*)(void)));
+    OFFSET(invivo_table, document_text, sizeof(void (*)(void)));
+    OFFSET(invivo_table, traits_text, sizeof(void (*)(void)));
     return 0;
 }

@@ -69,7 +69,7 @@ import Testing
             "just a text",
             "tuning.yaml:1:1: expected a map with the keys 'traits', 'config' and 'include', found the text 'just a text'"
         ),
-        ("# ä\r\n\tnull", "tuning.yaml:2:1: a tab cannot indent or set off a value; use spaces"),
+        ("# ä\r\n\tx: null", "tuning.yaml:2:1: a tab cannot indent or set off a value; use spaces"),
         ("traist: {}", "tuning.yaml:1:1: unknown key 'traist', did you mean 'traits'?"),
         ("configure: {}", "tuning.yaml:1:1: unknown key 'configure', did you mean 'config'?"),
         (

@@ -33,6 +33,40 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("-\ta\n- \t b\n", "[a, b]"), ("\t{}", "{}"), ("\t[\n\t1 ]", "[1]"), ("? a\n: -\tb\n", "{a: [b]}"),
+        ("a:\n \tb", "{a: b}"), ("a: 1\n\t\nb: 2", "{a: 1, b: 2}"), (" \t\na: 1", "{a: 1}"),
+        ("a:\n\t# x\n b", "{a: b}"),
+        ("- -\t-1", "[[-1]]"), ("é:\n -\t[x]\n", "{é: [[x]]}"), ("a: |\n -\tb\n", "{a: \"-\\tb\\n\"}"),
+        ("a: \"x\n -\ty\"", "{a: \"x -\\ty\"}"), ("- |+\n   ", "[\"\\n\"]"), ("a: |\n  x\n   ", "{a: \"x\\n \\n\"}"),
+        ("a: x\n   ", "{a: x}"),
+    ])
+    func tabsSeparateValues(text: String, same: String) throws {
+        #expect(Bare(try yaml(text)) == Bare(try yaml(same)))
+    }
+
+    @Test(arguments: [
+        "a:\n\tb: 1", "a:\n\tb", "a:\n\t- b", "-\ta: 1", "-\t- a", "- \t- a", "?\t- a", "\ta: 1", "\t- a",
+        "a:\n b:\n\tc",
+        "- a:\n \tb: 1", "- a:\n \t\tb", "-  - a\n  \t- b", "-\t!!str a: 1",
+    ])
+    func tabsDoNotIndent(text: String) {
+        let found = failure { () throws(Failure) in try yaml(text) }
+        #expect(found?.code == .syntax)
+        #expect(found?.message.contains("a tab ") == true)
+    }
+
+    @Test func manyTabsAreAccepted() throws {
+        #expect(try yaml(String(repeating: "-\ta\n", count: 300)).items?.count == 300)
+    }
+
+    @Test(arguments: ["{ ?a: 1 }", "[?a]", "é: { b: 1, ?c: 2 }", "[ ?\"a\": 1 ]"])
+    func aQuestionMarkIsNotDropped(text: String) {
+        let found = failure { () throws(Failure) in try yaml(text) }
+        #expect(found?.message.hasPrefix("'?' begins a key here") == true, "\(found?.text ?? "")")
+        #expect(throws: Never.self) { try yaml("? a\n: ?b\nc?d: { e?f: g, '?h': i?, ? j : k }\n") }
+    }
+
     @Test func keysAreStringsInEveryNotation() throws {
         let keys = try yaml("1: a\ntrue: b\n~: c\n0x1: d\n!!str x: e\n'': f").entries?.map(\.key)
         #expect(keys == ["1", "true", "~", "0x1", "x", ""])

@@ -13,8 +13,8 @@ private final class Store: @unchecked Sendable {
     }
 }
 
-private class Lamp: @unchecked Sendable { var isLit = false }
-private final class Lantern: Lamp, @unchecked Sendable {}
+private class Bulb: @unchecked Sendable { var isLit = false }
+private final class Lantern: Bulb, @unchecked Sendable {}
 
 extension SwiftAPI {
     /// Processors of definitions.
@@ -44,23 +44,23 @@ extension SwiftAPI {
 
         @Test func aProcessorReplacesOrAddsToDefinitionsOfAnAssembly() throws {
             final class Hall: Assembly {
-                let lamp = lazySingleton { Lamp() }
-                let other = lazySingleton { Lamp() }.hidden()
+                let lamp = lazySingleton { Bulb() }
+                let other = lazySingleton { Bulb() }.hidden()
             }
             try withRuntime { runtime in
                 let hall = try runtime.activate(Hall())
                 try runtime.changes { changes in
                     try changes.process("lanterns", key: "hall.lamp") { definition in
-                        definition.replace(with: lazySingleton { Lantern() as Lamp })
+                        definition.replace(with: lazySingleton { Lantern() as Bulb })
                     }
-                    try changes.process("light", Lamp.self, priority: 1) { definition in
-                        try definition.after(Lamp.self) { $0.isLit = true }
+                    try changes.process("light", Bulb.self, priority: 1) { definition in
+                        try definition.after(Bulb.self) { $0.isLit = true }
                         definition.hide(from: nil)
                     }
                 }
                 #expect(try hall.lamp() is Lantern && hall.lamp().isLit)
                 #expect(try hall.other() is Lantern == false && hall.other().isLit)
-                #expect(try runtime.all(of: Lamp.self).count == 2)
+                #expect(try runtime.all(of: Bulb.self).count == 2)
             }
         }
 

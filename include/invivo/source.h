@@ -3,7 +3,7 @@
 #ifndef INVIVO_SOURCE_H
 #define INVIVO_SOURCE_H
 
-#include "base.h"
+#include "value.h"
 
 INVIVO_EXTERN_C_BEGIN
 
@@ -60,6 +60,34 @@ INVIVO_API invivo_status invivo_source_refresh(invivo_source source, invivo_erro
 INVIVO_API invivo_status invivo_source_retry(invivo_source source, invivo_error **error) INVIVO_WAITS;
 /** Closes a source: stops following it and removes the layers of its document, as a reload. */
 INVIVO_API invivo_status invivo_source_close(invivo_source source, invivo_error **error) INVIVO_WAITS;
+
+/* ---- documents as text --------------------------------------------------------------------------------- */
+
+enum {
+    INVIVO_FORMAT_YAML = 0,
+    INVIVO_FORMAT_JSON = 1 /**< on one line */
+};
+
+/** Writes a live document as text.
+ *
+ * The text contains references (`file:`), environment variables (`${NAME}`) and the names of included files as they are
+ * written in the document, never their values. Comments are dropped. Reading the text gives an equal document. Relative
+ * paths in it belong to the folder of the document.
+ *
+ * @param name the name of a document or source; of several ones with the name, the one that wins. An unknown name is
+ *     INVIVO_E_NOT_FOUND.
+ * @param format INVIVO_FORMAT_.... JSON cannot express infinities and NaN (INVIVO_E_RANGE), nor a variable without quotes,
+ *     whose value may be a number (INVIVO_E_UNSUPPORTED).
+ * @param out the text, an owned string. */
+INVIVO_API invivo_status invivo_document_text(invivo_runtime runtime, const char *name, uint32_t format, invivo_value *out,
+                                              invivo_error **error) INVIVO_WAITS;
+/** Writes the traits of live documents as a document, as invivo_document_text does: `traits: { KEY: [...] }`.
+ * Traits of several documents for one key become one list, the later documents on top.
+ *
+ * @param key the key; NULL: all keys with traits. A key without traits has an empty list.
+ * @param document the name of the only document to take traits from; NULL: all live documents. */
+INVIVO_API invivo_status invivo_traits_text(invivo_runtime runtime, const char *key, const char *document, uint32_t format,
+                                            invivo_value *out, invivo_error **error) INVIVO_WAITS;
 
 INVIVO_EXTERN_C_END
 

@@ -266,6 +266,10 @@ struct invivo_table {
     invivo_status (*trait_remove)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*runtime_refresh_environment)(invivo_runtime runtime, invivo_error **error);
     invivo_status (*runtime_advance)(invivo_runtime runtime, uint64_t nanoseconds, invivo_error **error);
+    invivo_status (*property_text)(invivo_type type, const char *property, const invivo_value *value, invivo_value *out, invivo_error **error);
+    invivo_status (*property_read)(invivo_type type, const char *property, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
+    invivo_status (*document_text)(invivo_runtime runtime, const char *name, uint32_t format, invivo_value *out, invivo_error **error);
+    invivo_status (*traits_text)(invivo_runtime runtime, const char *key, const char *document, uint32_t format, invivo_value *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -15,6 +15,20 @@ enum {
     INVIVO_PROPERTY_REQUIRED = 16  /**< of a field of a trait type (trait.h): a spec file must give it */
 };
 
+/** The text form of the values of a property. Spec files and the configuration may then contain the text; maps and numbers
+ * remain accepted. docs/rules/codecs.md describes the forms. */
+enum {
+    INVIVO_CODEC_NONE = 0,
+    INVIVO_CODEC_SIZE = 1,     /**< a MAP of `width` and `height`: "640 x 480" */
+    INVIVO_CODEC_POINT = 2,    /**< a MAP of `x` and `y`: "10, 20" */
+    INVIVO_CODEC_DECIBEL = 3,  /**< a FLOAT or DOUBLE that is a linear factor: "-6 dB"; "-inf dB" is 0 */
+    INVIVO_CODEC_PERCENT = 4,  /**< a FLOAT or DOUBLE that is a fraction: "50 %" is 0.5 */
+    /** "#rrggbb", "#rrggbbaa", or one of the 16 basic names of CSS: an integer 0xRRGGBBAA (UINT32, INT64 or UINT64), or a MAP
+     * of `red`, `green`, `blue` and perhaps `alpha`: integers of 0...255, or FLOAT and DOUBLE of 0...1. */
+    INVIVO_CODEC_COLOR = 5,
+    INVIVO_CODEC_DURATION = 6  /**< a number in a unit of time, by default "s": "250 ms", "1 h 30 min" */
+};
+
 /** One name of an enumeration. */
 typedef struct invivo_choice { const char *name; int64_t number; } invivo_choice;
 
@@ -60,6 +74,8 @@ struct invivo_property {
     invivo_status (*restore)(void *instance, void *user_data, void *kept, invivo_error **error);
     void (*forget)(void *user_data, void *kept);
     uint64_t reserved; /* zero */
+    uint32_t codec;        /**< the text form of its values, INVIVO_CODEC_... */
+    uint32_t reserved_end; /* zero */
 };
 
 /** A parameter of an initializer, a method or a definition. */
@@ -272,6 +288,19 @@ INVIVO_API uint64_t invivo_type_method_count(invivo_type type) INVIVO_WAITS;
 /** Copies the description of a method. Set `out->struct_size` as for invivo_type_property_at. */
 INVIVO_API invivo_status invivo_type_method_at(invivo_type type, uint64_t index, invivo_method *out) INVIVO_WAITS;
 
+/** Writes a value of a property as text: by the codec of the property, with its unit, or by the name of a choice.
+ *
+ * invivo_property_read returns an equal value. A value that its codec cannot express is written as a number or as JSON.
+ * @param property the name of a property of `type`, or a former name. "frame.width" names a field of a nested struct.
+ * @param out the text, an owned string. Objects, types and functions have no text: INVIVO_E_UNSUPPORTED. */
+INVIVO_API invivo_status invivo_property_text(invivo_type type, const char *property, const invivo_value *value,
+                                              invivo_value *out, invivo_error **error) INVIVO_WAITS;
+/** Reads a value of a property from text, as a spec file does, and checks it.
+ * Text that is no value of the property is INVIVO_E_CONVERSION or INVIVO_E_TYPE; the error states what was expected. A value
+ * that the property refuses is the error of invivo_object_set. */
+INVIVO_API invivo_status invivo_property_read(invivo_type type, const char *property, const char *text, uint64_t length,
+                                              invivo_value *out, invivo_error **error) INVIVO_WAITS;
+
 /* ---- describing fields of a C struct ----------------------------------------------------------------- */
 
 /** Describes a field of a struct: INVIVO_FIELD(structure, field, .min = 0, .max = 1, ...).
@@ -341,6 +370,7 @@ struct invivo_said {
     const invivo_property *fields = nullptr;
     uint64_t field_count = 0;
     const invivo_value *initial_value = nullptr;
+    uint32_t codec = INVIVO_CODEC_NONE;
     uint64_t reserved = 0;
 };
 
@@ -353,6 +383,7 @@ constexpr invivo_property invivo_field(const char *name, invivo_kind kind, uint3
     made.initial_text = said.initial_text, made.unit = said.unit, made.text = said.text;
     made.choices = said.choices, made.choice_count = said.choice_count, made.was = said.was, made.was_count = said.was_count;
     made.fields = said.fields, made.field_count = said.field_count, made.initial_value = said.initial_value;
+    made.codec = said.codec;
     return made;
 }
 

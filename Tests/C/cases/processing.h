@@ -113,6 +113,32 @@ STATEMENT(unconverter) {
     UNUSED;
     return invivo_converter_unregister(runtime, words[1].text, error);
 }
+STATEMENT(property_text) {
+    invivo_type type;
+    UNUSED;
+    invivo_value value = value_of(&words[3]);
+    constants[constant_count++] = value;
+    invivo_status status = invivo_type_find(runtime, words[1].text, &type, error);
+    return status ? status : invivo_property_text(type, words[2].text, &value, out, error);
+}
+STATEMENT(property_read) {
+    invivo_type type;
+    UNUSED;
+    invivo_status status = invivo_type_find(runtime, words[1].text, &type, error);
+    return status ? status : invivo_property_read(type, words[2].text, words[3].text, strlen(words[3].text), out, error);
+}
+static uint32_t text_format(const part *word) {
+    if (strcmp(word->text, "json") && strcmp(word->text, "yaml")) WRONG("the format '%s' is neither yaml nor json", word->text);
+    return strcmp(word->text, "json") ? INVIVO_FORMAT_YAML : INVIVO_FORMAT_JSON;
+}
+STATEMENT(document_text) {
+    UNUSED;
+    return invivo_document_text(runtime, words[1].text, text_format(&words[2]), out, error);
+}
+STATEMENT(traits_text) {
+    UNUSED;
+    return invivo_traits_text(runtime, words[1].text, NULL, text_format(&words[2]), out, error);
+}
 STATEMENT(convert) {
     UNUSED;
     return invivo_convert(runtime, words[1].text, words[2].text, strlen(words[2].text), out, error);

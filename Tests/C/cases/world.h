@@ -97,7 +97,7 @@ static invivo_status event(invivo_error **error, const char *format, ...) {
 typedef struct kind {
     const char *name;
     const char *supertypes[4], *stands_for;
-    bool shared, hooks, life, prepares, needs, children, strict, setup, finalize, keeps;
+    bool shared, hooks, life, prepares, needs, children, strict, setup, finalize, keeps, lamp;
     int alive;
     invivo_type type[4]; /* in each runtime of the case */
 } kind;
@@ -125,6 +125,7 @@ static kind kinds[] = {
     {.name = "Tent", .supertypes = {"Thing"}, .setup = true},
     {.name = "Court", .supertypes = {"Thing"}, .setup = true, .keeps = true},
     {.name = "Forge", .supertypes = {"Thing"}, .setup = true, .life = true, .finalize = true},
+    {.name = "Lamp", .supertypes = {"Thing"}, .lamp = true},
     {.name = "Inn", .supertypes = {"Thing"}, .shared = true, .setup = true},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
@@ -142,6 +143,9 @@ typedef struct thing {
     int64_t number;
     int child_count;                  /* of its setup: in `left` and `right` */
     invivo_value any, given;
+    double gain, share, after;        /* of a lamp */
+    int64_t color;
+    invivo_value frame, place;
     invivo_object below[16];
     size_t below_count;
     char key_name[64];
@@ -168,6 +172,8 @@ static void thing_deinit(void *instance, void *user_data) {
     pthread_mutex_unlock(&world_lock);
     invivo_value_clear(&self->any);
     invivo_value_clear(&self->given);
+    invivo_value_clear(&self->frame);
+    invivo_value_clear(&self->place);
     if (self->held.bits) invivo_object_release(self->held);
     __atomic_sub_fetch(&self->kind->alive, 1, __ATOMIC_SEQ_CST);
 }
@@ -199,25 +205,35 @@ static invivo_status thing_set_object(void *instance, void *user_data, const inv
 static invivo_status thing_get_value(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     return invivo_value_copy(out, (invivo_value *)((char *)instance + (size_t)user_data), error);
 }
-static invivo_status thing_set_any(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
-    (void)user_data;
-    invivo_value_clear(&((thing *)instance)->any);
-    return invivo_value_copy(&((thing *)instance)->any, value, error);
+static invivo_status thing_set_value(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    invivo_value *field = (invivo_value *)((char *)instance + (size_t)user_data);
+    invivo_value_clear(field);
+    return invivo_value_copy(field, value, error);
 }
 #define OBJECT_PROPERTY(field)                                                                                  \
     {.struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_OBJECT, .get = thing_get_object, \
      .set = thing_set_object, .user_data = (void *)offsetof(thing, field)}
-static const invivo_property thing_properties[] = {
+#define VALUE_PROPERTY(field, its_kind, its_codec)                                                                  \
+    {.struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_##its_kind, .get = thing_get_value, \
+     .set = thing_set_value, .user_data = (void *)offsetof(thing, field), .codec = INVIVO_CODEC_##its_codec}
+static const invivo_property lamp_properties[] = {
     OBJECT_PROPERTY(left),
     OBJECT_PROPERTY(right),
-    {.struct_size = sizeof(invivo_property), .name = "any", .kind = INVIVO_KIND_ANY, .get = thing_get_value, .set = thing_set_any,
-     .user_data = (void *)offsetof(thing, any)},
+    VALUE_PROPERTY(any, ANY, NONE),
     INVIVO_FIELD(thing, number),
     {.struct_size = sizeof(invivo_property), .name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PROPERTY_READ_ONLY,
      .get = thing_get_object, .user_data = (void *)offsetof(thing, input)},
     {.struct_size = sizeof(invivo_property), .name = "given", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PROPERTY_READ_ONLY,
      .get = thing_get_value, .user_data = (void *)offsetof(thing, given)},
+    /* Only a lamp has the others. */
+    INVIVO_FIELD(thing, gain, .codec = INVIVO_CODEC_DECIBEL),
+    INVIVO_FIELD(thing, share, .codec = INVIVO_CODEC_PERCENT),
+    INVIVO_FIELD(thing, after, .codec = INVIVO_CODEC_DURATION),
+    INVIVO_FIELD(thing, color, .codec = INVIVO_CODEC_COLOR),
+    VALUE_PROPERTY(frame, MAP, SIZE),
+    VALUE_PROPERTY(place, MAP, POINT),
 };
+enum { LAMP_PROPERTIES = sizeof lamp_properties / sizeof *lamp_properties, THING_PROPERTIES = LAMP_PROPERTIES - 6 };
 
 #define THING_METHOD(function)                                                                                               \
     static invivo_status function(void *instance, void *user_data, const invivo_value *arguments, size_t count,              \
@@ -394,10 +410,10 @@ static void world_register(invivo_runtime runtime, int number) {
         invivo_type_options options = {.struct_size = sizeof options, .name = kind->name, .size = sizeof(thing),
                                        .alignment = _Alignof(thing), .init = thing_init, .deinit = thing_deinit, .user_data = kind,
                                        .parameters = kind->strict ? strict_parameters : thing_parameters, .parameter_count = 3,
-                                       .properties = thing_properties, .methods = thing_methods, .supertypes = kind->supertypes};
+                                       .properties = lamp_properties, .methods = thing_methods, .supertypes = kind->supertypes};
         options.concurrency = kind->shared ? INVIVO_SHARED : INVIVO_CONFINED;
         options.lookup_name = kind->stands_for;
-        options.property_count = sizeof thing_properties / sizeof *thing_properties;
+        options.property_count = kind->lamp ? LAMP_PROPERTIES : THING_PROPERTIES;
         options.method_count = sizeof thing_methods / sizeof *thing_methods;
         while (kind->supertypes[options.supertype_count]) options.supertype_count++;
         if (kind->hooks) options.will_inject = thing_will, options.did_inject = thing_did;

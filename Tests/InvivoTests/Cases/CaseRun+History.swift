@@ -80,3 +80,14 @@ extension CaseRun {
         }
     }
 }
+
+extension CaseRun {
+    /// The format of a document as text.
+    func textFormat(_ word: Script.Word) throws -> Runtime.DocumentFormat {
+        switch word.text {
+        case "yaml": .yaml
+        case "json": .json
+        default: throw Script.Problem(description: "the format '\(word.text)' is neither yaml nor json")
+        }
+    }
+}

@@ -93,6 +93,12 @@ extension CaseRun {
             }
         case "unconverter": try runtime().removeConverter(try name(1))
         case "convert": return try runtime().convert(try name(2), by: try name(1))
+        case "property_text":
+            return .string(
+                try runtime().type(try name(1)).text(of: try self.value(words[3]), as: try name(2)))
+        case "property_read": return try runtime().type(try name(1)).value(try name(3), of: try name(2))
+        case "document_text": return .string(try runtime().documentText(try name(1), as: try textFormat(words[2])))
+        case "traits_text": return .string(try runtime().traitsText(of: try name(1), as: try textFormat(words[2])))
 
         // Assemblies.
         case "assembly":

@@ -12,6 +12,16 @@ class Thing {
         var children = 0
         var below: [WeakThing] = []
         var held: Object?
+        var lamp = Light()
+    }
+    /// The values of a lamp.
+    struct Light {
+        var gain = 0.0
+        var share = 0.0
+        var after = 0.0
+        var color: Int64 = 0
+        var frame: [String: Double] = [:]
+        var place: [String: Double] = [:]
     }
     private struct WeakThing { weak var thing: Thing? }
 
@@ -55,6 +65,10 @@ class Thing {
         get { state.withLock { $0.number } }
         set { state.withLock { $0.number = newValue } }
     }
+    var lamp: Light {
+        get { state.withLock { $0.lamp } }
+        set { state.withLock { $0.lamp = newValue } }
+    }
     var below: [Thing] { state.withLock { $0.below.compactMap(\.thing) } }
     func grow(_ child: Thing) { state.withLock { $0.below.append(WeakThing(thing: child)) } }
     /// Adds a child of its setup, in `left` or `right`, without an event.
@@ -95,6 +109,7 @@ final class Vault: Thing {}
 final class Camp: Thing {}
 final class Tent: Thing {}
 final class Court: Thing {}
+final class Lamp: Thing {}
 final class Forge: Thing {}
 final class Inn: Thing, @unchecked Sendable {}
 
@@ -136,6 +151,14 @@ class ThingKind: @unchecked Sendable {
             setups(&type)
             life(&type)
             type.finalize { try $0.says("finalize") }
+        },
+        confined(Lamp.self, "Thing") { type in
+            type.property("gain", \.lamp.gain, codec: .decibel)
+            type.property("share", \.lamp.share, codec: .percent)
+            type.property("after", \.lamp.after, codec: .duration)
+            type.property("color", \.lamp.color, codec: .color)
+            type.property("frame", \.lamp.frame, codec: .size)
+            type.property("place", \.lamp.place, codec: .point)
         }, shared(Inn.self, with: setups),
     ]
     static func named(_ name: String) -> ThingKind? { all.first { $0.name == name } }

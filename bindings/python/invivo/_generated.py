@@ -91,6 +91,13 @@ INVIVO_PROPERTY_RESTART = 2
 INVIVO_PROPERTY_BLOCK = 4
 INVIVO_PROPERTY_NOT_TUNABLE = 8
 INVIVO_PROPERTY_REQUIRED = 16
+INVIVO_CODEC_NONE = 0
+INVIVO_CODEC_SIZE = 1
+INVIVO_CODEC_POINT = 2
+INVIVO_CODEC_DECIBEL = 3
+INVIVO_CODEC_PERCENT = 4
+INVIVO_CODEC_COLOR = 5
+INVIVO_CODEC_DURATION = 6
 INVIVO_PARAMETER_OPTIONAL = 1
 INVIVO_BUILD_SHARED = 1
 INVIVO_CONFINED = 0
@@ -190,6 +197,8 @@ INVIVO_ACTIVATE_NEW = 1
 INVIVO_CHUNK_SHIFT = 7
 INVIVO_CHUNK_MASK = 127
 INVIVO_SOURCE_WAIT = 1
+INVIVO_FORMAT_YAML = 0
+INVIVO_FORMAT_JSON = 1
 INVIVO_CHANGED_DEFINED = 0
 INVIVO_CHANGED_REMOVED = 1
 INVIVO_CHANGED_REMADE = 2
@@ -756,6 +765,8 @@ invivo_property._fields_ = [
     ("restore", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("forget", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
     ("reserved", ctypes.c_uint64),
+    ("codec", ctypes.c_uint32),
+    ("reserved_end", ctypes.c_uint32),
 ]
 invivo_parameter._fields_ = [
     ("name", ctypes.c_char_p),
@@ -1548,6 +1559,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_trait_remove": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_refresh_environment": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_runtime_advance": (ctypes.c_int32, [invivo_runtime, ctypes.c_uint64, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_property_text": (ctypes.c_int32, [invivo_type, ctypes.c_char_p, ctypes.POINTER(invivo_value), ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_property_read": (ctypes.c_int32, [invivo_type, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_document_text": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_traits_text": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1784,6 +1799,10 @@ TABLE: list[str] = [
     "invivo_trait_remove",
     "invivo_runtime_refresh_environment",
     "invivo_runtime_advance",
+    "invivo_property_text",
+    "invivo_property_read",
+    "invivo_document_text",
+    "invivo_traits_text",
 ]
 
 

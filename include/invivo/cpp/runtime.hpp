@@ -291,6 +291,23 @@ public:
     /// Returns the documents, and how their changes are detected. Later documents override earlier ones.
     std::vector<source_state> sources() const { return detail::source_states(raw_); }
 
+    // ---- documents as text
+
+    /// Writes a live document as text, with references and environment variables as they were written. See
+    /// invivo_document_text.
+    std::string document_text(c_text name, uint32_t format = INVIVO_FORMAT_YAML) const {
+        value text;
+        detail::checked([&](invivo_error **e) { return invivo_document_text(raw_, name, format, text.out(), e); });
+        return text.as<std::string>();
+    }
+    /// Writes the traits of a key, or of all keys (nullptr), in one live document or in all of them (nullptr). See
+    /// invivo_traits_text.
+    std::string traits_text(const char *key = nullptr, const char *document = nullptr, uint32_t format = INVIVO_FORMAT_YAML) const {
+        value text;
+        detail::checked([&](invivo_error **e) { return invivo_traits_text(raw_, key, document, format, text.out(), e); });
+        return text.as<std::string>();
+    }
+
     // ---- the environment
 
     /// Copies the environment again, on this thread, and updates what depends on it. See invivo_runtime_refresh_environment.

@@ -14,7 +14,24 @@ struct facts {
     double step = 0;
     const char *unit = nullptr, *text = nullptr;
     uint32_t flags = 0; ///< INVIVO_PROPERTY_...
+    uint32_t codec = INVIVO_CODEC_NONE; ///< the text form of its values, INVIVO_CODEC_...
 };
+
+/// Writes a value of a property as text, by its codec, with its unit, or by the name of a choice. See invivo_property_text.
+template <typename T> INVIVO_LOCAL std::string property_text(invivo_type described, const std::string &property, const T &of) {
+    const value given = value::of(of);
+    value text;
+    detail::checked([&](invivo_error **e) { return invivo_property_text(described, property.c_str(), &given.raw(), text.out(), e); });
+    return text.as<std::string>();
+}
+/// Reads a value of a property from text, as a spec file does.
+template <typename T> INVIVO_LOCAL T property_read(invivo_type described, const std::string &property, std::string_view text) {
+    value found;
+    detail::checked([&](invivo_error **e) {
+        return invivo_property_read(described, property.c_str(), text.data(), text.size(), found.out(), e);
+    });
+    return found.as<T>();
+}
 
 namespace detail INVIVO_LOCAL {
 
@@ -307,6 +324,7 @@ private:
         made.name = tables_.keep(called);
         made.kind = kind, made.flags = said.flags, made.get = get, made.set = set;
         made.min = said.min, made.max = said.max, made.step = said.step;
+        made.codec = said.codec;
         made.unit = said.unit ? tables_.keep(said.unit) : nullptr;
         made.text = said.text ? tables_.keep(said.text) : nullptr;
         properties_.push_back(made);

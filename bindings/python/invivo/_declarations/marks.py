@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from .. import _generated as c
+from .._values.kinds import CODECS, Codec
 from ..errors import ArgumentError
 from . import context
 from .changes import OnChange
@@ -63,6 +64,7 @@ class Tunable:
     was: tuple[str, ...] = ()
     restart: bool = False
     read_only: bool = False
+    codec: Codec = "none"
 
     def __set_name__(self, owner: type, name: str) -> None:
         # The class keeps the plain initial value, so that reading and writing cost the same as for other attributes.
@@ -85,6 +87,7 @@ def tunable(
     was: str | Sequence[str] = (),
     restart: bool = False,
     read_only: bool = False,
+    codec: Codec = "none",
 ) -> Any: ...
 
 
@@ -101,6 +104,7 @@ def tunable(
     was: str | Sequence[str] = (),
     restart: bool = False,
     read_only: bool = False,
+    codec: Codec = "none",
 ) -> T: ...
 
 
@@ -116,6 +120,7 @@ def tunable(
     was: str | Sequence[str] = (),
     restart: bool = False,
     read_only: bool = False,
+    codec: Codec = "none",
 ) -> Any:
     """Declares an attribute that specs may change while the program runs.
 
@@ -127,18 +132,22 @@ def tunable(
 
     ``min`` and ``max`` are inclusive. ``step`` is a hint for editors. ``unit`` allows a spec to contain ``1.2 kHz``.
     ``choices`` are the allowed names, ``was`` are former names. ``restart``: a new value takes effect when the object
-    is created again. In a spec the value of a ``bytes`` attribute is base64. In the class the attribute is the plain
-    initial value. ``...`` is for a field of a `Trait` that a spec must give.
+    is created again. ``codec`` is the text form of its values in a spec: ``"decibel"`` for ``-6 dB``, ``"percent"``
+    for ``50 %``, ``"duration"`` for ``250 ms``, ``"color"`` for ``#ff8800``, ``"size"`` for ``640 x 480`` and
+    ``"point"`` for ``10, 20``. In a spec the value of a ``bytes`` attribute is base64. In the class the attribute is
+    the plain initial value. ``...`` is for a field of a `Trait` that a spec must give.
     """
     if min is not None and max is not None and not min < max:
         raise ArgumentError(f"tunable: min ({min}) must be less than max ({max})")
+    if codec not in CODECS:
+        raise ArgumentError(f"tunable: the codec {codec!r} is unknown; expected one of {', '.join(CODECS)}")
     pairs = (
         tuple(choices.items()) if isinstance(choices, Mapping) else tuple((n, i) for i, n in enumerate(choices or ()))
     )
     if pairs and isinstance(initial, str) and initial not in dict(pairs):
         raise ArgumentError(f"tunable: the initial value {initial!r} is not among the choices {', '.join(dict(pairs))}")
     former = (was,) if isinstance(was, str) else tuple(was)
-    return Tunable(initial, min, max, unit, step, pairs, text, former, restart, read_only)
+    return Tunable(initial, min, max, unit, step, pairs, text, former, restart, read_only, codec)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,6 +16,7 @@ from .._declarations.changes import whole_flags
 from .._native import callbacks, strings
 from .._values import conversion
 from .._values.foreign import Object
+from .._values.kinds import CODECS
 from ..errors import ArgumentError, Error, ExistsError
 from . import instances
 from .instances import MethodItem, PropertyItem, TypeItem
@@ -109,6 +110,7 @@ class PropertyTables:
         slot.min, slot.max = bounds(tunable, prop.hint.kind)
         slot.step = tunable.step or 0
         slot.unit, slot.text = self.text(tunable.unit), self.text(tunable.text)
+        slot.codec = CODECS[tunable.codec]
         choices = (c.invivo_choice * len(prop.hint.choices))()
         for choice, (name, number) in zip(choices, prop.hint.choices, strict=True):
             choice.name, choice.number = strings.name_bytes(name), number

@@ -17,7 +17,15 @@ from .._declarations.words import here
 from .._native.strings import name_bytes
 from .._planning.processing import Described
 from .._services import blocks
-from .._services.graph import _ASSEMBLY_STATES, Generation, Retired, SourceState, State
+from .._services.graph import (
+    _ASSEMBLY_STATES,
+    DOCUMENT_FORMATS,
+    DocumentFormat,
+    Generation,
+    Retired,
+    SourceState,
+    State,
+)
 from .._services.pools import Pool
 from .._services.rules import rule
 from .._services.scopes import end_scope, register_scope
@@ -389,6 +397,31 @@ class Changing(Resolving):
         number = ctypes.c_uint64()
         core.library.call("marked", core.handle, name_bytes(name), ctypes.byref(number))
         return number.value
+
+    # ---- documents as text -----------------------------------------------------------------------------
+
+    def document_text(self, name: str, format: DocumentFormat = "yaml") -> str:
+        """Writes a live document as text, with references to files and environment variables as they were written.
+
+        Comments are dropped. Reading the text gives an equal document. JSON cannot express infinities, NaN, and an
+        environment variable without quotes.
+        """
+        core = self._open()
+        text: str = conversion.ask(
+            core, "document_text", core.handle, name_bytes(name, "name"), DOCUMENT_FORMATS[format]
+        )
+        return text
+
+    def traits_text(self, key: str | None = None, document: str | None = None, format: DocumentFormat = "yaml") -> str:
+        """Writes the traits of live documents as a document with ``traits:``.
+
+        ``key`` is the key, or ``None`` for all keys with traits. ``document`` is the only document to take traits from,
+        or ``None`` for all live documents, the later ones on top.
+        """
+        core = self._open()
+        wanted = [None if name is None else name_bytes(name) for name in (key, document)]
+        text: str = conversion.ask(core, "traits_text", core.handle, *wanted, DOCUMENT_FORMATS[format])
+        return text
 
     def define_block(self, key: str, /, type_name: str | None = None, **tunables: Any) -> None:
         """Defines a key that has only tunable numbers, read through views: ``gain=invivo.tunable(1.0, max=2)``."""

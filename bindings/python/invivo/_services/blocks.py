@@ -11,6 +11,7 @@ from .._classes.classes import bounds
 from .._declarations.marks import Tunable
 from .._native import strings
 from .._objects.objects import Objects
+from .._values.kinds import CODECS
 from ..errors import RangeError, WrongTypeError
 
 _BLOCK_FIELDS: list[tuple[type, Any, int]] = [
@@ -49,6 +50,7 @@ def define_block(core: Objects, key: str, type_name: str | None, tunables: Mappi
         slot.min, slot.max = bounds(one, number)
         slot.step = one.step or 0
         slot.unit = None if one.unit is None else strings.name_bytes(one.unit)
+        slot.codec = CODECS[one.codec]
         slot.text = None if one.text is None else strings.name_bytes(one.text)
         choices = (c.invivo_choice * len(one.choices))()
         for choice, (each, value) in zip(choices, one.choices, strict=True):

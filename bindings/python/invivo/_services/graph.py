@@ -19,6 +19,10 @@ GRAPH_FORMATS: Final[Mapping[str, int]] = {
     "mermaid": c.INVIVO_GRAPH_MERMAID,
 }
 
+DocumentFormat = Literal["yaml", "json"]
+
+DOCUMENT_FORMATS: Final[Mapping[str, int]] = {"yaml": c.INVIVO_FORMAT_YAML, "json": c.INVIVO_FORMAT_JSON}
+
 KeysLanguage = Literal["c", "swift", "python"]
 
 KEYS_LANGUAGES: Final[Mapping[str, int]] = {

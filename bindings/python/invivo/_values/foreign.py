@@ -12,7 +12,7 @@ from .._native import strings
 from ..errors import StaleError, within
 from . import conversion, kinds
 from .handles import Handles
-from .kinds import KIND_NAMES
+from .kinds import CODEC_NAMES, KIND_NAMES
 
 
 class Object:
@@ -121,6 +121,7 @@ class PropertyInfo:
     max: float | None
     step: float | None
     unit: str | None
+    codec: str
     text: str | None
     initial: Any
     choices: dict[str, int]
@@ -188,6 +189,29 @@ class Type:
     def method_names(self) -> frozenset[str]:
         return frozenset(each.name for each in self.methods)
 
+    def text_of(self, name: str, value: Any) -> str:
+        """Writes a value of a property as text: by its codec, with its unit, or by the name of a choice.
+
+        `value_of` reads an equal value from it. ``frame.width`` is a field of a nested struct.
+        """
+        core = self._core
+        core.check()
+        with conversion.Packer(core) as packer:
+            array, _ = packer.array((value,))
+            text: str = conversion.ask(
+                core, "property_text", c.invivo_type(self._bits), strings.name_bytes(name, "name"), array
+            )
+            return text
+
+    def value_of(self, name: str, text: str) -> Any:
+        """Reads a value of a property from text, as a spec does."""
+        core = self._core
+        core.check()
+        data = text.encode()
+        return conversion.ask(
+            core, "property_read", c.invivo_type(self._bits), strings.name_bytes(name, "name"), data, len(data)
+        )
+
     def __call__(self, *arguments: Any) -> Any:
         core = self._core
         core.check()
@@ -228,6 +252,7 @@ def _property_info(core: Handles, one: c.invivo_property) -> PropertyInfo:
         max=one.max if ranged and one.max < high else None,
         step=one.step or None,
         unit=_text(one.unit),
+        codec=CODEC_NAMES.get(one.codec, "unknown"),
         text=_text(one.text),
         initial=initial,
         choices=choices,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import enum
 import math
+from typing import Literal, get_args
 
 from .. import _generated as c
 
 KIND_NAMES: dict[int, str] = {number: name.removeprefix("INVIVO_KIND_").lower() for name, number in c.KINDS}
 INTEGERS = range(c.INVIVO_KIND_INT8, c.INVIVO_KIND_UINT64 + 1)
+Codec = Literal["none", "size", "point", "decibel", "percent", "color", "duration"]
+CODECS: dict[str, int] = {name: getattr(c, f"INVIVO_CODEC_{name.upper()}") for name in get_args(Codec)}
+CODEC_NAMES: dict[int, str] = {number: name for name, number in CODECS.items()}
 
 
 def enum_number(member: enum.Enum) -> int:

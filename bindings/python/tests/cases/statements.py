@@ -12,7 +12,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import fork_marker
 
@@ -26,6 +26,14 @@ from .expectations import Expectations
 from .history import Hearer, History
 from .script import Case, Line, Unreadable, Word
 from .traits import trait_type
+
+
+def text_format(said: Word) -> Literal["yaml", "json"]:
+    """The format of a document as text."""
+    if said.text not in ("yaml", "json"):
+        raise Wrong(f"the format '{said.text}' is neither yaml nor json")
+    return "json" if said.text == "json" else "yaml"
+
 
 STATUSES = {name: number for name, number, _ in _generated.STATUS}
 
@@ -296,6 +304,18 @@ class Statements(Expectations, History):
 
     def do_convert(self, line: Line, converter: Word, text: Word) -> Any:
         return self.runtime.convert(converter.text, text.text)
+
+    def do_property_text(self, line: Line, type: Word, name: Word, said: Word) -> Any:
+        return self.runtime.type(world.kind(type.text)).text_of(name.text, self.names.value(said))
+
+    def do_property_read(self, line: Line, type: Word, name: Word, text: Word) -> Any:
+        return self.runtime.type(world.kind(type.text)).value_of(name.text, text.text)
+
+    def do_document_text(self, line: Line, name: Word, format: Word) -> Any:
+        return self.runtime.document_text(name.text, text_format(format))
+
+    def do_traits_text(self, line: Line, key: Word, format: Word) -> Any:
+        return self.runtime.traits_text(key.text, format=text_format(format))
 
     def do_configured(self, line: Line, path: Word) -> Any:
         return self.runtime.config(path.text)

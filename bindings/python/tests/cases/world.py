@@ -291,6 +291,15 @@ class Forge(_SetUp, _Runs):
         self._say("finalize")
 
 
+class Lamp(Thing):
+    gain: float = invivo.tunable(0.0, codec="decibel")
+    share: float = invivo.tunable(0.0, codec="percent")
+    after: float = invivo.tunable(0.0, codec="duration")
+    color: int = invivo.tunable(0, codec="color")
+    frame: dict[str, float] = invivo.tunable({}, codec="size")
+    place: dict[str, float] = invivo.tunable({}, codec="point")
+
+
 @invivo.shared
 class Inn(_SetUp): ...
 
@@ -313,7 +322,7 @@ KINDS: dict[str, type] = {
     each.__name__: each
     for each in (
         *(Thing, Weapon, Knight, Squire, Quest, Sword, Lance, Page, Branch, Needy, Strict, Port),
-        *(Castle, Tower, Mill, Pump, Loom, Chest, Ledger, Camp, Tent, Court, Forge, Inn),
+        *(Castle, Tower, Mill, Pump, Loom, Chest, Ledger, Camp, Tent, Court, Forge, Lamp, Inn),
     )
 }
 
