@@ -131,6 +131,15 @@ extension Engine {
         }
     }
 
+    /// The id of a binding of settings, for reading in views.
+    public func settingsID(_ name: String) throws(Failure) -> UInt32 {
+        if let id = container.names.id(ofConfig: KeyTable.path(ofSettings: name)) { return id }
+        let known = generations.snapshot.constraints.bindings.names.sorted()
+        throw Failure(
+            .notFound, "no binding of settings has the name '\(name)'\(suggestion(for: name, among: known))", path: name
+        )
+    }
+
     /// Returns the value at a path.
     public func configuration(_ path: String) throws(Failure) -> Value {
         let path = try ConfigPath.checked(path)

@@ -1596,10 +1596,46 @@ static invivo_status not_ready_runtime_refresh_environment(invivo_runtime runtim
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_changes_bind_settings(invivo_changes changes, const invivo_settings *settings, invivo_error **error) {
+    (void)changes;
+    (void)settings;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_unbind_settings(invivo_changes changes, const char *name, invivo_error **error) {
+    (void)changes;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_bind(invivo_runtime runtime, const invivo_settings *settings, invivo_error **error) {
+    (void)runtime;
+    (void)settings;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_unbind(invivo_runtime runtime, const char *name, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_id(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 231,
+    .function_count = 236,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1831,6 +1867,11 @@ static const struct invivo_table not_ready = {
     .trait_add = not_ready_trait_add,
     .trait_remove = not_ready_trait_remove,
     .runtime_refresh_environment = not_ready_runtime_refresh_environment,
+    .changes_bind_settings = not_ready_changes_bind_settings,
+    .changes_unbind_settings = not_ready_changes_unbind_settings,
+    .settings_bind = not_ready_settings_bind,
+    .settings_unbind = not_ready_settings_unbind,
+    .settings_id = not_ready_settings_id,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2776,6 +2817,26 @@ invivo_status invivo_trait_remove(invivo_runtime runtime, const char *name, invi
 
 invivo_status invivo_runtime_refresh_environment(invivo_runtime runtime, invivo_error **error) {
     return functions()->runtime_refresh_environment(runtime, error);
+}
+
+invivo_status invivo_changes_bind_settings(invivo_changes changes, const invivo_settings *settings, invivo_error **error) {
+    return functions()->changes_bind_settings(changes, settings, error);
+}
+
+invivo_status invivo_changes_unbind_settings(invivo_changes changes, const char *name, invivo_error **error) {
+    return functions()->changes_unbind_settings(changes, name, error);
+}
+
+invivo_status invivo_settings_bind(invivo_runtime runtime, const invivo_settings *settings, invivo_error **error) {
+    return functions()->settings_bind(runtime, settings, error);
+}
+
+invivo_status invivo_settings_unbind(invivo_runtime runtime, const char *name, invivo_error **error) {
+    return functions()->settings_unbind(runtime, name, error);
+}
+
+invivo_status invivo_settings_id(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error) {
+    return functions()->settings_id(runtime, name, out, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 231,
+    .function_count = 236,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -236,6 +236,11 @@ static const struct invivo_table instance = {
     .trait_add = invivo_trait_add,
     .trait_remove = invivo_trait_remove,
     .runtime_refresh_environment = invivo_runtime_refresh_environment,
+    .changes_bind_settings = invivo_changes_bind_settings,
+    .changes_unbind_settings = invivo_changes_unbind_settings,
+    .settings_bind = invivo_settings_bind,
+    .settings_unbind = invivo_settings_unbind,
+    .settings_id = invivo_settings_id,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -20,6 +20,7 @@
 #include "rule.h"
 #include "runtime.h"
 #include "scope.h"
+#include "settings.h"
 #include "setup.h"
 #include "source.h"
 #include "trait.h"
@@ -265,6 +266,11 @@ struct invivo_table {
     invivo_status (*trait_add)(invivo_runtime runtime, const invivo_trait *trait, invivo_error **error);
     invivo_status (*trait_remove)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*runtime_refresh_environment)(invivo_runtime runtime, invivo_error **error);
+    invivo_status (*changes_bind_settings)(invivo_changes changes, const invivo_settings *settings, invivo_error **error);
+    invivo_status (*changes_unbind_settings)(invivo_changes changes, const char *name, invivo_error **error);
+    invivo_status (*settings_bind)(invivo_runtime runtime, const invivo_settings *settings, invivo_error **error);
+    invivo_status (*settings_unbind)(invivo_runtime runtime, const char *name, invivo_error **error);
+    invivo_status (*settings_id)(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END
