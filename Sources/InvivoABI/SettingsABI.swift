@@ -75,6 +75,22 @@ public func invivo_settings_id(
     }
 }
 
+@c @implementation
+public func invivo_settings_read(
+    _ runtime: invivo_runtime, _ id: invivo_config, _ out: UnsafeMutablePointer<UnsafeRawPointer?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = nil
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let engine = try Engine.find(runtime.bits)
+        guard UInt32(truncatingIfNeeded: id.bits >> 32) == engine.container.keys.owner else {
+            throw Failure(.handle, "id is not one of this runtime's: expected a result of invivo_settings_id")
+        }
+        out.pointee = try engine.settings(UInt32(truncatingIfNeeded: id.bits)).shown
+    }
+}
+
 extension OpenChanges {
     fileprivate func bind(_ settings: SettingsBinding) throws(Failure) {
         guard !set.binds(settingsNamed: settings.name) else {

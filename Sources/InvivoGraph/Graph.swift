@@ -63,7 +63,7 @@ public final class Chunk: @unchecked Sendable {
     /// Values of the configuration among the entries; few chunks have any.
     private(set) var settings: [Int: ConfigValue] = [:]
     /// Values of bindings among the entries.
-    private var bound: [Int: SettingsValue] = [:]
+    private(set) var bound: [Int: SettingsValue] = [:]
 
     init() {
         entries = .allocate(capacity: chunkSize)
@@ -311,6 +311,9 @@ public final class Graph: @unchecked Sendable {
     public func setting(_ id: UInt32) -> ConfigValue? {
         chunk(id)?.settings[Int(id) % chunkSize]
     }
+
+    /// The value of the binding with this id.
+    public func bound(_ id: UInt32) -> SettingsValue? { chunk(id)?.bound[Int(id) % chunkSize] }
 
     /// Calls `body` with every slot once, and with its first key.
     public func forEachSlot(_ body: (UInt32, GraphSlot) -> Void) {

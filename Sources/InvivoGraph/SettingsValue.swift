@@ -24,7 +24,7 @@ public final class SettingsValue: Sendable {
     deinit { if let release { ending { [address] in release(address) } } }
 
     /// The block of the entry in the graph. Nil is a value of the host like any other.
-    var shown: UnsafeRawPointer? { address.raw.map { UnsafeRawPointer($0) } }
+    public var shown: UnsafeRawPointer? { address.raw.map { UnsafeRawPointer($0) } }
 }
 
 extension KeyTable {

@@ -1,6 +1,6 @@
 public import InvivoBase
 internal import InvivoConfig
-internal import InvivoGraph
+public import InvivoGraph
 public import InvivoLoop
 public import InvivoObjects
 internal import InvivoWiring
@@ -138,6 +138,13 @@ extension Engine {
         throw Failure(
             .notFound, "no binding of settings has the name '\(name)'\(suggestion(for: name, among: known))", path: name
         )
+    }
+
+    /// Returns the value of a binding in the generation that the calling code reads.
+    public func settings(_ id: UInt32) throws(Failure) -> SettingsValue {
+        if let value = container.visibleGraph.bound(id) { return value }
+        let name = container.names.configPath(id).map { String($0.dropFirst()) } ?? ""
+        throw Failure(.notFound, "no binding of settings has the name '\(name)'", path: name)
     }
 
     /// Returns the value at a path.

@@ -1632,10 +1632,18 @@ static invivo_status not_ready_settings_id(invivo_runtime runtime, const char *n
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_settings_read(invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
+    (void)runtime;
+    (void)id;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 236,
+    .function_count = 237,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1872,6 +1880,7 @@ static const struct invivo_table not_ready = {
     .settings_bind = not_ready_settings_bind,
     .settings_unbind = not_ready_settings_unbind,
     .settings_id = not_ready_settings_id,
+    .settings_read = not_ready_settings_read,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2837,6 +2846,10 @@ invivo_status invivo_settings_unbind(invivo_runtime runtime, const char *name, i
 
 invivo_status invivo_settings_id(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error) {
     return functions()->settings_id(runtime, name, out, error);
+}
+
+invivo_status invivo_settings_read(invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
+    return functions()->settings_read(runtime, id, out, error);
 }
 
 #pragma GCC visibility pop

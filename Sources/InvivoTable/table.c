@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 236,
+    .function_count = 237,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -241,6 +241,7 @@ static const struct invivo_table instance = {
     .settings_bind = invivo_settings_bind,
     .settings_unbind = invivo_settings_unbind,
     .settings_id = invivo_settings_id,
+    .settings_read = invivo_settings_read,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -877,6 +877,9 @@ static invivo_status call_settings_unbind(const arguments *use) {
 static invivo_status call_settings_id(const arguments *use) {
     return invivo_settings_id((invivo_runtime){use->runtime}, use->text, (invivo_config *)out_of(use, 2), use->error);
 }
+static invivo_status call_settings_read(const arguments *use) {
+    return invivo_settings_read((invivo_runtime){use->runtime}, (invivo_config){use->config}, (const void **)out_of(use, 2), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -1115,6 +1118,7 @@ static const every_call every_calls[] = {
     {"invivo_settings_bind", call_settings_bind, ANSWERS_STATUS | TAKES_HANDLE | TAKES_RECORD | TAKES_ERROR, "runtime", cuts_of_settings, 0},
     {"invivo_settings_unbind", call_settings_unbind, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
     {"invivo_settings_id", call_settings_id, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 4},
+    {"invivo_settings_read", call_settings_read, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
 };
 
 #endif

@@ -441,6 +441,49 @@ static void errors_about_files_quote_nothing(void) {
     end();
 }
 
+/* A factory reads the generation for which its object is built. */
+static int64_t built_with;
+static invivo_status build_player(void **instance, const invivo_build *build, const invivo_value *arguments, size_t count, void *user_data,
+                                  invivo_error **error) {
+    (void)arguments, (void)count, (void)user_data;
+    invivo_config id;
+    const void *value;
+    invivo_status status = invivo_settings_id(build->runtime, "Audio", &id, error);
+    if (!status) status = invivo_settings_read(build->runtime, id, &value, error);
+    if (status) return status;
+    built_with = ((const audio *)value)->voices;
+    *instance = calloc(1, 8);
+    return *instance ? INVIVO_OK : INVIVO_E_MEMORY;
+}
+static void free_player(void *instance, void *user_data) {
+    (void)user_data;
+    free(instance);
+}
+static void a_factory_reads_the_generation_of_its_object(void) {
+    begin();
+    OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
+    bind_audio();
+    invivo_type type;
+    invivo_parameter parameter = {.name = "section", .kind = INVIVO_KIND_ANY};
+    invivo_type_options player = {.parameters = &parameter, .parameter_count = 1,
+                                  .struct_size = sizeof player, .name = "Player", .make = build_player, .release = free_player};
+    OK(invivo_type_register(runtime, &player, &type, E));
+    invivo_injection section = {.how = INVIVO_INJECT_CONFIG, .reference = "/audio"};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "app.player", .type_name = "Player",
+                                    .scope = INVIVO_SCOPE_SINGLETON, .initializer = &section, .initializer_count = 1};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_key key;
+    invivo_object object;
+    OK(invivo_key_find(runtime, "app.player", &key, E));
+    OK(invivo_resolve(runtime, key, &object, E));
+    CHECK_EQUAL(built_with, 1);
+    OK(invivo_object_release(object));
+    OK(document("a.yaml", "config: { audio: { voices: 2 } }", E));
+    CHECK_EQUAL(built_with, 2);
+    expects_error(invivo_settings_read(runtime, (invivo_config){0}, &(const void *){NULL}, E), INVIVO_E_HANDLE, NULL);
+    end();
+}
+
 /* ---- functions that do not return ---- */
 
 static void a_check_that_does_not_return_is_given_up(void) {
@@ -623,6 +666,7 @@ int main(void) {
     RUN_TEST(a_value_ends_after_its_readers);
     RUN_TEST(the_receiver_decides_the_kind_of_a_variable);
     RUN_TEST(errors_about_files_quote_nothing);
+    RUN_TEST(a_factory_reads_the_generation_of_its_object);
     RUN_TEST(a_check_that_does_not_return_is_given_up);
     RUN_TEST(close_gives_up_a_check);
     RUN_TEST(a_check_cannot_call_the_runtime);

@@ -1082,5 +1082,6 @@ int main(void) {
     OFFSET(invivo_table, settings_bind, sizeof(void (*)(void)));
     OFFSET(invivo_table, settings_unbind, sizeof(void (*)(void)));
     OFFSET(invivo_table, settings_id, sizeof(void (*)(void)));
+    OFFSET(invivo_table, settings_read, sizeof(void (*)(void)));
     return 0;
 }
