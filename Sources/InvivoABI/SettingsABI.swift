@@ -77,8 +77,8 @@ public func invivo_settings_id(
 
 @c @implementation
 public func invivo_settings_read(
-    _ runtime: invivo_runtime, _ id: invivo_config, _ out: UnsafeMutablePointer<UnsafeRawPointer?>!,
-    _ error: UnsafeMutablePointer<OpaquePointer?>!
+    _ view: invivo_view, _ runtime: invivo_runtime, _ id: invivo_config,
+    _ out: UnsafeMutablePointer<UnsafeRawPointer?>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> invivo_status {
     out?.pointee = nil
     return answering(error) { () throws(Failure) in
@@ -87,7 +87,11 @@ public func invivo_settings_read(
         guard UInt32(truncatingIfNeeded: id.bits >> 32) == engine.container.keys.owner else {
             throw Failure(.handle, "id is not one of this runtime's: expected a result of invivo_settings_id")
         }
-        out.pointee = try engine.settings(UInt32(truncatingIfNeeded: id.bits)).shown
+        guard view.reader != nil, let raw = view.graph, let graph = Graph.read(raw) else {
+            throw Failure(
+                .argument, "the view is empty: read the settings between invivo_view_begin and invivo_view_end")
+        }
+        out.pointee = try engine.settings(UInt32(truncatingIfNeeded: id.bits), in: graph).shown
     }
 }
 

@@ -140,9 +140,9 @@ extension Engine {
         )
     }
 
-    /// Returns the value of a binding in the generation that the calling code reads.
-    public func settings(_ id: UInt32) throws(Failure) -> SettingsValue {
-        if let value = container.visibleGraph.bound(id) { return value }
+    /// Returns the value of a binding for code that has an open view.
+    public func settings(_ id: UInt32, in view: Graph) throws(Failure) -> SettingsValue {
+        if let value = container.visibleGraph(in: view).bound(id) { return value }
         let name = container.names.configPath(id).map { String($0.dropFirst()) } ?? ""
         throw Failure(.notFound, "no binding of settings has the name '\(name)'", path: name)
     }

@@ -1632,7 +1632,8 @@ static invivo_status not_ready_settings_id(invivo_runtime runtime, const char *n
     return INVIVO_E_NOT_READY;
 }
 
-static invivo_status not_ready_settings_read(invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
+static invivo_status not_ready_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
+    (void)view;
     (void)runtime;
     (void)id;
     if (out) memset(out, 0, sizeof(*out));
@@ -2848,8 +2849,8 @@ invivo_status invivo_settings_id(invivo_runtime runtime, const char *name, inviv
     return functions()->settings_id(runtime, name, out, error);
 }
 
-invivo_status invivo_settings_read(invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
-    return functions()->settings_read(runtime, id, out, error);
+invivo_status invivo_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
+    return functions()->settings_read(view, runtime, id, out, error);
 }
 
 #pragma GCC visibility pop

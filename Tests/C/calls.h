@@ -878,7 +878,7 @@ static invivo_status call_settings_id(const arguments *use) {
     return invivo_settings_id((invivo_runtime){use->runtime}, use->text, (invivo_config *)out_of(use, 2), use->error);
 }
 static invivo_status call_settings_read(const arguments *use) {
-    return invivo_settings_read((invivo_runtime){use->runtime}, (invivo_config){use->config}, (const void **)out_of(use, 2), use->error);
+    return invivo_settings_read(use->view, (invivo_runtime){use->runtime}, (invivo_config){use->config}, (const void **)out_of(use, 3), use->error);
 }
 
 static const every_call every_calls[] = {

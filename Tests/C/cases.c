@@ -23,6 +23,7 @@ static const struct statement {
     {"inject", 2, do_inject}, {"inject_tree", 2, do_inject_tree}, {"override", 2, do_override}, {"restore", 2, do_restore},
     {"decorate", 2, do_decorate}, {"process", 2, do_process}, {"unprocess", 2, do_unprocess}, {"converter", 2, do_converter},
     {"require", 4, do_require}, {"unrequire", 2, do_unrequire},
+    {"bind", 3, do_bind}, {"unbind", 2, do_unbind}, {"settings", 2, do_settings},
     {"unconverter", 2, do_unconverter}, {"convert", 3, do_convert}, {"configured", 2, do_configured}, {"observe", 2, do_observe},
     {"subscribe", 2, do_subscribe}, {"unsubscribe", 2, do_unsubscribe},
     {"read", 2, do_read}, {"view", 1, do_view}, {"pinned", 1, do_pinned}, {"start", 2, do_start}, {"stop", 2, do_stop}, {"effect", 2, do_effect}, {"close", 1, do_close},

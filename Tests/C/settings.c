@@ -449,9 +449,12 @@ static invivo_status build_player(void **instance, const invivo_build *build, co
     invivo_config id;
     const void *value;
     invivo_status status = invivo_settings_id(build->runtime, "Audio", &id, error);
-    if (!status) status = invivo_settings_read(build->runtime, id, &value, error);
     if (status) return status;
-    built_with = ((const audio *)value)->voices;
+    invivo_view view = invivo_view_begin(build->runtime);
+    status = invivo_settings_read(view, build->runtime, id, &value, error);
+    if (!status) built_with = ((const audio *)value)->voices;
+    invivo_view_end(view);
+    if (status) return status;
     *instance = calloc(1, 8);
     return *instance ? INVIVO_OK : INVIVO_E_MEMORY;
 }
@@ -480,7 +483,36 @@ static void a_factory_reads_the_generation_of_its_object(void) {
     OK(invivo_object_release(object));
     OK(document("a.yaml", "config: { audio: { voices: 2 } }", E));
     CHECK_EQUAL(built_with, 2);
-    expects_error(invivo_settings_read(runtime, (invivo_config){0}, &(const void *){NULL}, E), INVIVO_E_HANDLE, NULL);
+    const void *value;
+    invivo_config id;
+    OK(invivo_settings_id(runtime, "Audio", &id, E));
+    invivo_view view = invivo_view_begin(runtime);
+    OK(invivo_settings_read(view, runtime, id, &value, E));
+    CHECK(value == invivo_view_settings(view, id));
+    expects_error(invivo_settings_read(view, runtime, (invivo_config){0}, &value, E), INVIVO_E_HANDLE, NULL);
+    CHECK(value == NULL);
+    invivo_view_end(view);
+    expects_error(invivo_settings_read((invivo_view){0}, runtime, id, &value, E), INVIVO_E_ARGUMENT, NULL);
+    end();
+}
+
+static void a_forked_child_reads_the_settings(void) {
+    begin();
+    OK(document("a.yaml", "config: { audio: { voices: 6 } }", E));
+    bind_audio();
+    pid_t child = fork();
+    if (child == 0) {
+        invivo_config id;
+        if (invivo_settings_id(runtime, "Audio", &id, NULL)) _exit(1);
+        if (invivo_settings_id(runtime, "Other", &id, NULL) != INVIVO_E_FORKED) _exit(2);
+        if (invivo_settings_id(runtime, "Audio", &id, NULL)) _exit(3);
+        invivo_view view = invivo_view_begin(runtime);
+        const audio *read = invivo_view_settings(view, id);
+        _exit(read && read->voices == 6 ? 0 : 4);
+    }
+    int status = 0;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK_EQUAL(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
     end();
 }
 
@@ -667,6 +699,7 @@ int main(void) {
     RUN_TEST(the_receiver_decides_the_kind_of_a_variable);
     RUN_TEST(errors_about_files_quote_nothing);
     RUN_TEST(a_factory_reads_the_generation_of_its_object);
+    RUN_TEST(a_forked_child_reads_the_settings);
     RUN_TEST(a_check_that_does_not_return_is_given_up);
     RUN_TEST(close_gives_up_a_check);
     RUN_TEST(a_check_cannot_call_the_runtime);

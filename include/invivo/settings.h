@@ -94,10 +94,10 @@ INVIVO_API invivo_status invivo_settings_unbind(invivo_runtime runtime, const ch
 INVIVO_API invivo_status invivo_settings_id(invivo_runtime runtime, const char *name, invivo_config *out,
                                             invivo_error **error) INVIVO_WAITS;
 
-/** Returns the value of a binding in the generation that the calling code reads: in a factory or hook the one for which its object is
- * built, in a pin that of the pin, otherwise the current one. Borrowed until the factory, hook or pin ends. Elsewhere a reload may
- * end the value at any time: use a view. INVIVO_E_NOT_FOUND if the generation has no such binding. */
-INVIVO_API invivo_status invivo_settings_read(invivo_runtime runtime, invivo_config id, const void **out,
+/** Returns the value of a binding for the calling code: in a factory or hook that of the generation for which its object is built, which a
+ * view does not show before the commit; elsewhere that of the view. Borrowed until the factory or hook returns, or the view ends.
+ * INVIVO_E_NOT_FOUND if the generation has no such binding. */
+INVIVO_API invivo_status invivo_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out,
                                               invivo_error **error) INVIVO_WAITS;
 
 /** The `type` of an entry whose `block` is the value of a binding. No type has these bits. */

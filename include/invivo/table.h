@@ -271,7 +271,7 @@ struct invivo_table {
     invivo_status (*settings_bind)(invivo_runtime runtime, const invivo_settings *settings, invivo_error **error);
     invivo_status (*settings_unbind)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*settings_id)(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error);
-    invivo_status (*settings_read)(invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error);
+    invivo_status (*settings_read)(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -1586,7 +1586,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_settings_bind": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_settings), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_settings_unbind": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_settings_id": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_config), ctypes.POINTER(ctypes.c_void_p)], False),
-    "invivo_settings_read": (ctypes.c_int32, [invivo_runtime, invivo_config, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_read": (ctypes.c_int32, [invivo_view, invivo_runtime, invivo_config, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.

@@ -161,7 +161,7 @@ def current(core: Objects, what: Any) -> Any:
         if core.is_parents or not core.activity.calling:
             return in_view(core, view, what)
         # In a factory or hook: of the generation for which its object is built.
-        library.call("settings_read", core.handle, c.invivo_config(settings_id(core, what)), ctypes.byref(found))
+        library.call("settings_read", view, core.handle, c.invivo_config(settings_id(core, what)), ctypes.byref(found))
         return _value(found.value, what)
     finally:
         library.view_end(view)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from .._classes.annotations import hints_of
 from .._native import signals
 from ..errors import NotConfiguredError, PropertyError
 from .faults import NOTHING, Faults, Reader, Variable, nearest
-from .scalars import refused
+from .scalars import EXACT, refused
 
 REQUIRED: Any = getattr(typing, "Required", None)  # since Python 3.11
 NOT_REQUIRED: Any = getattr(typing, "NotRequired", None)
@@ -27,21 +28,31 @@ class Field(NamedTuple):
 class Record:
     """Reads a map with known names into an object."""
 
-    __slots__ = ("choices", "construct", "name", "readers", "required")
+    __slots__ = ("_items", "_required", "_types", "choices", "construct", "exact", "name", "readers", "required")
 
     def __init__(self, name: str, construct: Callable[..., Any]) -> None:
         self.name, self.construct = name, construct
         self.readers: dict[str, Reader] = {}
+        self.exact: dict[str, type] = {}  # the types of values that need no reader
         self.required: tuple[str, ...] = ()
+        self._required: frozenset[str] = frozenset()
+        self._items: Callable[[Any], tuple[Any, ...]] | None = None  # the values of all fields, if all have exact types
+        self._types: tuple[type, ...] = ()
         self.choices: dict[str, tuple[Any, ...]] = {}  # of the fields that are literals: they tell unions apart
 
     def fill(self, fields: Mapping[str, Field], reader_of: ReaderOf) -> None:
         """Reads the annotations of the fields: after it is known, because they may refer to it."""
         for name, field in fields.items():
-            self.readers[name] = reader_of(field.annotation)
+            reader = self.readers[name] = reader_of(field.annotation)
+            if reader in EXACT:
+                self.exact[name] = EXACT[reader]
             if typing.get_origin(field.annotation) is typing.Literal:
                 self.choices[name] = typing.get_args(field.annotation)
         self.required = tuple(name for name, field in fields.items() if field.is_required)
+        self._required = frozenset(self.required)
+        if len(self.exact) == len(fields) > 1:
+            self._items = operator.itemgetter(*fields)
+            self._types = tuple(self.exact[name] for name in fields)
 
     def fits(self, value: dict[str, Any]) -> bool:
         """Whether the literals of a map are those of this record."""
@@ -50,10 +61,15 @@ class Record:
     def __call__(self, value: Any, faults: Faults) -> Any:
         if type(value) is not dict:
             return faults.expected(f"a map for {self.name}", value)
-        readers = self.readers
+        if self._items is not None and len(value) == len(self.readers) and self._are_exact(value):
+            return self._constructed(value, faults)
+        readers, exact = self.readers, self.exact.get
         given = {}
         count = before = len(faults)
         for name, each in value.items():
+            if type(each) is exact(name):
+                given[name] = each
+                continue
             reader = readers.get(name)
             if reader is None:
                 near = nearest(name, readers) or f"; it has {', '.join(readers)}"
@@ -66,11 +82,21 @@ class Record:
                 before = len(faults)
             else:
                 given[name] = made
-        for name in self.required:
-            if name not in value:
-                faults.add(f"{self.name} needs {name!r}, which is not set", name, kind=NotConfiguredError)
-        if len(faults) > count:
-            return NOTHING
+        if not value.keys() >= self._required:
+            for name in self.required:
+                if name not in value:
+                    faults.add(f"{self.name} needs {name!r}, which is not set", name, kind=NotConfiguredError)
+        return NOTHING if len(faults) > count else self._constructed(given, faults)
+
+    def _are_exact(self, value: dict[str, Any]) -> bool:
+        """Whether a map has all fields, and their values need no readers."""
+        assert self._items is not None
+        try:
+            return tuple(map(type, self._items(value))) == self._types
+        except KeyError:
+            return False
+
+    def _constructed(self, given: dict[str, Any], faults: Faults) -> Any:
         try:
             return self.construct(**given)
         except Exception as problem:
@@ -82,6 +108,11 @@ def _in(value: Any, choices: tuple[Any, ...]) -> bool:
     if type(value) is Variable:
         value = value.value
     return any(type(value) is type(each) and value == each for each in choices)
+
+
+def is_typed_dictionary(cls: Any) -> bool:
+    """Whether a class is a `TypedDict`, also that of typing_extensions."""
+    return isinstance(cls, type) and hasattr(cls, "__required_keys__") and hasattr(cls, "__total__")
 
 
 def fields_of(cls: Any) -> dict[str, Field] | None:
@@ -98,7 +129,7 @@ def fields_of(cls: Any) -> dict[str, Field] | None:
             if isinstance(hints.get(name), dataclasses.InitVar):
                 found[name] = Field(hints[name].type, each.default is missing)
         return found
-    if typing.is_typeddict(cls):
+    if is_typed_dictionary(cls):
         hints = typing.get_type_hints(cls, include_extras=True)
         found = {}
         for name, annotation in hints.items():

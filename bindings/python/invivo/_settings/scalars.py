@@ -125,6 +125,10 @@ SCALARS: dict[Any, Reader] = {
 }
 
 
+# The types of values that these readers return as they are.
+EXACT: dict[Reader, type] = {boolean: bool, integer: int, number: float, string: str}
+
+
 def literal(choices: tuple[Any, ...]) -> Reader:
     """Reads one of the values of a `Literal`."""
     known = {(type(each), each): each for each in choices if not isinstance(each, enum.Enum)}

@@ -132,7 +132,7 @@ class Schema:
     def _record(
         self, annotation: Any, cls: type, fields: dict[str, records.Field], arguments: tuple[Any, ...]
     ) -> Reader:
-        record = records.Record(cls.__name__, dict if typing.is_typeddict(cls) else cls)
+        record = records.Record(cls.__name__, dict if records.is_typed_dictionary(cls) else cls)
         self._known[annotation] = record
         variables = dict(zip(getattr(cls, "__parameters__", ()), arguments, strict=False))
         if variables:
