@@ -13,6 +13,7 @@ import timeit
 from typing import Any, Protocol
 
 import invivo
+import settings
 
 QUICK = "--quick" in sys.argv
 COUNT = 20_000 if QUICK else 200_000
@@ -416,6 +417,7 @@ def main() -> None:
     shared(others)
     pins()
     graphs(others)
+    settings.main()
     growth()
 
 

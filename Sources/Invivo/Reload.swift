@@ -95,6 +95,10 @@ public struct Reload: Sendable {
             case traitRemove
             /// The copy of the environment was refreshed.
             case environment
+            /// A section was bound to settings.
+            case bind
+            /// A binding of settings was removed.
+            case unbind
         }
     }
 

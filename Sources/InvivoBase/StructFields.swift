@@ -495,6 +495,7 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.layers),
         fieldRange(of: \invivo_callbacks.apply),
         fieldRange(of: \invivo_callbacks.revert),
+        fieldRange(of: \invivo_callbacks.create),
     ]
 }
 
@@ -507,6 +508,32 @@ extension invivo_rule: SizedStruct {
         fieldRange(of: \invivo_rule.check),
         fieldRange(of: \invivo_rule.user_data),
         fieldRange(of: \invivo_rule.destroy),
+    ]
+}
+
+extension invivo_section: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_section.struct_size),
+        fieldRange(of: \invivo_section.value),
+        fieldRange(of: \invivo_section.variables),
+        fieldRange(of: \invivo_section.flags),
+        fieldRange(of: \invivo_section.reserved),
+    ]
+}
+
+extension invivo_settings: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_settings.struct_size),
+        fieldRange(of: \invivo_settings.name),
+        fieldRange(of: \invivo_settings.path),
+        fieldRange(of: \invivo_settings.fields),
+        fieldRange(of: \invivo_settings.field_count),
+        fieldRange(of: \invivo_settings.size),
+        fieldRange(of: \invivo_settings.check),
+        fieldRange(of: \invivo_settings.create),
+        fieldRange(of: \invivo_settings.release),
+        fieldRange(of: \invivo_settings.user_data),
+        fieldRange(of: \invivo_settings.destroy),
     ]
 }
 

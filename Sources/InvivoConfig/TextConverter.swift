@@ -163,7 +163,7 @@ extension ConfigNode {
     }
 
     /// The entry of a map by its name, the item of a list by its number.
-    private func inner(_ name: String) -> ConfigNode? {
+    public func inner(_ name: String) -> ConfigNode? {
         guard case .list(let items) = content else { return self[name] }
         return Int(name).flatMap { items.indices.contains($0) ? items[$0] : nil }
     }

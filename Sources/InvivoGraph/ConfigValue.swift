@@ -75,7 +75,7 @@ public struct ConfigLookup {
     public let tree: ConfigTree
     let placeOfNull: (String) -> Location?
     let intern: (String) -> UInt32
-    let converter: (String) -> TextConverter?
+    public let converter: (String) -> TextConverter?
     let converters: () -> [String]
 
     public init(

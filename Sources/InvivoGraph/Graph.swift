@@ -62,6 +62,8 @@ public final class Chunk: @unchecked Sendable {
     private(set) var configurations: [Int: any Configuration] = [:]
     /// Values of the configuration among the entries; few chunks have any.
     private(set) var settings: [Int: ConfigValue] = [:]
+    /// Values of bindings among the entries.
+    private(set) var bound: [Int: SettingsValue] = [:]
 
     init() {
         entries = .allocate(capacity: chunkSize)
@@ -83,6 +85,7 @@ public final class Chunk: @unchecked Sendable {
         blocks = other.blocks
         configurations = other.configurations
         settings = other.settings
+        bound = other.bound
     }
 
     deinit { entries.deallocate() }
@@ -157,6 +160,13 @@ public final class Chunk: @unchecked Sendable {
         settings[index] = setting
         entries[index].block = setting?.block
         entries[index].type = setting.map { UInt64($0.isLazy ? INVIVO_ENTRY_CONFIG_LATE : INVIVO_ENTRY_CONFIG) } ?? 0
+    }
+
+    /// Stores the value of a binding. Views read it where keys have their block.
+    func set(_ value: SettingsValue?, at index: Int) {
+        bound[index] = value
+        entries[index].block = value?.shown
+        entries[index].type = value == nil ? 0 : UInt64(INVIVO_ENTRY_SETTINGS)
     }
 }
 
@@ -310,6 +320,9 @@ public final class Graph: @unchecked Sendable {
         chunk(id)?.settings[Int(id) % chunkSize]
     }
 
+    /// The value of the binding with this id.
+    public func bound(_ id: UInt32) -> SettingsValue? { chunk(id)?.bound[Int(id) % chunkSize] }
+
     /// Calls `body` with every slot once, and with its first key.
     public func forEachSlot(_ body: (UInt32, GraphSlot) -> Void) {
         for (index, chunk) in pages.flatMap(\.chunks).enumerated() {
@@ -368,6 +381,10 @@ public struct GraphEditor {
 
     public mutating func set(_ setting: ConfigValue?, at id: UInt32) {
         chunk(id).set(setting, at: Int(id) % chunkSize)
+    }
+
+    public mutating func set(_ value: SettingsValue?, at id: UInt32) {
+        chunk(id).set(value, at: Int(id) % chunkSize)
     }
 
     public func slot(_ id: UInt32) -> GraphSlot? { existing(id)?.slots[Int(id) % chunkSize] }

@@ -31,6 +31,8 @@ public struct Cause: Sendable, Equatable {
         case trait
         case traitRemove
         case environment
+        case bind
+        case unbind
 
         /// The words around the name in the text of a part.
         var words: (before: String, after: String) {
@@ -62,6 +64,8 @@ public struct Cause: Sendable, Equatable {
             case .trait: ("trait ", "")
             case .traitRemove: ("remove trait ", "")
             case .environment: ("environment", "")
+            case .bind: ("bind settings ", "")
+            case .unbind: ("unbind settings ", "")
             }
         }
     }

@@ -46,6 +46,14 @@ extension ChangeSet {
     /// Removes the trait type with this name, which the set may have added.
     public mutating func removeTrait(_ name: String) { traitChanges.remove(name) }
 
+    /// Whether the set adds a binding with this name.
+    public func binds(settingsNamed name: String) -> Bool { bindingChanges.adds(name) }
+
+    public mutating func bind(_ settings: SettingsBinding) { bindingChanges.add(settings) }
+
+    /// Removes the binding with this name, which the set may have added.
+    public mutating func unbindSettings(_ name: String) { bindingChanges.remove(name) }
+
     /// Drops the shared instances of a key, alone or with those of all its dependencies.
     public mutating func reset(_ id: UInt32, _ key: String, withDependencies: Bool) {
         rebuilds.append(.key(id: id, key: key, withDependencies: withDependencies))

@@ -33,7 +33,7 @@ public struct ChangeSet: Sendable {
     public var assemblies: [AssemblyChange] = []
     /// Runtime settings of configuration paths, in order; nil removes the setting.
     public var configured: [(path: String, node: ConfigNode?)] = []
-    /// Processors, rules and trait types.
+    /// Processors, rules, trait types and bindings of settings.
     var functions: [FunctionChange] = []
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
@@ -121,6 +121,7 @@ public struct ChangeSet: Sendable {
         processorChanges.join(later.processorChanges)
         ruleChanges.join(later.ruleChanges)
         traitChanges.join(later.traitChanges)
+        bindingChanges.join(later.bindingChanges)
         overrides += later.overrides
         targets += later.targets
         rebuilds += later.rebuilds

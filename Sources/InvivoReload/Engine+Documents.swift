@@ -1,6 +1,6 @@
 public import InvivoBase
 internal import InvivoConfig
-internal import InvivoGraph
+public import InvivoGraph
 public import InvivoLoop
 public import InvivoObjects
 internal import InvivoWiring
@@ -150,6 +150,22 @@ extension Engine {
             }
             return id
         }
+    }
+
+    /// The id of a binding of settings, for reading in views.
+    public func settingsID(_ name: String) throws(Failure) -> UInt32 {
+        if let id = container.names.id(ofConfig: KeyTable.path(ofSettings: name)) { return id }
+        let known = generations.snapshot.constraints.bindings.names.sorted()
+        throw Failure(
+            .notFound, "no binding of settings has the name '\(name)'\(suggestion(for: name, among: known))", path: name
+        )
+    }
+
+    /// Returns the value of a binding for code that has an open view.
+    public func settings(_ id: UInt32, in view: Graph) throws(Failure) -> SettingsValue {
+        if let value = container.visibleGraph(in: view).bound(id) { return value }
+        let name = container.names.configPath(id).map { String($0.dropFirst()) } ?? ""
+        throw Failure(.notFound, "no binding of settings has the name '\(name)'", path: name)
     }
 
     /// Returns the value at a path.

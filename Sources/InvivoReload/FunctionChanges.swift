@@ -2,7 +2,8 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoTraits
 
-/// The addition or removal of a function of the host that has a name: a processor, a rule or a trait type.
+/// The addition or removal of a function of the host that has a name: a processor, a rule, a trait type or
+/// a binding of settings.
 enum FunctionChange: Sendable {
     case addProcessor(Processor)
     case removeProcessor(String)
@@ -10,6 +11,8 @@ enum FunctionChange: Sendable {
     case removeRule(String)
     case addTrait(TraitType)
     case removeTrait(String)
+    case bind(SettingsBinding)
+    case unbind(String)
 }
 
 /// A part of a runtime that is added, replaced and removed by its name.
@@ -56,37 +59,88 @@ struct NamedChanges<Part: Named> {
 extension ChangeSet {
     var processorChanges: NamedChanges<Processor> {
         get {
-            NamedChanges(
-                added: functions.compactMap { if case .addProcessor(let part) = $0 { part } else { nil } },
-                removed: functions.compactMap { if case .removeProcessor(let name) = $0 { name } else { nil } })
+            changes {
+                if case .addProcessor(let part) = $0 { part } else { nil }
+            } removed: {
+                if case .removeProcessor(let name) = $0 { name } else { nil }
+            }
         }
-        set { setFunctions(newValue, ruleChanges, traitChanges) }
+        set {
+            replace(newValue, FunctionChange.addProcessor, FunctionChange.removeProcessor) {
+                switch $0 {
+                case .addProcessor, .removeProcessor: true
+                default: false
+                }
+            }
+        }
     }
 
     var ruleChanges: NamedChanges<Rule> {
         get {
-            NamedChanges(
-                added: functions.compactMap { if case .addRule(let part) = $0 { part } else { nil } },
-                removed: functions.compactMap { if case .removeRule(let name) = $0 { name } else { nil } })
+            changes {
+                if case .addRule(let part) = $0 { part } else { nil }
+            } removed: {
+                if case .removeRule(let name) = $0 { name } else { nil }
+            }
         }
-        set { setFunctions(processorChanges, newValue, traitChanges) }
+        set {
+            replace(newValue, FunctionChange.addRule, FunctionChange.removeRule) {
+                switch $0 {
+                case .addRule, .removeRule: true
+                default: false
+                }
+            }
+        }
     }
 
     var traitChanges: NamedChanges<TraitType> {
         get {
-            NamedChanges(
-                added: functions.compactMap { if case .addTrait(let part) = $0 { part } else { nil } },
-                removed: functions.compactMap { if case .removeTrait(let name) = $0 { name } else { nil } })
+            changes {
+                if case .addTrait(let part) = $0 { part } else { nil }
+            } removed: {
+                if case .removeTrait(let name) = $0 { name } else { nil }
+            }
         }
-        set { setFunctions(processorChanges, ruleChanges, newValue) }
+        set {
+            replace(newValue, FunctionChange.addTrait, FunctionChange.removeTrait) {
+                switch $0 {
+                case .addTrait, .removeTrait: true
+                default: false
+                }
+            }
+        }
     }
 
-    private mutating func setFunctions(
-        _ processors: NamedChanges<Processor>, _ rules: NamedChanges<Rule>, _ traits: NamedChanges<TraitType>
+    var bindingChanges: NamedChanges<SettingsBinding> {
+        get {
+            changes {
+                if case .bind(let part) = $0 { part } else { nil }
+            } removed: {
+                if case .unbind(let name) = $0 { name } else { nil }
+            }
+        }
+        set {
+            replace(newValue, FunctionChange.bind, FunctionChange.unbind) {
+                switch $0 {
+                case .bind, .unbind: true
+                default: false
+                }
+            }
+        }
+    }
+
+    private func changes<Part: Named>(
+        _ added: (FunctionChange) -> Part?, removed: (FunctionChange) -> String?
+    ) -> NamedChanges<Part> {
+        NamedChanges(added: functions.compactMap(added), removed: functions.compactMap(removed))
+    }
+
+    /// Replaces the changes of one kind.
+    private mutating func replace<Part: Named>(
+        _ changes: NamedChanges<Part>, _ add: (Part) -> FunctionChange, _ remove: (String) -> FunctionChange,
+        where isOfKind: (FunctionChange) -> Bool
     ) {
-        functions =
-            processors.removed.map { .removeProcessor($0) } + processors.added.map { .addProcessor($0) }
-            + rules.removed.map { .removeRule($0) } + rules.added.map { .addRule($0) }
-            + traits.removed.map { .removeTrait($0) } + traits.added.map { .addTrait($0) }
+        functions.removeAll(where: isOfKind)
+        functions += changes.removed.map(remove) + changes.added.map(add)
     }
 }

@@ -67,6 +67,8 @@ struct NextWiring {
     let rules: RuleTable?
     /// The trait types after the plan; nil if they stay.
     let traitTypes: TraitTypes?
+    /// The bindings of settings after the plan; nil if they stay.
+    let bindings: BindingTable?
     let origins: Origins
 
     var set: ChangeSet { staged.set }
@@ -167,7 +169,7 @@ struct Plan {
     var isNothing: Bool {
         let set = wiring.set
         return wiring.definitions.isNothing && wiring.config.layers == nil && wiring.rules == nil
-            && wiring.traitTypes == nil
+            && wiring.traitTypes == nil && wiring.bindings == nil
             && wiring.staged.documents.isEmpty
             && set.targets.isEmpty && !set.rebuilds.contains(where: \.isOfInstances)
     }

@@ -74,6 +74,9 @@ extension Planner {
             let path = RuleTable.path(input)
             if tree.find(path) == nil { search.find(path, in: tree) }
         }
+        for path in wiring.set.bindingChanges.added.map(\.path) where !path.isEmpty && tree.find(path) == nil {
+            search.find(path, in: tree)
+        }
         return search
     }
 
@@ -130,6 +133,7 @@ private final class ConfigReaders {
     private let others: Set<UInt32>
     private lazy var paths = planner.registrations.readPaths
     private let rules: RuleTable
+    private let bindings: BindingTable
     /// Paths with definitions for each entry. These read the entries, and the values in them that they name.
     private let patterns: Set<UInt32>
     private lazy var planned = Set(wiring.compiled.recipes.values.flatMap { $0.references.edges.map(\.id) })
@@ -138,6 +142,7 @@ private final class ConfigReaders {
         self.planner = planner
         self.wiring = wiring
         rules = wiring.rules ?? planner.before.rules
+        bindings = wiring.bindings ?? planner.before.constraints.bindings
         let patterns =
             planner.before.links.patterns.filter { wiring.definitions.changed[$0] == nil }.compactMap {
                 planner.before.definitions[$0]
@@ -153,7 +158,9 @@ private final class ConfigReaders {
         guard let id else { return false }
         if others.contains(id) || planned.contains(id) { return true }
         if !rules.isEmpty, let path = planner.names.configPath(id), !rules.rules(reading: path).isEmpty { return true }
-        if let path = planner.names.configPath(id), isCondition(path) { return true }
+        if let path = planner.names.configPath(id), isCondition(path) || !bindings.bindings(at: path).isEmpty {
+            return true
+        }
         return planner.before.links.dependents.holders(of: id).contains { holder in
             if wiring.compiled.recipes[holder] != nil { return false }
             if let planned = wiring.definitions.changed[holder], planned == nil { return false }

@@ -8,8 +8,8 @@ internal import InvivoWiring
 /// Computes the next generation from the current one and a staged change set, without threads or files.
 ///
 /// The result is the `Plan`; apart from ids and read paths, which are only added, it changes nothing. It holds no lock across a
-/// step. It runs host code of three kinds, converters, definition processors and the functions of trait types, which cannot
-/// call the runtime. Rules run after the plan, with the values that it has collected for them.
+/// step. It runs host code of four kinds, converters, definition processors and the functions of trait types and settings,
+/// which cannot call the runtime. Rules run after the plan, with the values that it has collected for them.
 struct Planner {
     let before: Snapshot
     /// The compiled definitions, blocks and layers of the current generation.
@@ -19,6 +19,8 @@ struct Planner {
     let registrations: any Registrations
     /// Calls the functions of trait types.
     let declare: TraitTable.Declare
+    /// Calls functions of the host, and returns their faults.
+    let call: ([any PlannedCall]) throws(Failure) -> [RuleFault]
     let limits: Limits
     /// The open documents, in the order in which they were opened.
     let documents: [Document]
@@ -47,14 +49,16 @@ struct Planner {
         let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
         let rules = planRules(set.ruleChanges, &failures)
         let traitTypes = planTraitTypes(set.traitChanges, &failures)
+        let bindings = planBindings(set.bindingChanges, &failures)
         let wiring = NextWiring(
             staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules,
-            traitTypes: traitTypes,
+            traitTypes: traitTypes, bindings: bindings,
             origins: Origins(
                 staged, documents, manifest: manifest, environmentPrefix: limits.environmentPrefix))
         nameFindings(&failures, wiring)
         validateTargets(wiring, &failures)
         checkResets(wiring, &failures)
+        let sections = try readSections(wiring, &failures)
         if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
         for (_, next) in staged.documents { for path in next.traits.conditions { _ = registrations.noteRead(path) } }
@@ -68,6 +72,7 @@ struct Planner {
         try planAliases(wiring, &effects)
         let kept = KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects, wiring)
         try planSettings(config, &effects.editor)
+        try planBound(sections, wiring, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
         let checks = try ruleChecks(wiring, effects)
         // A converter of the host may have taken long.

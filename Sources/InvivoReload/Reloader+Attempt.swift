@@ -239,12 +239,11 @@ extension Reloader {
     func planner() -> Planner {
         let graph = container.currentGraph()
         let live = LiveRuntime(container, graph, targets, moving: ramps.blocks)
+        let calls = PlanCalls(rules, container.registry.reloadCall)
         return Planner(
             before: generations.snapshot, graph: graph, names: container.names, observed: live, registrations: live,
-            declare: {
-                [calls = TraitCalls(rules, container.registry.reloadCall)] (type, values, spec) throws(Failure) in
-                try calls.declare(type, values, spec)
-            },
+            declare: { (type, values, spec) throws(Failure) in try calls.declare(type, values, spec) },
+            call: { (functions) throws(Failure) in try calls.run(functions) },
             limits: Planner.Limits(
                 allowsPendingTargets: options.allowsPendingTargets,
                 maxEachEntries: container.options.current.maxEachEntries,

@@ -4,12 +4,20 @@ internal import InvivoSpec
 
 /// A call of a pure function of the host, between the staging of a reload and its commit.
 protocol PlannedCall: Sendable {
-    /// The rule or trait type whose function it is.
+    /// The rule, trait type or binding whose function it is.
     var function: any Named & AnyObject { get }
     /// Calls it on the calling thread. Returns its refusal.
     func run() -> PlannedRefusal?
     /// Returns the failure of the change set, at the source location of the input with that index. By the thread that has the turn.
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure
+    /// Returns the failure of the change set for a refusal.
+    func refusal(at index: Int, _ cause: Failure) -> Failure
+}
+
+extension PlannedCall {
+    func refusal(at index: Int, _ cause: Failure) -> Failure {
+        failure(.host, "refuses this value", at: index, cause: cause)
+    }
 }
 
 /// The refusal of a host function, with the index of the input at fault.

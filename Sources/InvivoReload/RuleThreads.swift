@@ -2,8 +2,8 @@ internal import CPlatform
 internal import InvivoBase
 internal import InvivoWiring
 
-/// Runs rules, and the pure functions of trait types, on a thread of the runtime, which is started for the first of them. A rule that does not return in time is
-/// given up with its thread, and another thread runs the next ones. Any thread may use it.
+/// Runs rules, and the pure functions of trait types and settings, on a thread of the runtime, which is started for the first of them. A
+/// rule that does not return in time is given up with its thread, and another thread runs the next ones. Any thread may use it.
 final class RuleThreads: Sendable {
     private struct State {
         var current: RuleThread?
@@ -116,7 +116,7 @@ enum RuleFault: Sendable {
     var failure: Failure {
         switch self {
         case .refused(let check, let index, let cause):
-            check.failure(.host, "refuses this value", at: index, cause: cause)
+            check.refusal(at: index, cause)
         case .late(let check, let limit):
             check.failure(
                 .timeout,

@@ -23,7 +23,7 @@ struct Snapshot: Sendable {
     let processors: [Processor]
     /// The dependencies of each decorator's component, which it does not decorate.
     let decoratorReaches: [ObjectIdentifier: Set<UInt32>]
-    let rules: RuleTable
+    let constraints: Constraints
     /// The blocked definitions, with the names of their missing dependencies.
     let blocked: TreeDictionary<UInt32, [String]>
     let traits: TraitFacts
@@ -40,7 +40,7 @@ struct Snapshot: Sendable {
         config: ConfigLayers = ConfigLayers(), definitions: DefinitionTable = DefinitionTable(),
         originals: TreeDictionary<UInt32, Definition> = [:], assemblies: ActiveAssemblies = ActiveAssemblies(),
         overrides: TreeDictionary<UInt32, [Override]> = [:], processors: [Processor] = [],
-        decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], rules: RuleTable = RuleTable(),
+        decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], constraints: Constraints = Constraints(),
         blocked: TreeDictionary<UInt32, [String]> = [:],
         traits: TraitFacts = TraitFacts(),
         kept: KeptDependencies = KeptDependencies(), restarts: PendingRestarts = PendingRestarts(),
@@ -54,7 +54,7 @@ struct Snapshot: Sendable {
         self.overrides = overrides
         self.processors = processors
         self.decoratorReaches = decoratorReaches
-        self.rules = rules
+        self.constraints = constraints
         self.blocked = blocked
         self.traits = traits
         self.kept = kept
@@ -102,6 +102,8 @@ struct Links: Sendable {
 }
 
 extension Snapshot {
+    var rules: RuleTable { constraints.rules }
+
     /// Returns the key that `id` is an alias of, or nil.
     func alias(_ id: UInt32) -> String? { Self.alias(id, definitions, overrides) }
 
@@ -163,7 +165,9 @@ extension Snapshot {
         return Snapshot(
             config: wiring.config.layers ?? config, definitions: definitions, originals: originals,
             assemblies: plan.assemblies ?? assemblies, overrides: overrides, processors: plan.processors ?? processors,
-            decoratorReaches: plan.decoratorReaches ?? decoratorReaches, rules: wiring.rules ?? rules,
+            decoratorReaches: plan.decoratorReaches ?? decoratorReaches,
+            constraints: Constraints(
+                rules: wiring.rules ?? rules, bindings: wiring.bindings ?? constraints.bindings),
             blocked: wiring.compiled.blocked,
             traits: traits.applying(wiring, findings),
             kept: self.kept.applying(kept, next.generation) { ObjectTable.record($0) != nil },
@@ -176,7 +180,7 @@ extension Snapshot {
         traits.targetTypes[id] = type
         return Snapshot(
             config: config, definitions: definitions, originals: originals, assemblies: assemblies,
-            overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, rules: rules,
+            overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, constraints: constraints,
             blocked: blocked,
             traits: traits, kept: kept, restarts: restarts, lastNumber: lastNumber,
             links: links)

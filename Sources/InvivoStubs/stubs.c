@@ -1641,10 +1641,55 @@ static invivo_status not_ready_traits_text(invivo_runtime runtime, const char *k
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_changes_bind_settings(invivo_changes changes, const invivo_settings *settings, invivo_error **error) {
+    (void)changes;
+    (void)settings;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_unbind_settings(invivo_changes changes, const char *name, invivo_error **error) {
+    (void)changes;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_bind(invivo_runtime runtime, const invivo_settings *settings, invivo_error **error) {
+    (void)runtime;
+    (void)settings;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_unbind(invivo_runtime runtime, const char *name, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_id(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
+    (void)view;
+    (void)runtime;
+    (void)id;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 236,
+    .function_count = 242,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1881,6 +1926,12 @@ static const struct invivo_table not_ready = {
     .property_read = not_ready_property_read,
     .document_text = not_ready_document_text,
     .traits_text = not_ready_traits_text,
+    .changes_bind_settings = not_ready_changes_bind_settings,
+    .changes_unbind_settings = not_ready_changes_unbind_settings,
+    .settings_bind = not_ready_settings_bind,
+    .settings_unbind = not_ready_settings_unbind,
+    .settings_id = not_ready_settings_id,
+    .settings_read = not_ready_settings_read,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2846,6 +2897,30 @@ invivo_status invivo_document_text(invivo_runtime runtime, const char *name, uin
 
 invivo_status invivo_traits_text(invivo_runtime runtime, const char *key, const char *document, uint32_t format, invivo_value *out, invivo_error **error) {
     return functions()->traits_text(runtime, key, document, format, out, error);
+}
+
+invivo_status invivo_changes_bind_settings(invivo_changes changes, const invivo_settings *settings, invivo_error **error) {
+    return functions()->changes_bind_settings(changes, settings, error);
+}
+
+invivo_status invivo_changes_unbind_settings(invivo_changes changes, const char *name, invivo_error **error) {
+    return functions()->changes_unbind_settings(changes, name, error);
+}
+
+invivo_status invivo_settings_bind(invivo_runtime runtime, const invivo_settings *settings, invivo_error **error) {
+    return functions()->settings_bind(runtime, settings, error);
+}
+
+invivo_status invivo_settings_unbind(invivo_runtime runtime, const char *name, invivo_error **error) {
+    return functions()->settings_unbind(runtime, name, error);
+}
+
+invivo_status invivo_settings_id(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error) {
+    return functions()->settings_id(runtime, name, out, error);
+}
+
+invivo_status invivo_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
+    return functions()->settings_read(view, runtime, id, out, error);
 }
 
 #pragma GCC visibility pop

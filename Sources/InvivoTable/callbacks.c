@@ -232,6 +232,8 @@ ANSWERING(apply,
           (invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
            invivo_reversal *reversal, void *user_data, invivo_error **error),
           (target, instance, fields, values, count, reversal, user_data, error))
+ANSWERING(create, (const invivo_section *section, void **out, void *user_data, invivo_error **error),
+          (section, out, user_data, error))
 ANSWERING(revert, (invivo_object target, void *instance, void *data, invivo_error **error), (target, instance, data, error))
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
@@ -308,6 +310,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(layers);
         GUARD(apply);
         GUARD(revert);
+        GUARD(create);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 236,
+    .function_count = 242,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -241,6 +241,12 @@ static const struct invivo_table instance = {
     .property_read = invivo_property_read,
     .document_text = invivo_document_text,
     .traits_text = invivo_traits_text,
+    .changes_bind_settings = invivo_changes_bind_settings,
+    .changes_unbind_settings = invivo_changes_unbind_settings,
+    .settings_bind = invivo_settings_bind,
+    .settings_unbind = invivo_settings_unbind,
+    .settings_id = invivo_settings_id,
+    .settings_read = invivo_settings_read,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

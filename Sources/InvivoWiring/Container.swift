@@ -141,6 +141,9 @@ public final class Container: @unchecked Sendable {
     /// The graph of the calling code's build or pin, which need not be the current one; nil in neither. Takes no lock.
     var heldGraph: Graph? { innermostBuild?.graph ?? pinnedGraph }
 
+    /// The graph that the calling code sees with an open view: inside a build the build's, otherwise the view's.
+    public func visibleGraph(in view: Graph) -> Graph { innermostBuild?.graph ?? view }
+
     /// The graph that reads of the calling thread begin with: that of its innermost pin, or the current one.
     var readGraph: Graph { pinnedGraph ?? currentGraph() }
 

@@ -113,6 +113,14 @@ public struct ForkedRuntime {
         }
     }
 
+    /// The id of a binding of settings that was added before the fork.
+    public func settingsID(_ name: String) throws(Failure) -> UInt64 {
+        try reading { (raw, _) throws(Failure) in
+            guard let id = id(of: KeyTable.mark + KeyTable.path(ofSettings: name), raw) else { throw .forked() }
+            return key(id, raw)
+        }
+    }
+
     /// The configuration value at a path.
     public func configuration(_ path: String) throws(Failure) -> Value {
         let path = try ConfigPath.checked(path)

@@ -25,6 +25,7 @@ static const struct statement {
     {"inject", 2, do_inject}, {"inject_tree", 2, do_inject_tree}, {"override", 2, do_override}, {"restore", 2, do_restore},
     {"decorate", 2, do_decorate}, {"process", 2, do_process}, {"unprocess", 2, do_unprocess}, {"converter", 2, do_converter},
     {"require", 4, do_require}, {"unrequire", 2, do_unrequire}, {"trait", 3, do_trait}, {"untrait", 2, do_untrait},
+    {"bind", 3, do_bind}, {"unbind", 2, do_unbind}, {"settings", 2, do_settings},
     {"unconverter", 2, do_unconverter}, {"convert", 3, do_convert},
     {"property_text", 4, do_property_text}, {"property_read", 4, do_property_read}, {"document_text", 3, do_document_text},
     {"traits_text", 3, do_traits_text}, {"configured", 2, do_configured}, {"observe", 2, do_observe},

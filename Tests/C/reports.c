@@ -218,7 +218,8 @@ static char said[4096];
 static void note_causes(void *user_data, const invivo_report *report) {
     static const char *const kinds[] = {"file", "document", "close", "define", "remove", "set", "configure", "reset", "reset_scope", "override",
                                         "override_end", "activate", "deactivate", "mount", "attach", "detach", "clear", "process", "unprocess",
-                                        "rule", "rule_remove", "rollback", "type", "manifest", "overtaken", "more", "environment"};
+                                        "rule", "rule_remove", "rollback", "type", "manifest", "overtaken", "more",
+                                        "trait", "trait_remove", "environment", "bind", "unbind"};
     size_t length = 0, count = invivo_report_cause_count(report);
     (void)user_data;
     said[0] = 0;

@@ -528,6 +528,7 @@ int main(void) {
     OFFSET(invivo_callbacks, layers, sizeof(((invivo_callbacks *)0)->layers));
     OFFSET(invivo_callbacks, apply, sizeof(((invivo_callbacks *)0)->apply));
     OFFSET(invivo_callbacks, revert, sizeof(((invivo_callbacks *)0)->revert));
+    OFFSET(invivo_callbacks, create, sizeof(((invivo_callbacks *)0)->create));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));
@@ -540,6 +541,24 @@ int main(void) {
     OFFSET(invivo_rule, check, sizeof(((invivo_rule *)0)->check));
     OFFSET(invivo_rule, user_data, sizeof(((invivo_rule *)0)->user_data));
     OFFSET(invivo_rule, destroy, sizeof(((invivo_rule *)0)->destroy));
+    SIZE(invivo_section);
+    OFFSET(invivo_section, struct_size, sizeof(((invivo_section *)0)->struct_size));
+    OFFSET(invivo_section, value, sizeof(((invivo_section *)0)->value));
+    OFFSET(invivo_section, variables, sizeof(((invivo_section *)0)->variables));
+    OFFSET(invivo_section, flags, sizeof(((invivo_section *)0)->flags));
+    OFFSET(invivo_section, reserved, sizeof(((invivo_section *)0)->reserved));
+    SIZE(invivo_settings);
+    OFFSET(invivo_settings, struct_size, sizeof(((invivo_settings *)0)->struct_size));
+    OFFSET(invivo_settings, name, sizeof(((invivo_settings *)0)->name));
+    OFFSET(invivo_settings, path, sizeof(((invivo_settings *)0)->path));
+    OFFSET(invivo_settings, fields, sizeof(((invivo_settings *)0)->fields));
+    OFFSET(invivo_settings, field_count, sizeof(((invivo_settings *)0)->field_count));
+    OFFSET(invivo_settings, size, sizeof(((invivo_settings *)0)->size));
+    OFFSET(invivo_settings, check, sizeof(((invivo_settings *)0)->check));
+    OFFSET(invivo_settings, create, sizeof(((invivo_settings *)0)->create));
+    OFFSET(invivo_settings, release, sizeof(((invivo_settings *)0)->release));
+    OFFSET(invivo_settings, user_data, sizeof(((invivo_settings *)0)->user_data));
+    OFFSET(invivo_settings, destroy, sizeof(((invivo_settings *)0)->destroy));
     SIZE(invivo_reversal);
     OFFSET(invivo_reversal, struct_size, sizeof(((invivo_reversal *)0)->struct_size));
     OFFSET(invivo_reversal, revert, sizeof(((invivo_reversal *)0)->revert));
@@ -790,6 +809,8 @@ int main(void) {
     NUMBER(INVIVO_CAUSE_TRAIT);
     NUMBER(INVIVO_CAUSE_TRAIT_REMOVE);
     NUMBER(INVIVO_CAUSE_ENVIRONMENT);
+    NUMBER(INVIVO_CAUSE_BIND);
+    NUMBER(INVIVO_CAUSE_UNBIND);
     NUMBER(INVIVO_ORIGIN_NONE);
     NUMBER(INVIVO_ORIGIN_FILE);
     NUMBER(INVIVO_ORIGIN_DOCUMENT);
@@ -834,6 +855,8 @@ int main(void) {
     NUMBER(INVIVO_GRAPH_KEYS_SWIFT);
     NUMBER(INVIVO_GRAPH_KEYS_PYTHON);
     NUMBER(INVIVO_GRAPH_UNREAD);
+    NUMBER(INVIVO_SECTION_PRIVATE);
+    NUMBER(INVIVO_ENTRY_SETTINGS);
     SIZE(invivo_table);
     OFFSET(invivo_table, status_name, sizeof(void (*)(void)));
     OFFSET(invivo_table, status_text, sizeof(void (*)(void)));
@@ -1071,5 +1094,11 @@ int main(void) {
     OFFSET(invivo_table, property_read, sizeof(void (*)(void)));
     OFFSET(invivo_table, document_text, sizeof(void (*)(void)));
     OFFSET(invivo_table, traits_text, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_bind_settings, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_unbind_settings, sizeof(void (*)(void)));
+    OFFSET(invivo_table, settings_bind, sizeof(void (*)(void)));
+    OFFSET(invivo_table, settings_unbind, sizeof(void (*)(void)));
+    OFFSET(invivo_table, settings_id, sizeof(void (*)(void)));
+    OFFSET(invivo_table, settings_read, sizeof(void (*)(void)));
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "reload.h"
 #include "runtime.h"
+#include "settings.h"
 #include "trait.h"
 #include "wiring.h"
 
@@ -113,6 +114,8 @@ typedef struct invivo_callbacks {
     invivo_status (*apply)(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
                            invivo_reversal *reversal, void *user_data, invivo_error **error);
     invivo_status (*revert)(invivo_object target, void *instance, void *data, invivo_error **error);
+    /* settings */
+    invivo_status (*create)(const invivo_section *section, void **out, void *user_data, invivo_error **error);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

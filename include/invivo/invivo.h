@@ -21,6 +21,7 @@
 #include "rule.h"
 #include "trait.h"
 #include "config.h"
+#include "settings.h"
 #include "module.h"
 #include "app.h"
 #include "graph.h"

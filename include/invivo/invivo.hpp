@@ -6,8 +6,8 @@
 //     invivo::ref<voice> lead = own.resolve<voice>("synth.lead");
 //
 // cpp/error.hpp, object.hpp, value.hpp, type.hpp: errors, leases, values, classes. wiring.hpp, assembly.hpp,
-// processor.hpp: definitions. rule.hpp: rules. trait.hpp: trait types. changes.hpp, pin.hpp, runtime.hpp: change sets, views,
-// pins, runtimes.
+// processor.hpp: definitions. rule.hpp, settings.hpp: rules, typed settings. trait.hpp: trait types. changes.hpp, pin.hpp,
+// runtime.hpp: change sets, views, pins, runtimes.
 // domain.hpp, source.hpp, module.hpp, application.hpp: domains, documents, modules, applications. pool.hpp, config.hpp,
 // scope.hpp, graph.hpp: pools, configuration, scopes, descriptions.
 #ifndef INVIVO_INVIVO_HPP

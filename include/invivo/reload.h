@@ -63,7 +63,9 @@ enum {
     INVIVO_CAUSE_MORE = 25,        /**< further parts were omitted: "" */
     INVIVO_CAUSE_TRAIT = 26,       /**< a trait type was added: its name */
     INVIVO_CAUSE_TRAIT_REMOVE = 27, /**< a trait type was removed: its name */
-    INVIVO_CAUSE_ENVIRONMENT = 28  /**< the copy of the environment was refreshed: "" */
+    INVIVO_CAUSE_ENVIRONMENT = 28, /**< the copy of the environment was refreshed: "" */
+    INVIVO_CAUSE_BIND = 29,        /**< a section was bound to settings: the name of the binding */
+    INVIVO_CAUSE_UNBIND = 30       /**< a binding was removed: its name */
 };
 
 /** The origin of the new value or definition of a change. The comment states the layer (invivo_report_layer). */

@@ -20,6 +20,7 @@
 #include "rule.h"
 #include "runtime.h"
 #include "scope.h"
+#include "settings.h"
 #include "setup.h"
 #include "source.h"
 #include "trait.h"
@@ -270,6 +271,12 @@ struct invivo_table {
     invivo_status (*property_read)(invivo_type type, const char *property, const char *text, uint64_t length, invivo_value *out, invivo_error **error);
     invivo_status (*document_text)(invivo_runtime runtime, const char *name, uint32_t format, invivo_value *out, invivo_error **error);
     invivo_status (*traits_text)(invivo_runtime runtime, const char *key, const char *document, uint32_t format, invivo_value *out, invivo_error **error);
+    invivo_status (*changes_bind_settings)(invivo_changes changes, const invivo_settings *settings, invivo_error **error);
+    invivo_status (*changes_unbind_settings)(invivo_changes changes, const char *name, invivo_error **error);
+    invivo_status (*settings_bind)(invivo_runtime runtime, const invivo_settings *settings, invivo_error **error);
+    invivo_status (*settings_unbind)(invivo_runtime runtime, const char *name, invivo_error **error);
+    invivo_status (*settings_id)(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error);
+    invivo_status (*settings_read)(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

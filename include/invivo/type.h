@@ -12,7 +12,7 @@ enum {
     INVIVO_PROPERTY_RESTART = 2,   /**< a new value takes effect when the object is next created */
     INVIVO_PROPERTY_BLOCK = 4,     /**< a field of the block (block_size), not of the instance */
     INVIVO_PROPERTY_NOT_TUNABLE = 8, /**< for definitions and the program only; a spec file that sets it is refused */
-    INVIVO_PROPERTY_REQUIRED = 16  /**< of a field of a trait type (trait.h): a spec file must give it */
+    INVIVO_PROPERTY_REQUIRED = 16  /**< of a field of a trait type (trait.h) or of settings (settings.h): a spec file must give it */
 };
 
 /** The text form of the values of a property. Spec files and the configuration may then contain the text; maps and numbers

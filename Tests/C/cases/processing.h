@@ -94,6 +94,41 @@ STATEMENT(unrequire) {
     IN_CHANGES(invivo_changes_remove_rule(set, words[1].text, error));
 }
 
+/* Typed settings: the type Voice, with these fields. */
+typedef struct voice { int64_t voices; double rate; char label[32]; } voice;
+static const invivo_property voice_fields[] = {
+    INVIVO_FLAGGED_FIELD(voice, INVIVO_PROPERTY_REQUIRED, voices), INVIVO_FIELD(voice, rate, .initial = 48000),
+    INVIVO_FIELD(voice, label, .initial_text = "none")};
+STATEMENT(bind) {
+    UNUSED;
+    invivo_settings settings = {.struct_size = sizeof settings, .name = words[1].text, .path = words[2].text, .fields = voice_fields,
+                                .field_count = 3, .size = sizeof(voice)};
+    IN_CHANGES(invivo_changes_bind_settings(set, &settings, error));
+}
+STATEMENT(unbind) {
+    UNUSED;
+    IN_CHANGES(invivo_changes_unbind_settings(set, words[1].text, error));
+}
+STATEMENT(settings) {
+    UNUSED;
+    invivo_config id;
+    const void *found;
+    invivo_status status = invivo_settings_id(runtime, words[1].text, &id, error);
+    if (status) return status;
+    invivo_view view = invivo_view_begin(runtime);
+    status = invivo_settings_read(view, runtime, id, &found, error);
+    if (!status) {
+        const voice *read = found;
+        invivo_pair pairs[] = {{.name = "voices", .length = 6, .value = invivo_int64(read->voices)},
+                               {.name = "rate", .length = 4, .value = invivo_double(read->rate)},
+                               {.name = "label", .length = 5, .value = invivo_string(read->label)}};
+        invivo_value map = invivo_map(pairs, 3);
+        status = invivo_value_copy(out, &map, error);
+    }
+    invivo_view_end(view);
+    return status;
+}
+
 static invivo_status convert_length(void *user_data, const char *text, uint64_t length, invivo_value *out, invivo_error **error) {
     (void)user_data;
     if (length == 0) {

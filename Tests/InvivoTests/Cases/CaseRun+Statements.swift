@@ -84,6 +84,9 @@ extension CaseRun {
         case "unrequire": try change { try $0.removeRule(try name(1)) }
         case "trait": try change { try addTrait($0, words) }
         case "untrait": try change { try $0.removeTrait(try name(1)) }
+        case "bind": try change { try $0.bindSettings(VoiceSettings.self, to: try name(2), named: try name(1)) }
+        case "unbind": try change { try $0.unbindSettings(VoiceSettings.self, named: try name(1)) }
+        case "settings": return try runtime().settings(VoiceSettings.self, named: try name(1)).asMap
         case "converter":
             try runtime().addConverter(try name(1)) { text -> Int64 in
                 guard !text.isEmpty else {

@@ -246,6 +246,8 @@ INVIVO_CAUSE_MORE = 25
 INVIVO_CAUSE_TRAIT = 26
 INVIVO_CAUSE_TRAIT_REMOVE = 27
 INVIVO_CAUSE_ENVIRONMENT = 28
+INVIVO_CAUSE_BIND = 29
+INVIVO_CAUSE_UNBIND = 30
 INVIVO_ORIGIN_NONE = 0
 INVIVO_ORIGIN_FILE = 1
 INVIVO_ORIGIN_DOCUMENT = 2
@@ -290,6 +292,8 @@ INVIVO_GRAPH_KEYS_C = 16
 INVIVO_GRAPH_KEYS_SWIFT = 17
 INVIVO_GRAPH_KEYS_PYTHON = 18
 INVIVO_GRAPH_UNREAD = 32
+INVIVO_SECTION_PRIVATE = 1
+INVIVO_ENTRY_SETTINGS = 3
 
 # (name, number, text) of every status code.
 STATUS: list[tuple[str, int, str]] = [
@@ -620,6 +624,14 @@ class invivo_place(ctypes.Structure):
 
 
 class invivo_rule(ctypes.Structure):
+    pass
+
+
+class invivo_section(ctypes.Structure):
+    pass
+
+
+class invivo_settings(ctypes.Structure):
     pass
 
 
@@ -1216,6 +1228,7 @@ invivo_callbacks._fields_ = [
     ("layers", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("apply", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_reversal), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("revert", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("create", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_section), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),
@@ -1228,6 +1241,26 @@ invivo_rule._fields_ = [
     ("inputs", ctypes.POINTER(ctypes.c_char_p)),
     ("input_count", ctypes.c_uint64),
     ("check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+]
+invivo_section._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("value", ctypes.POINTER(invivo_value)),
+    ("variables", ctypes.POINTER(invivo_value)),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+]
+invivo_settings._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("path", ctypes.c_char_p),
+    ("fields", ctypes.POINTER(invivo_property)),
+    ("field_count", ctypes.c_uint64),
+    ("size", ctypes.c_uint64),
+    ("check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("create", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_section), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
 ]
@@ -1319,6 +1352,8 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_callbacks,
     invivo_place,
     invivo_rule,
+    invivo_section,
+    invivo_settings,
     invivo_reversal,
     invivo_trait,
 ]
@@ -1563,6 +1598,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_property_read": (ctypes.c_int32, [invivo_type, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_document_text": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_traits_text": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(invivo_value), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_bind_settings": (ctypes.c_int32, [invivo_changes, ctypes.POINTER(invivo_settings), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_unbind_settings": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_bind": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_settings), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_unbind": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_id": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_config), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_read": (ctypes.c_int32, [invivo_view, invivo_runtime, invivo_config, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1803,6 +1844,12 @@ TABLE: list[str] = [
     "invivo_property_read",
     "invivo_document_text",
     "invivo_traits_text",
+    "invivo_changes_bind_settings",
+    "invivo_changes_unbind_settings",
+    "invivo_settings_bind",
+    "invivo_settings_unbind",
+    "invivo_settings_id",
+    "invivo_settings_read",
 ]
 
 

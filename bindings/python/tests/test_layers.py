@@ -25,6 +25,7 @@ LAYERS = (
     "_values",  # values and handles of other languages
     "_declarations",  # marks and recipes, for authors of classes and assemblies
     "_classes",  # annotations and classes, as they are read
+    "_settings",  # annotations as readers of the configuration
     "_objects",  # objects, classes and functions of Python in the library
     "_assemblies",  # definitions, members, assemblies
     "_planning",  # definitions as injections, and as structures of the library

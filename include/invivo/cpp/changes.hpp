@@ -7,6 +7,7 @@
 #include "pin.hpp"
 #include "processor.hpp"
 #include "rule.hpp"
+#include "settings.hpp"
 #include "source.hpp"
 #include "trait.hpp"
 #include "wiring.hpp"
@@ -69,6 +70,10 @@ public:
     template <typename T> INVIVO_LOCAL T config(config_id<T> id, T otherwise) const {
         const invivo_value *found = config(id);
         return found ? detail::convert<T>::read(*found) : otherwise;
+    }
+    /// Returns the typed settings of this generation, borrowed until the view ends; nullptr if it has none.
+    template <typename T> INVIVO_LOCAL const T *settings(settings_id<T> id) const noexcept {
+        return static_cast<const T *>(invivo_view_settings(raw_, id.raw()));
     }
     uint64_t generation() const noexcept { return invivo_view_generation(raw_); }
     invivo_view raw() const noexcept { return raw_; }
@@ -277,6 +282,23 @@ public:
     }
     changes &remove_trait(c_text name) {
         detail::checked([&](invivo_error **e) { return invivo_changes_remove_trait(raw_, name, e); });
+        return *this;
+    }
+    /// Binds a section of the configuration to a plain struct T, which a table of INVIVO_FIELD describes. `check` gets each new value,
+    /// and refuses it by throwing (`refused` with the index of a field, or any other exception). See settings.h.
+    template <typename T, size_t Count> INVIVO_LOCAL
+    changes &bind_settings(c_text name, c_text path, const invivo_property (&fields)[Count], std::function<void(const T &)> check = {}) {
+        detail::bind_settings<T>(raw_, name, path, fields, Count, std::move(check));
+        return *this;
+    }
+    /// Binds a section to the values that `read` returns, a function of a `const section &`. It runs on a thread of the runtime, and must
+    /// not wait. The path of an `invivo::error` that it throws names the entry at fault.
+    template <typename F> INVIVO_LOCAL changes &bind_settings(c_text name, c_text path, F read) {
+        detail::bind_settings(raw_, name, path, std::move(read));
+        return *this;
+    }
+    changes &unbind_settings(c_text name) {
+        detail::checked([&](invivo_error **e) { return invivo_changes_unbind_settings(raw_, name, e); });
         return *this;
     }
     /// Drops the shared instances of a key. INVIVO_RESET_DEPENDENCIES: also their dependencies. `reset_scope` drops

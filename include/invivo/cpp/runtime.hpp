@@ -55,6 +55,26 @@ public:
     /// Adds or replaces a trait type, as a reload. See trait.hpp.
     template <typename Fields> INVIVO_LOCAL void add_trait(const trait<Fields> &what) const { changes(raw_).add_trait(what).commit(); }
     void remove_trait(c_text name) const { changes(raw_).remove_trait(name).commit(); }
+    /// Binds a section of the configuration to a plain struct, as a reload. See `changes::bind_settings`.
+    template <typename T, size_t Count> INVIVO_LOCAL
+    void bind_settings(c_text name, c_text path, const invivo_property (&fields)[Count], std::function<void(const T &)> check = {}) const {
+        changes(raw_).bind_settings<T>(name, path, fields, std::move(check)).commit();
+    }
+    /// Binds a section of the configuration to the values of a function, as a reload. See `changes::bind_settings`.
+    template <typename F> INVIVO_LOCAL void bind_settings(c_text name, c_text path, F read) const {
+        changes(raw_).bind_settings(name, path, std::move(read)).commit();
+    }
+    void unbind_settings(c_text name) const { changes(raw_).unbind_settings(name).commit(); }
+    template <typename T> INVIVO_LOCAL invivo::settings_id<T> settings_id(const std::string &name) const { return {raw_, name}; }
+    /// Returns a copy of the typed settings of the current generation, or of that of the pin. T is the type that was bound. Throws
+    /// INVIVO_E_NOT_FOUND if the binding does not exist.
+    template <typename T> INVIVO_LOCAL T settings(const std::string &name) const {
+        invivo::settings_id<T> id(raw_, name);
+        view reading(raw_);
+        const T *found = reading.settings(id);
+        if (!found) throw error(INVIVO_E_NOT_FOUND, "no binding of settings has the name '" + name + "'", name);
+        return *found;
+    }
     void reset(c_text key, uint32_t flags = 0) const { changes(raw_).reset(key, flags).commit(); }
     /// Registers a scope. `find` returns the scope instance of the calling code, 0 = none.
     void scope(const std::string &name, std::function<uint64_t()> find, scope_listener keep = {}, scope_listener drop = {}) const {

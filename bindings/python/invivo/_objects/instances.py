@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, Protocol
 
 from .. import _generated as c
 from .._classes.callables import call
@@ -28,10 +28,20 @@ class TypeItem:
         self.keys: dict[int, bytes] = {}  # the key that an instance named last
         self.members: list[int] = []  # user data of its properties and methods
 
+    def released(self, instance: int) -> None:
+        self.keys.pop(instance, None)
+        self.core.disposed(instance)
+
     def destroyed(self) -> None:
         for number in self.members:
             callbacks.dismiss(number)
         self.core.types.remove(self.record)
+
+
+class Releasing(Protocol):
+    """The item of something whose instances end: a class, or a binding of settings."""
+
+    def released(self, instance: int) -> None: ...
 
 
 class PropertyItem:
@@ -71,9 +81,8 @@ def make(item: TypeItem, out: Any, build: Any, arguments: Any, count: int, _: in
 
 
 @callbacks.returns_nothing(c.invivo_type_options, "release", user_data=1, repeats=True)
-def release(item: TypeItem, instance: int, _: int) -> None:
-    item.keys.pop(instance, None)
-    item.core.disposed(instance)
+def release(item: Releasing, instance: int, _: int) -> None:
+    item.released(instance)
 
 
 @callbacks.returns_status(c.invivo_type_options, "start", user_data=1)

@@ -89,6 +89,8 @@ class Objects(Handles):
         self.keys = Keys(self, self.types)
         self.tunings = Tunings(self, self.types)
         self.config_ids: dict[tuple[str, type | None], int] = {}  # of paths, by the class that their values must have
+        self.settings_ids: dict[str, int] = {}  # of bindings, by their names
+        self.settings: dict[str, Any] = {}  # the bindings of Python, by their names
         self._by_bits: dict[int, Entry] = {}
         self._by_id: dict[int, Entry] = {}
         self._resources: dict[int, Entry] = {}  # those that only Python holds, by number

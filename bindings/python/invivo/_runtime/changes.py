@@ -18,7 +18,7 @@ from .._declarations.recipes import Options, Scope
 from .._native import signals, strings
 from .._planning.gathering import Gathering
 from .._planning.processing import Described
-from .._services import config
+from .._services import bindings, config
 from .._services.documents import Path, Source, file_options
 from .._services.rules import Rule, rule
 from .._services.traits import TraitType, trait_type_of
@@ -195,6 +195,28 @@ class Changes:
         """Removes a trait type, by its class or name. What it did to objects is reversed."""
         name = trait if isinstance(trait, str) else trait_type_of(trait).name
         self._other("changes_remove_trait", strings.name_bytes(name))
+
+    def bind_settings(self, what: Any, path: str, /, *, name: str | None = None) -> None:
+        """Binds a section of the configuration to a class, whose value each generation then has: `Runtime.settings`.
+
+        See `Runtime.bind_settings`.
+        """
+        self._open()
+        binding = bindings.Binding(self._core, what, path, name)
+        self._contents.others.append(binding.give)
+        made = binding.definition()
+        if made is not None:
+            self._contents.add(made)
+
+    def unbind_settings(self, what: Any) -> None:
+        """Removes the binding of a class, or one by its name."""
+        self._open()
+        library, name = self._core.library, bindings.name_of(self._core, what)
+        if bindings.key_of(name) in self._core.keys.declared:
+            self._contents.remove(bindings.key_of(name))
+        self._contents.others.append(
+            lambda handle: library.call("changes_unbind_settings", handle, strings.name_bytes(name))
+        )
 
     def mount(
         self,

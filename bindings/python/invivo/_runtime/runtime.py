@@ -30,7 +30,7 @@ from .._values import conversion
 from .._values.foreign import Object, Type
 from ..errors import ArgumentError, Error, HandleError, NotConfiguredError, StopError
 from .base import numbers
-from .changing import Changing
+from .binding import Binding
 from .filling import Filling
 from .observing import Observing
 from .traits import add_declared_traits, declared_traits
@@ -38,7 +38,7 @@ from .traits import add_declared_traits, declared_traits
 _MISSING: Any = object()
 
 
-class Runtime(Filling, Changing, Observing):
+class Runtime(Filling, Binding, Observing):
     """An open runtime: activates assemblies, resolves their objects, follows specs.
 
     ``runtime[Player]`` and ``runtime["synth.player"]`` resolve. A built shared object costs one lookup in a dict. Use

@@ -40,6 +40,8 @@ CauseKind = Literal[
     "trait",
     "trait_remove",
     "environment",
+    "bind",
+    "unbind",
     "unknown",
 ]
 ChangeKind = Literal[

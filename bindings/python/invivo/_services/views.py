@@ -7,7 +7,7 @@ import ctypes
 import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from .. import _generated as c
 from .._declarations.marks import is_class
@@ -17,7 +17,9 @@ from .._objects import tunings
 from .._objects.objects import Objects
 from .._values.foreign import PropertyInfo
 from ..errors import BusyError, DomainError, NotFoundError, StaleError, WrongTypeError
-from . import config
+from . import bindings, config
+
+T = TypeVar("T")
 
 _FORMATS = {
     c.INVIVO_KIND_BOOL: "?",
@@ -212,6 +214,11 @@ class View:
         if found is None:
             return default
         return float(found) if kind is float else int(found) if kind is int else found
+
+    def settings(self, what: type[T] | str) -> T:
+        """Returns the typed settings of this generation: of a bound class, or by the name of a binding."""
+        found: T = bindings.in_view(self._core, self._open(), what)
+        return found
 
     def block(self, key: str | type) -> Block:
         """Returns the tunable values of a key, or of the key of a class, all of this generation.

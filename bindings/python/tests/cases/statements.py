@@ -39,6 +39,15 @@ STATUSES = {name: number for name, number, _ in _generated.STATUS}
 
 
 @dataclasses.dataclass(frozen=True)
+class Voice:
+    """The type of typed settings."""
+
+    voices: int
+    rate: float = 48000
+    label: str = "none"
+
+
+@dataclasses.dataclass(frozen=True)
 class Found:
     """One of the errors that a call found."""
 
@@ -237,6 +246,17 @@ class Statements(Expectations, History):
     def do_untrait(self, line: Line, name: Word) -> None:
         with self.in_changes() as changes:
             changes.remove_trait(name.text)
+
+    def do_bind(self, line: Line, name: Word, path: Word) -> None:
+        with self.in_changes() as changes:
+            changes.bind_settings(Voice, path.text, name=name.text)
+
+    def do_unbind(self, line: Line, name: Word) -> None:
+        with self.in_changes() as changes:
+            changes.unbind_settings(name.text)
+
+    def do_settings(self, line: Line, name: Word) -> Any:
+        return dataclasses.asdict(self.runtime.settings(name.text))
 
     # ---- assemblies --------------------------------------------------------------------------------------
 

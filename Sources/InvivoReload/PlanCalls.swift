@@ -6,9 +6,9 @@ internal import Synchronization
 
 extension TraitType: Named {}
 
-/// Runs the checks and layer declarations of trait types for one plan, on a thread for rules. All of them together have the time
-/// limit of rules. By the thread that has the turn.
-final class TraitCalls {
+/// Runs functions of the host for one plan, on a thread for rules: the checks and layer declarations of trait types, and the functions of
+/// settings. All of them together have the time limit of rules. By the thread that has the turn.
+final class PlanCalls {
     private let threads: RuleThreads
     private let call: CurrentReloadCall
     private var deadline: UInt64?
@@ -20,13 +20,17 @@ final class TraitCalls {
 
     func declare(_ type: TraitType, _ values: [Value], _ spec: TraitSpec) throws(Failure) -> [LayerDeclaration] {
         let check = TraitCheck(type: type, values: values, spec: spec)
+        if let fault = try run([check]).first { throw fault.failure }
+        return check.declared
+    }
+
+    /// Runs the calls, one after the other, and waits for them. Returns their faults.
+    func run(_ calls: [any PlannedCall]) throws(Failure) -> [RuleFault] {
         let deadline = deadline ?? threads.deadline
         self.deadline = deadline
-        let former = call.note(.rules([type.name]))
+        let former = call.note(.rules(calls.map(\.function.name)))
         defer { call.note(former) }
-        let faults = threads.wait(for: try threads.start([check], until: deadline))
-        if let fault = faults.first { throw fault.failure }
-        return check.declared
+        return threads.wait(for: try threads.start(calls, until: deadline))
     }
 }
 

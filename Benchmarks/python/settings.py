@@ -1,0 +1,62 @@
+"""The cost of typed settings: reading a section, and a reload that changes one of its fields."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+import timeit
+from typing import Any
+
+import invivo
+from invivo._settings.schema import Schema
+
+FIELDS = 20
+SECTION: dict[str, Any] = {
+    f"field{number}": (number, number / 4, f"text {number}", number % 2 == 0)[number % 4] for number in range(FIELDS)
+}
+TYPES = {name: type(value) for name, value in SECTION.items()}
+Plain = dataclasses.make_dataclass("Plain", TYPES.items())
+
+
+def bind() -> None:
+    """A dataclass of 20 fields, read from a section; beside a pydantic model with the same fields."""
+    import bench
+
+    try:
+        import pydantic
+    except ImportError:
+        print("bench: pydantic is not installed: its rows are left out", file=sys.stderr)
+        return
+    model: Any = pydantic.create_model("Model", **{name: (kind, ...) for name, kind in TYPES.items()})
+    schema = Schema(Plain, lambda _: None)
+    count = bench.COUNT // 10
+    own = min(timeit.repeat(lambda: schema.read(SECTION), number=count, repeat=bench.ROUNDS)) / count * 1e6
+    peer = min(timeit.repeat(lambda: model.model_validate(SECTION), number=count, repeat=bench.ROUNDS)) / count * 1e6
+    bench.row("settings.bind", own, "us", "pydantic", peer, "<= 5 times", own <= 5 * peer)
+
+
+def change() -> None:
+    """A reload that changes one field of a bound section; beside the same reload without a binding."""
+    import bench
+
+    def measured(runtime: invivo.Runtime) -> float:
+        best = float("inf")
+        for number in range(bench.ROUNDS * 20):
+            begun = time.perf_counter()
+            runtime.configure("section.field0", number + 1)
+            best = min(best, time.perf_counter() - begun)
+        return best * 1e6
+
+    with invivo.Runtime(log_level="silent") as runtime:
+        runtime.configure("section", SECTION)
+        unbound = measured(runtime)
+        runtime.bind_settings(Plain, "section")
+        bound = measured(runtime)
+        runtime.unbind_settings(Plain)
+    bench.row("settings.change", bound, "us", "without the binding", unbound, "recorded", True)
+
+
+def main() -> None:
+    bind()
+    change()

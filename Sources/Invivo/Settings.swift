@@ -1,0 +1,147 @@
+internal import CInvivo
+
+/// A binding of settings, for reading values of one generation in views. See `Runtime.settingsKey`.
+public struct SettingsKey<Value>: Sendable {
+    let handle: invivo_config
+    /// The name of the binding.
+    public let name: String
+}
+
+extension View {
+    /// The typed settings of this generation; nil if it has no such binding, or one of another type.
+    public subscript<Value>(key: SettingsKey<Value>) -> Value? {
+        invivo_view_settings(raw, key.handle).flatMap { SettingsBox.at($0).value as? Value }
+    }
+}
+
+extension ChangeSet {
+    /// Binds a section of the configuration to a type, or replaces the binding with the same name.
+    ///
+    ///     struct Audio: Decodable, Sendable { var rate: Int; var device: String? }
+    ///     try runtime.bindSettings(Audio.self, to: "audio")
+    ///
+    /// Each generation has its own value, which is decoded when the section changes, on a thread of the library. If the section is
+    /// invalid, the reload fails: all errors that the decoder finds are reported at once, each with its line and column. A key that the
+    /// type does not have is an error. `check` refuses a value by throwing; the path of an `InvivoError` names the part at fault. Both
+    /// must not wait, and must not call this runtime.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the section; "" is the whole configuration.
+    ///   - name: The name of the binding; by default that of the type.
+    public func bindSettings<Value: Decodable & Sendable>(
+        _ type: Value.Type, to path: String, named name: String? = nil,
+        check: (@Sendable (Value) throws -> Void)? = nil
+    ) throws(InvivoError) {
+        let binding = BindingBox(core) { section in
+            let value = try SectionDecoder.decode(type, from: section)
+            try check?(value)
+            return value
+        }
+        let pointer = Unmanaged.passRetained(binding)
+        do throws(InvivoError) {
+            try withArena { arena throws(InvivoError) in
+                var options = invivo_settings()
+                options.struct_size = MemoryLayout<invivo_settings>.size
+                options.name = try arena.name(name ?? "\(type)")
+                options.path = try arena.name(path)
+                options.user_data = pointer.toOpaque()
+                options.create = { section, out, data, error in
+                    guard let data, let section else { return InvivoError.Code.internal.rawValue }
+                    return Unmanaged<BindingBox>.fromOpaque(data).takeUnretainedValue().create(section, out, error)
+                }
+                options.release = { value, _ in
+                    if let value { Unmanaged<SettingsBox>.fromOpaque(value).release() }
+                }
+                options.destroy = { data in if let data { Unmanaged<BindingBox>.fromOpaque(data).release() } }
+                try core.call { $0.pointee.changes_bind_settings(handle, &options, $1) }
+            }
+        } catch {
+            pointer.release()
+            throw error
+        }
+    }
+
+    /// Removes the binding of a type, or one by its name.
+    public func unbindSettings<Value>(_ type: Value.Type, named name: String? = nil) throws(InvivoError) {
+        try core.call(naming: name ?? "\(type)") { $0.pointee.changes_unbind_settings(handle, $1, $2) }
+    }
+}
+
+extension Runtime {
+    /// Binds a section of the configuration to a type, as one reload: see `ChangeSet.bindSettings`.
+    public func bindSettings<Value: Decodable & Sendable>(
+        _ type: Value.Type, to path: String, named name: String? = nil,
+        check: (@Sendable (Value) throws -> Void)? = nil
+    ) throws {
+        try changes { try $0.bindSettings(type, to: path, named: name, check: check) }
+    }
+
+    /// Removes the binding of a type, or one by its name, as one reload.
+    public func unbindSettings<Value>(_ type: Value.Type, named name: String? = nil) throws {
+        try changes { try $0.unbindSettings(type, named: name) }
+    }
+
+    /// A binding of settings that views read: `view[audio]`.
+    public func settingsKey<Value>(_ type: Value.Type = Value.self, named name: String? = nil) throws(InvivoError)
+        -> SettingsKey<Value>
+    {
+        var handle = invivo_config()
+        let name = name ?? "\(type)"
+        try core.call(naming: name) { $0.pointee.settings_id(core.handle, $1, &handle, $2) }
+        return SettingsKey(handle: handle, name: name)
+    }
+
+    /// Returns the typed settings of the current generation: in a factory or hook of that for which its object is built, in a pin of that
+    /// of the pin.
+    public func settings<Value>(_ type: Value.Type = Value.self, named name: String? = nil) throws(InvivoError) -> Value
+    {
+        let key = try settingsKey(type, named: name)
+        let raw = core.beginView()
+        defer { core.table.pointee.view_end(raw) }
+        var found: UnsafeRawPointer?
+        try core.call { $0.pointee.settings_read(raw, core.handle, key.handle, &found, $1) }
+        guard let value = found.map(SettingsBox.at)?.value as? Value else {
+            throw InvivoError(.type, "the settings '\(key.name)' are no \(type)", path: key.name)
+        }
+        return value
+    }
+}
+
+/// A value of a generation, as the C side holds it.
+private final class SettingsBox: Sendable {
+    let value: any Sendable
+
+    init(_ value: any Sendable) { self.value = value }
+
+    static func at(_ pointer: UnsafeRawPointer) -> SettingsBox {
+        Unmanaged<SettingsBox>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}
+
+/// A binding, as the C side holds it.
+private final class BindingBox: Sendable {
+    private let core: Core
+    private let read: @Sendable (SectionDecoder.Section) throws -> any Sendable
+
+    init(_ core: Core, _ read: @escaping @Sendable (SectionDecoder.Section) throws -> any Sendable) {
+        self.core = core
+        self.read = read
+    }
+
+    func create(
+        _ section: UnsafePointer<invivo_section>, _ out: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+        _ error: ErrorOut?
+    ) -> invivo_status {
+        answering(core.table, error) {
+            let given = section.pointee
+            let variables = try given.variables.map { try InvivoValue(reading: $0.pointee, core) }
+            var strings: [String: InvivoValue] = [:]
+            if case .map(let found)? = variables { strings = found }
+            let value = try read(
+                SectionDecoder.Section(
+                    value: given.value.map { try InvivoValue(reading: $0.pointee, core) } ?? .map([:]),
+                    variables: strings, isPrivate: given.flags & UInt32(INVIVO_SECTION_PRIVATE) != 0))
+            out?.pointee = Unmanaged.passRetained(SettingsBox(value)).toOpaque()
+        }
+    }
+}

@@ -1,0 +1,216 @@
+internal import InvivoBase
+internal import InvivoConfig
+internal import InvivoGraph
+internal import InvivoSpec
+internal import Synchronization
+
+/// Bindings of sections of the configuration.
+extension Planner {
+    /// Returns the bindings after the plan; nil if they stay.
+    func planBindings(_ changes: NamedChanges<SettingsBinding>, _ failures: inout [Failure]) -> BindingTable? {
+        guard !changes.isEmpty else { return nil }
+        let former = before.constraints.bindings
+        for name in changes.removed where former[name] == nil {
+            let near = suggestion(for: name, among: former.names.sorted())
+            failures.append(Failure(.notFound, "no binding of settings has the name '\(name)'\(near)", path: name))
+        }
+        for binding in changes.added { _ = registrations.noteRead(binding.path) }
+        return former.applying(changes)
+    }
+
+    /// Reads the sections that the plan changes, and those of new bindings. The cost is proportional to the change.
+    func readSections(_ wiring: NextWiring, _ failures: inout [Failure]) throws(Failure) -> [SettingsCheck] {
+        let bindings = wiring.bindings ?? before.constraints.bindings
+        guard !bindings.isEmpty else { return [] }
+        var read = wiring.set.bindingChanges.added
+        for change in wiring.config.changes {
+            read += bindings.bindings(at: change.path).filter { found in !read.contains { $0 === found } }
+        }
+        guard !read.isEmpty else { return [] }
+        let layers = wiring.config.layers ?? before.config
+        let lookup = registrations.lookup(layers)
+        var checks: [SettingsCheck] = []
+        for binding in read.sorted(by: { $0.name < $1.name }) {
+            try Loading.check()
+            let node = binding.path.isEmpty ? layers.tree.root : layers.tree.find(binding.path)
+            let check = SettingsCheck(binding, node)
+            do throws(Failure) { try check.readFields(lookup.converter) } catch {
+                failures += error.all
+                continue
+            }
+            checks.append(check)
+        }
+        let calls = checks.filter(\.binding.callsHost)
+        if !calls.isEmpty { failures += try call(calls).flatMap(\.failure.all) }
+        return checks
+    }
+
+    /// Stores the values of sections in the next generation.
+    func planBound(_ sections: [SettingsCheck], _ wiring: NextWiring, _ editor: inout GraphEditor) throws(Failure) {
+        for name in wiring.set.bindingChanges.removed {
+            guard let id = names.id(ofConfig: KeyTable.path(ofSettings: name)) else { continue }
+            editor.set(nil as SettingsValue?, at: id)
+        }
+        for section in sections {
+            editor.set(section.value, at: try names.intern(config: KeyTable.path(ofSettings: section.binding.name)))
+        }
+    }
+}
+
+/// One reading of a section.
+final class SettingsCheck: PlannedCall {
+    let binding: SettingsBinding
+    private let node: ConfigNode?
+    private let section: SettingsBinding.Section
+    private let state = Mutex(State())
+
+    private struct State {
+        /// The values of the fields, and their struct.
+        var values: [Value] = []
+        var block: Block?
+        var value: SettingsValue?
+    }
+
+    /// By the thread that plans: errors quote values if it may.
+    init(_ binding: SettingsBinding, _ node: ConfigNode?) {
+        self.binding = binding
+        self.node = node
+        var reads = false
+        if case .host = binding.form { reads = true }
+        section = SettingsBinding.Section(reads ? node : nil, isPrivate: !ContentQuoting.isAllowed)
+    }
+
+    /// The value that was read.
+    var value: SettingsValue? { state.withLock { $0.value } }
+
+    var function: any Named & AnyObject { binding }
+
+    /// Calls the host. On a thread for rules.
+    func run() -> PlannedRefusal? {
+        let (values, block) = state.withLock { ($0.values, $0.block) }
+        // The index of no field.
+        var at = Int.max
+        do throws(Failure) {
+            if let block {
+                try binding.check(block, values, at: &at)
+            } else {
+                let made = try binding.create(section)
+                state.withLock { $0.value = made }
+            }
+            return nil
+        } catch { return PlannedRefusal(failure: error, at: values.indices.contains(at) ? at : -1) }
+    }
+
+    func refusal(at index: Int, _ cause: Failure) -> Failure {
+        guard case .host = binding.form else { return failure(.host, "refuses this value", at: index, cause: cause) }
+        return Failure.gathered(cause.all.map(located)) ?? cause
+    }
+
+    func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
+        var path = ""
+        var function = "create function"
+        if case .fields(let fields, _) = binding.form {
+            function = "check"
+            if let index, fields.properties.indices.contains(index) { path = fields.properties[index].name }
+        }
+        return Failure(
+            code, "the \(function) of the settings '\(binding.name)' \(message)", path: binding.shown(path),
+            at: location(of: path), cause: cause)
+    }
+
+    // MARK: fields
+
+    /// Reads the fields of a struct, by the runtime. Throws all errors at once.
+    func readFields(_ converter: (String) -> TextConverter?) throws(Failure) {
+        guard case .fields(let fields, _) = binding.form else { return }
+        var failures: [Failure] = []
+        var given: [Int: String] = [:]
+        var values = fields.properties.enumerated().map { index, field in
+            fields.isRequired(index) ? .null : field.initial ?? .null
+        }
+        if let node, node.map == nil {
+            throw node.masked(
+                Failure(
+                    .type, "the settings '\(binding.name)' are read from a map; got \(node.value.withKind)",
+                    path: binding.shown(""), at: node.location), expected: "a map")
+        }
+        for (name, inner) in node?.map.map(Array.init(_:)) ?? [] as [ConfigMap.Element] {
+            guard let index = fields.index(named: name) else {
+                failures.append(unknown(name, fields, inner.location))
+                continue
+            }
+            if let other = given.updateValue(name, forKey: index) {
+                failures.append(
+                    Failure(
+                        .argument, "'\(other)' and '\(name)' are the same field: give one of them",
+                        path: binding.shown(name), at: inner.location))
+                continue
+            }
+            do throws(Failure) {
+                values[index] = try inner.value(for: Taker.property(fields.properties[index]), converter)
+            } catch {
+                failures += error.all.map { fault in
+                    var failure = fault
+                    let rest = fault.path.split(separator: ".").dropFirst().map { "." + $0 }.joined()
+                    failure.path = binding.shown(name + rest)
+                    if failure.location.line == 0 { failure.location = inner.location }
+                    return failure
+                }
+            }
+        }
+        for (index, field) in fields.properties.enumerated() where fields.isRequired(index) && given[index] == nil {
+            failures.append(
+                Failure(
+                    .notConfigured, "the settings '\(binding.name)' need '\(field.name)', which is not set",
+                    path: binding.shown(field.name), at: node?.location ?? Location()))
+        }
+        if let failure = Failure.gathered(failures) { throw failure }
+        let block = try Block(size: fields.size)
+        fields.write(values, to: block.bytes)
+        let read = values
+        state.withLock { state in
+            state.values = read
+            state.block = block
+            state.value = SettingsValue(block)
+        }
+    }
+
+    private func unknown(_ name: String, _ fields: FieldTable, _ location: Location) -> Failure {
+        let near = suggestion(for: name, among: fields.properties.map(\.name))
+        let known =
+            fields.properties.isEmpty
+            ? "; they have none"
+            : near.isEmpty ? "; expected " + fields.properties.map(\.name).joined(separator: ", ") : near
+        return Failure(
+            .property, "the settings '\(binding.name)' have no field \(quoted(name))\(known)",
+            path: binding.shown(name),
+            at: location)
+    }
+
+    // MARK: locations
+
+    /// An error of the host with its path and source location.
+    private func located(_ failure: Failure) -> Failure {
+        var located = failure
+        located.path = binding.shown(failure.path)
+        if located.location.line == 0 && located.location.file.isEmpty { located.location = location(of: failure.path) }
+        return located
+    }
+
+    /// The source location of a part of the section, or of the innermost part around it that is there.
+    private func location(of path: String) -> Location {
+        guard var found = node else { return Location() }
+        var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
+        while !names.isEmpty {
+            // A name may contain dots.
+            guard
+                let (next, count) = (1...names.count).reversed().lazy.compactMap({ count in
+                    found.inner(names.prefix(count).joined(separator: ".")).map { ($0, count) }
+                }).first
+            else { break }
+            found = next
+            names = names.dropFirst(count)
+        }
+        return found.location
+    }
+}

@@ -1,0 +1,162 @@
+public import CInvivo
+public import InvivoBase
+internal import InvivoConfig
+public import InvivoGraph
+
+/// A section of the configuration as a value of the host (`invivo_settings`). Immutable; the user data is destroyed with the last reference
+/// to it, which the values that it has created also have.
+public final class SettingsBinding: Named {
+    public typealias Check =
+        @convention(c) (
+            UnsafeRawPointer?, UnsafePointer<invivo_value>?, Int, UnsafeMutablePointer<Int>?, UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Create =
+        @convention(c) (
+            UnsafePointer<invivo_section>?, UnsafeMutablePointer<UnsafeMutableRawPointer?>?, UnsafeMutableRawPointer?,
+            UnsafeMutablePointer<OpaquePointer?>?
+        ) -> invivo_status
+    public typealias Release = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
+
+    /// How the section is read.
+    public enum Form: Sendable {
+        /// By the runtime, into a struct.
+        case fields(FieldTable, Check?)
+        /// By the host.
+        case host(Create, Release?)
+    }
+
+    public let name: String
+    /// The path of the section.
+    public let path: String
+    let form: Form
+    /// Holds the host's data.
+    private let owner: Factory
+
+    public init(name: String, path: String, form: Form, owner: Factory) {
+        (self.name, self.path, self.form, self.owner) = (name, path, form, owner)
+    }
+
+    /// Leaves the user data with the host, because the call that received the binding fails.
+    public func disown() { owner.disown() }
+
+    /// Whether reading the section calls the host.
+    var callsHost: Bool {
+        switch form {
+        case .fields(_, let check): check != nil
+        case .host: true
+        }
+    }
+
+    /// The path of a part of the section, as errors show it.
+    func shown(_ part: String) -> String {
+        ["config", path, part].filter { !$0.isEmpty }.joined(separator: ".")
+    }
+
+    // MARK: calls, on a thread for rules
+
+    /// Checks the fields of a struct. `at` receives the index of the field at fault.
+    func check(_ block: Block, _ values: [Value], at: inout Int) throws(Failure) {
+        guard case .fields(_, let check?) = form else { return }
+        var copies = values.map { $0.owned() }
+        defer { for index in copies.indices { Value.free(&copies[index]) } }
+        let data = owner.userData
+        try copies.withUnsafeBufferPointer { (copies) throws(Failure) in
+            try CallbackResult.run("the check") { check(block.bytes, copies.baseAddress, copies.count, &at, data, $0) }
+        }
+    }
+
+    /// Lets the host create the value of a section.
+    func create(_ section: Section) throws(Failure) -> SettingsValue? {
+        guard case .host(let create, let release) = form else { return nil }
+        var made: UnsafeMutableRawPointer?
+        var given = invivo_section()
+        given.struct_size = MemoryLayout<invivo_section>.size
+        given.flags = section.isPrivate ? UInt32(INVIVO_SECTION_PRIVATE) : 0
+        let data = owner.userData
+        try CallbackResult.run("the create function") { error in
+            Value.withBorrowed([section.value, section.variables]) { values, _ in
+                given.value = values
+                given.variables = values.map { $0 + 1 }
+                return create(&given, &made, data, error)
+            }
+        }
+        return SettingsValue(
+            HostPointer(made),
+            release: release.map { release in { @Sendable [self] in release($0.raw, owner.userData) } })
+    }
+
+    /// The section as the host receives it.
+    struct Section: Sendable {
+        let value: Value
+        /// The strings of values with environment variables, by their paths.
+        let variables: Value
+        let isPrivate: Bool
+
+        init(_ node: ConfigNode?, isPrivate: Bool) {
+            value = node?.value ?? .map([])
+            self.isPrivate = isPrivate
+            var found: [(name: String, value: Value)] = []
+            if let node { Self.collect(node, "", &found) }
+            variables = found.isEmpty ? .null : .map(found)
+        }
+
+        private static func collect(_ node: ConfigNode, _ path: String, _ found: inout [(name: String, value: Value)]) {
+            func inner(_ name: String) -> String { path.isEmpty ? name : "\(path).\(name)" }
+            if let variables = node.variables {
+                found.append((path, variables.text.map { .string($0) } ?? .null))
+            }
+            switch node.content {
+            case .value: break
+            case .list(let items):
+                for (index, item) in items.enumerated() { collect(item, inner(String(index)), &found) }
+            case .map(let map): for (name, node) in map { collect(node, inner(name), &found) }
+            }
+        }
+    }
+}
+
+/// The bindings of a generation, by name and by path. A value: a copy shares what does not change.
+struct BindingTable: Sendable {
+    /// One reference, because the snapshots that have it are copied in each commit.
+    private final class Shared: Sendable {
+        let bindings: [Name: SettingsBinding]
+        let byPath: [Name: [SettingsBinding]]
+        let callsHost: Bool
+
+        init(_ bindings: [Name: SettingsBinding]) {
+            self.bindings = bindings
+            byPath = Dictionary(grouping: bindings.values) { Name($0.path) }
+            callsHost = bindings.values.contains(where: \.callsHost)
+        }
+    }
+
+    /// Nil without bindings.
+    private var shared: Shared?
+
+    var isEmpty: Bool { shared == nil }
+    var names: [String] { shared?.bindings.keys.map(\.text) ?? [] }
+    /// Whether reading a section calls the host.
+    var callsHost: Bool { shared?.callsHost ?? false }
+
+    subscript(name: String) -> SettingsBinding? { shared?.bindings[Name(name)] }
+
+    /// The bindings of a path.
+    func bindings(at path: String) -> [SettingsBinding] { shared?.byPath[Name(path)] ?? [] }
+
+    /// Returns the table with these changes. The cost is proportional to the number of bindings, which are few.
+    func applying(_ changes: NamedChanges<SettingsBinding>) -> BindingTable {
+        var bindings = shared?.bindings ?? [:]
+        for name in changes.removed { bindings[Name(name)] = nil }
+        for binding in changes.added { bindings[Name(binding.name)] = binding }
+        var next = BindingTable()
+        next.shared = bindings.isEmpty ? nil : Shared(bindings)
+        return next
+    }
+}
+
+/// The conditions and bindings of the host over the values of a generation.
+struct Constraints: Sendable {
+    var rules = RuleTable()
+    var bindings = BindingTable()
+}

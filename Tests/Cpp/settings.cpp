@@ -1,0 +1,91 @@
+// Typed settings in C++: sections of the configuration as values of a C++ type.
+#include "check.hpp"
+
+struct audio {
+    double rate;
+    int64_t voices;
+    char device[16];
+};
+static const invivo_property fields[] = {
+    INVIVO_FIELD(audio, rate, .initial = 48000, .unit = "Hz"),
+    INVIVO_FLAGGED_FIELD(audio, INVIVO_PROPERTY_REQUIRED, voices, .min = 1, .max = 64),
+    INVIVO_FIELD(audio, device, .initial_text = "default")};
+
+static void document(const invivo::runtime &own, const char *text) {
+    invivo::changes set(own.raw());
+    set.document("a.yaml", text);
+    set.commit();
+}
+
+static void a_section_is_a_plain_struct() {
+    invivo::runtime own;
+    document(own, "config: { audio: { rate: 44.1 kHz, voices: 2 } }");
+    auto counted = std::make_shared<int>(0);
+    own.bind_settings<audio>("Audio", "audio", fields, [counted](const audio &read) {
+        ++*counted;
+        if (read.voices == 3) throw invivo::refused("three is too many", 1);
+        if (read.voices == 4) throw std::runtime_error("four, too");
+    });
+    CHECK(own.settings<audio>("Audio").rate == 44100);
+    CHECK(own.settings<audio>("Audio").voices == 2);
+    CHECK(std::string(own.settings<audio>("Audio").device) == "default");
+    auto id = own.settings_id<audio>("Audio");
+    {
+        invivo::view view(own.raw());
+        const audio *former = view.settings(id);
+        document(own, "config: { audio: { voices: 5 } }");
+        CHECK(view.settings(id) == former && former->voices == 2);
+    }
+    CHECK(own.settings<audio>("Audio").voices == 5);
+    CHECK(*counted == 2);
+    CHECK(throws(INVIVO_E_HOST, "a.yaml:2:20: config.audio.voices: the check of the settings 'Audio' refuses this value (because three is too many)",
+                 [&] { document(own, "config:\n  audio: { voices: 3 }"); }));
+    CHECK(throws(INVIVO_E_HOST, "a.yaml:2:10: config.audio: the check of the settings 'Audio' refuses this value (because four, too)",
+                 [&] { document(own, "config:\n  audio: { voices: 4 }"); }));
+    CHECK(throws(INVIVO_E_PROPERTY, "a.yaml:2:20: config.audio.voises: the settings 'Audio' have no field 'voises', did you mean 'voices'?",
+                 [&] { document(own, "config:\n  audio: { voises: 3 }"); }));
+    CHECK(own.settings<audio>("Audio").voices == 5);
+    own.unbind_settings("Audio");
+    CHECK(throws(INVIVO_E_NOT_FOUND, "no binding of settings has the name 'Audio'", [&] { own.settings<audio>("Audio"); }));
+    CHECK(throws(INVIVO_E_NOT_FOUND, "no binding of settings has the name 'Audio'", [&] { own.unbind_settings("Audio"); }));
+}
+
+struct listing {
+    std::string title;
+    std::vector<int> items;
+    static int alive;
+    listing() { alive++; }
+    listing(const listing &other) : title(other.title), items(other.items) { alive++; }
+    ~listing() { alive--; }
+};
+int listing::alive;
+
+static void a_function_reads_a_section() {
+    setenv("SETTINGS_NUMBER", "7", 1);
+    {
+        invivo::runtime own;
+        document(own, "config: { list: { title: one, items: [1, 2] } }");
+        own.bind_settings("List", "list", [](const invivo::section &section) {
+            listing made;
+            made.title = section.get<std::string>("title");
+            made.items = section.get<std::vector<int>>("items", {});
+            return made;
+        });
+        CHECK(own.settings<listing>("List").items.size() == 2);
+        CHECK(own.settings<listing>("List").title == "one");
+        document(own, "config: { list: { title: two } }");
+        CHECK(own.settings<listing>("List").items.empty());
+        CHECK(throws(INVIVO_E_TYPE, "a.yaml:2:18: config.list.title: ", [&] { document(own, "config:\n  list: { title: [1] }"); }));
+        CHECK(throws(INVIVO_E_NOT_CONFIGURED, "config.list.title: 'title' is not set", [&] { document(own, "config: { list: { items: [] } }"); }));
+        CHECK(own.settings<listing>("List").title == "two");
+        document(own, "config: { list: { title: '${SETTINGS_NUMBER}' } }");
+        CHECK(own.settings<listing>("List").title == "7");
+    }
+    CHECK(listing::alive == 0);
+}
+
+int main() {
+    a_section_is_a_plain_struct();
+    a_function_reads_a_section();
+    return ended();
+}

@@ -1,0 +1,1 @@
+"""Typed settings: sections of the configuration as values of annotated types."""

@@ -1,0 +1,100 @@
+"""The errors of one reading: all of them are collected, each with the path of the part at fault."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from typing import Any, Final, TypeAlias
+
+from ..errors import Error, WrongTypeError
+
+NOTHING: Final[Any] = object()
+"""The result of a reader that has found an error."""
+
+
+class Variable:
+    """A value with environment variables.
+
+    ``value`` is what the library has read, ``text`` the whole string; None for a part of a list or map of a variable.
+    """
+
+    __slots__ = ("text", "value")
+
+    def __init__(self, value: Any, text: str | None) -> None:
+        self.value, self.text = value, text
+
+
+class Fault:
+    """One error: its class, its message, and the names to the part at fault, the innermost first."""
+
+    __slots__ = ("cause", "kind", "message", "names")
+
+    def __init__(self, kind: type[Error], message: str, names: list[str], cause: BaseException | None = None) -> None:
+        self.kind, self.message, self.names, self.cause = kind, message, names, cause
+
+    def error(self) -> Error:
+        made = self.kind(self.message, path=".".join(reversed(self.names)))
+        made.__cause__ = self.cause
+        return made
+
+
+class Faults(list[Fault]):
+    """The errors of one reading, in the order of the section."""
+
+    def __init__(self, *, hides: bool = False) -> None:
+        super().__init__()
+        self.hides = hides  # messages do not quote values
+
+    def add(
+        self, message: str, *names: str, kind: type[Error] = WrongTypeError, cause: BaseException | None = None
+    ) -> Any:
+        """Adds an error. ``names`` lead from the value to the part at fault. Returns `NOTHING`."""
+        self.append(Fault(kind, message, list(reversed(names)), cause))
+        return NOTHING
+
+    def expected(self, what: str, value: Any, kind: type[Error] = WrongTypeError) -> Any:
+        """Adds the error of a value that is not what is expected. Returns `NOTHING`."""
+        return self.add(f"expected {what}, got {self.shown(value)}", kind=kind)
+
+    def shown(self, value: Any) -> str:
+        """Returns a value as messages show it: a secret one, or that of a variable, by its kind."""
+        if type(value) is Variable:
+            return "the value of an environment variable"
+        if self.hides or isinstance(value, (list, dict)):
+            return _KINDS.get(type(value), "another value")
+        return f"{value!r}" if value is not None else "null"
+
+    def within(self, name: str, since: int) -> None:
+        """Puts the errors since a count under the name of the part that has them."""
+        for fault in self[since:]:
+            fault.names.append(name)
+
+    def error(self) -> Error:
+        """Returns all of them as one."""
+        errors = [each.error() for each in self]
+        first = errors[0]
+        if len(errors) > 1:
+            first.errors = errors
+        return first
+
+
+Reader: TypeAlias = Callable[[Any, Faults], Any]
+"""Reads a value, or adds errors and returns `NOTHING`."""
+
+_KINDS = {
+    type(None): "null",
+    bool: "a bool",
+    int: "a whole number",
+    float: "a number",
+    str: "a string",
+    list: "a list",
+    dict: "a map",
+}
+
+
+def nearest(name: Any, known: Iterable[Any]) -> str:
+    """Returns ", did you mean 'x'?", or nothing."""
+    if not isinstance(name, str):
+        return ""
+    found = difflib.get_close_matches(name, [each for each in known if isinstance(each, str)], 1)
+    return f", did you mean {found[0]!r}?" if found else ""
