@@ -126,21 +126,6 @@ public struct ManifestReader {
     }
 }
 
-extension Scope {
-    fileprivate init(manifest scope: ManifestScope) {
-        self =
-            switch scope {
-            case .prototype: .prototype
-            case .graph: .graph
-            case .weakSingleton: .weakSingleton
-            case .lazySingleton: .lazySingleton
-            case .singleton: .singleton
-            case .context: .context
-            case .thread: .thread
-            }
-    }
-}
-
 /// Reads the parts of one component and gathers their errors.
 private struct ComponentReader {
     let type: ObjectType?

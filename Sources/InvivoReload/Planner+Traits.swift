@@ -67,6 +67,13 @@ final class DocumentsNext {
         return traits
     }
 
+    /// The decisions about definitions, the one that is in force for each key.
+    private(set) lazy var wiring: [String: WiringDecision] = {
+        var wiring: [String: WiringDecision] = [:]
+        for state in states { for decision in state.wiring { wiring[decision.key] = decision } }
+        return wiring.filter { if case .described = $0.value.kind { false } else { true } }
+    }()
+
     /// All keys that documents name.
     var keys: [String] { Array(NameSet(states.flatMap(\.traits.keys))) }
 
