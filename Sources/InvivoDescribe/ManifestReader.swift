@@ -85,6 +85,7 @@ public struct ManifestReader {
         body.startTimeout = component.life.startTimeout * 1_000_000
         body.stopTimeout = component.life.stopTimeout * 1_000_000
         body.onChange = component.life.onChange.map(OnChange.init(manifest:))
+        body.specKey = component.life.specKey
         body.onChangeReason = component.life.onChangeReason
         if making.isHiddenByClass { body.flags.insert(.hiddenClass) }
         if making.isHiddenByInterface { body.flags.insert(.hiddenInterface) }

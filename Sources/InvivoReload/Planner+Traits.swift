@@ -84,6 +84,7 @@ final class DocumentsNext {
 /// The traits of keys after a plan.
 final class TraitsNext {
     let documents: DocumentsNext
+    let specKeys: SpecKeys
     private let table: TraitTable
     private let flattener: TraitFlattener
     private let former: TraitUses
@@ -93,6 +94,7 @@ final class TraitsNext {
     init(_ planner: Planner, _ wiring: NextWiring, warned: NameSet?) {
         let documents = DocumentsNext(wiring.staged, planner.documents, warned: warned)
         self.documents = documents
+        specKeys = SpecKeys(planner.before.links.specKeys, wiring)
         table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare)
         flattener = TraitFlattener(
             traits: { (key) throws(Failure) in try documents.traits(key) }, keys: { documents.keys },

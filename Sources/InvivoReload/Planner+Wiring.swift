@@ -81,14 +81,16 @@ extension Planner {
         guard base.body.each == nil, !base.body.isPattern else {
             return decision.failure(
                 .argument,
-                "'\(base.key)' is the pattern of the definitions for entries: name one of these, as in '\(base.key)[a]'")
+                "'\(base.key)' is the pattern of the definitions for entries: name one of these, as in '\(base.key)[a]'"
+            )
         }
         switch decision.kind {
         case .alias(let target):
             guard !target.isSameName(as: base.key) else {
                 return decision.failure(.cycle, "'\(base.key)' would be an alias of itself")
             }
-            guard names.id(of: target).flatMap({ next($0, definitions) }) == nil, !base.body.flags.contains(.waits) else {
+            guard names.id(of: target).flatMap({ next($0, definitions) }) == nil, !base.body.flags.contains(.waits)
+            else {
                 return nil
             }
             return decision.failure(

@@ -86,6 +86,8 @@ struct Links: Sendable {
     var blockedOn = KeySets<String>()
     /// Key that is not defined -> the definitions with an optional reference to it.
     var optionalReferences = KeySets<String>()
+    /// Key in documents -> the definitions that declare it as the key whose traits apply to their objects.
+    var specKeys = KeySets<String>()
     /// Object -> the keys whose constant it is.
     var constantKeys = KeySets<UInt64>()
 
@@ -204,6 +206,7 @@ extension Links {
         for name in recipe.references.typeQueries { typeQueries.insert(id, into: name) }
         for name in recipe.references.awaitedKeys { blockedOn.insert(id, into: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.insert(id, into: name) }
+        if let declared = recipe.definition.body.specKey { specKeys.insert(id, into: declared) }
         if recipe.constantObject != 0 { constantKeys.insert(id, into: recipe.constantObject) }
     }
 
@@ -216,6 +219,7 @@ extension Links {
         for name in recipe.references.typeQueries { typeQueries.remove(id, from: name) }
         for name in recipe.references.awaitedKeys { blockedOn.remove(id, from: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.remove(id, from: name) }
+        if let declared = recipe.definition.body.specKey { specKeys.remove(id, from: declared) }
         if recipe.constantObject != 0 { constantKeys.remove(id, from: recipe.constantObject) }
     }
 }

@@ -37,7 +37,8 @@ import Testing
         let one = try read("wiring: { a: { choose: 1 }, b: { scope: graph }, c: null }", isTrusted: true)
         let other = try read("wiring:\n  a: { choose: 1 }\n  b: { scope: graph }\n  c:\n", isTrusted: true)
         #expect(zip(one, other).allSatisfy { $0.isSame(as: $1) })
-        let different = try read("wiring: { a: { choose: '1' }, b: { scope: thread }, c: { alias: d } }", isTrusted: true)
+        let different = try read(
+            "wiring: { a: { choose: '1' }, b: { scope: thread }, c: { alias: d } }", isTrusted: true)
         #expect(!zip(one, different).contains { $0.isSame(as: $1) })
     }
 }
