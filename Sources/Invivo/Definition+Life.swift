@@ -36,6 +36,16 @@ extension Definition {
         }
     }
 
+    /// Names the key in `traits:` of documents whose traits apply to its objects, instead of its own key. Several definitions may
+    /// name one key, which needs no definition of its own. With nil, no traits apply.
+    public func specKey(_ key: String?) -> Definition {
+        saying { draft in
+            draft.more.append { definition, arena, _ in
+                definition.spec_key = try arena.name(key ?? INVIVO_SPEC_KEY_NONE)
+            }
+        }
+    }
+
     /// The limits for starting and stopping one of its objects; they replace those of `Runtime.Options`.
     public func deadlines(start: Duration? = nil, stop: Duration? = nil) -> Definition {
         saying { draft in

@@ -51,6 +51,8 @@ public struct WiringGraph: Sendable {
         public let buildTime: Duration?
         /// The source location of the declaration: the file, or empty, and the line, or 0.
         public let file: String, line: Int
+        /// Whether a document has decided about the definition (`wiring:`), at this location.
+        public let isWired: Bool
         /// The dependencies of the key.
         public let needs: [Need]
     }
@@ -98,6 +100,7 @@ extension WiringGraph.Node {
         buildTime = facts["built_ns"] == nil ? nil : .nanoseconds(try number("built_ns"))
         file = try text("file")
         line = try number("line")
+        isWired = facts["wired"] != nil
         var needs: [WiringGraph.Need] = []
         for need in try facts["needs"]?.get([[String: InvivoValue]].self) ?? [] {
             guard let key = try need["key"]?.get(String.self),

@@ -87,7 +87,10 @@ struct ApplicationStart {
             let outline = Definition(
                 id: try engine.container.intern(component.key), key: component.key, scope: .prototype,
                 type: type ?? reader.type(of: component), location: component.keyLocation
-            ).with { $0.isPartial = true }
+            ).with { body in
+                body.isPartial = true
+                body.specKey = component.life.specKey
+            }
             let isKnown = type != nil || component.type == nil
             if outline.type != nil { outlines.definitions.append(outline) }
             if reader.lacksType(component) { typeless.insert(component.key) }

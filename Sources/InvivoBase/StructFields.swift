@@ -267,6 +267,7 @@ extension invivo_definition: SizedStruct {
         fieldRange(of: \invivo_definition.on_change),
         fieldRange(of: \invivo_definition.reserved2),
         fieldRange(of: \invivo_definition.on_change_reason),
+        fieldRange(of: \invivo_definition.spec_key),
     ]
 }
 

@@ -112,6 +112,12 @@ public struct DefinitionReader {
                 .argument, "definition.on_change is \(given.on_change), which is not one of INVIVO_ON_CHANGE_...")
         }
         body.onChangeReason = try optionalText(given.on_change_reason, "definition.on_change_reason")
+        body.specKey = try optionalText(given.spec_key, "definition.spec_key")
+        guard body.specKey?.isEmpty != true else {
+            throw fail(
+                .argument,
+                "definition.spec_key is empty; NULL stands for the key itself, INVIVO_SPEC_KEY_NONE for no traits")
+        }
         body.each = try optionalText(given.each, "definition.each")
         if let each = body.each, isOverride || each.isEmpty {
             throw fail(.argument, "definition.each is empty, or that of an override")

@@ -65,6 +65,7 @@ public final class LentDefinition {
         lent.scope_name = text(body.scopeName)
         lent.generic = text(body.generic)
         lent.owner = text(body.owner)
+        lent.spec_key = text(body.specKey)
         lent.rank = body.rank
         lent.start_timeout_ms = UInt32(clamping: body.startTimeout / 1_000_000)
         lent.stop_timeout_ms = UInt32(clamping: body.stopTimeout / 1_000_000)

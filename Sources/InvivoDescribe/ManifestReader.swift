@@ -85,6 +85,7 @@ public struct ManifestReader {
         body.startTimeout = component.life.startTimeout * 1_000_000
         body.stopTimeout = component.life.stopTimeout * 1_000_000
         body.onChange = component.life.onChange.map(OnChange.init(manifest:))
+        body.specKey = component.life.specKey
         body.onChangeReason = component.life.onChangeReason
         if making.isHiddenByClass { body.flags.insert(.hiddenClass) }
         if making.isHiddenByInterface { body.flags.insert(.hiddenInterface) }
@@ -123,21 +124,6 @@ public struct ManifestReader {
             decorator: .component(
                 try registry.intern(decorator.component), name: decorator.component, method: decorator.method),
             owner: Factory(nil, userData: nil, destroy: nil), location: decorator.location)
-    }
-}
-
-extension Scope {
-    fileprivate init(manifest scope: ManifestScope) {
-        self =
-            switch scope {
-            case .prototype: .prototype
-            case .graph: .graph
-            case .weakSingleton: .weakSingleton
-            case .lazySingleton: .lazySingleton
-            case .singleton: .singleton
-            case .context: .context
-            case .thread: .thread
-            }
     }
 }
 

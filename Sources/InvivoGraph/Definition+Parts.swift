@@ -37,6 +37,7 @@ extension Definition.Body {
         var entry: String?
         var isPattern: Bool = false
         var owner: String?
+        var specKey: String?
     }
 
     /// Values that most definitions leave as they are.
@@ -181,6 +182,12 @@ extension Definition.Body {
     public var isPattern: Bool {
         get { relations?.part.isPattern ?? false }
         set { if newValue || isPattern { changeRelations { $0.isPattern = newValue } } }
+    }
+
+    /// The key whose traits apply to its objects, or `Definition.noSpecKey`; nil = as the parent's, or its own key.
+    public var specKey: String? {
+        get { relations?.part.specKey }
+        set { if newValue != nil || specKey != nil { changeRelations { $0.specKey = newValue } } }
     }
 
     /// The key of the definition that contains it.

@@ -17,7 +17,7 @@ extension Definition {
             && a.owner.isSameName(as: b.owner) && a.origin.isSameName(as: b.origin)
             && same(a.choice, b.choice) { $0.isSame(as: $1) }
             && a.generic.isSameName(as: b.generic) && a.blockImage == b.blockImage && a.each.isSameName(as: b.each)
-            && a.entry.isSameName(as: b.entry)
+            && a.entry.isSameName(as: b.entry) && a.specKey.isSameName(as: b.specKey)
             && a.constant?.bits == b.constant?.bits && Self.areSame(a.parameters, b.parameters)
             && same(a.factory, b.factory) { $0.isSame(as: $1) } && same(a.keepAlive, b.keepAlive) { $0.isSame(as: $1) }
             && same(a.inject, b.inject) { $0.isSame(as: $1) }

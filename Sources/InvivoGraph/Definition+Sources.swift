@@ -38,7 +38,7 @@ extension Definition.Body {
 }
 
 extension Definition {
-    /// Returns a copy under another key, in which `rename` has replaced every key: references, parent, alias, owner. With
+    /// Returns a copy under another key, in which `rename` has replaced every key: references, parent, alias, owner, spec key. With
     /// `assembly`, the copy belongs to that one.
     public func renamed(
         id: UInt32, key: String, assembly: String? = nil, _ rename: (String) -> String
@@ -49,6 +49,7 @@ extension Definition {
         if key != self.key { body.origin = body.origin ?? self.key }
         body.parent = body.parent.map(rename)
         body.owner = body.owner.map(rename)
+        body.specKey = body.specKey.map(rename)
         if let assembly { body.assembly = assembly }
         return Definition(id: id, key: key, body, details: details)
     }

@@ -236,6 +236,13 @@ public final class Definition: Sendable {
     public var location: Location { body.location }
     public var base: [Int: Value] { body.base }
     public var scope: Scope { body.scope ?? .graph }
+    /// The spec key of definitions to whose objects no traits apply.
+    public static let noSpecKey = "none"
+    /// The key whose traits apply to its objects; nil if none do. Of a definition with its inherited parts.
+    public var specKey: String? {
+        guard let declared = body.specKey else { return key }
+        return declared == Self.noSpecKey ? nil : declared
+    }
     /// The name of the scope, for messages.
     public var scopeName: String { scope == .host ? body.scopeName ?? scope.name : scope.name }
     public var isAbstract: Bool { body.flags.contains(.abstract) || body.each != nil || body.isPattern }
@@ -279,6 +286,7 @@ public final class Definition: Sendable {
             if body.stopTimeout == 0 { body.stopTimeout = former.stopTimeout }
             body.onChange = body.onChange ?? former.onChange
             body.onChangeReason = body.onChangeReason ?? former.onChangeReason
+            body.specKey = body.specKey ?? former.specKey
             body.base = former.base.merging(body.base) { _, own in own }
         }
     }

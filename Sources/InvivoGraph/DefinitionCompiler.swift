@@ -60,13 +60,19 @@ struct DefinitionCompiler {
     }
 
     /// Checks that there are objects to which the declarations apply.
-    private mutating func checkOnChange() {
+    private mutating func checkOnChange(_ described: Definition) {
         let body = definition.body
         if body.onChange != nil, body.alias != nil || body.choice != nil {
             fail(
                 .argument,
                 "on_change is declared, but \(body.alias != nil ? "an alias" : "a choice") creates no object: declare it for "
                     + "the definition that receives '\(definition.key)', or for its injection")
+        }
+        if let specKey = described.body.specKey, body.alias != nil || body.choice != nil {
+            fail(
+                .argument,
+                "spec_key is '\(specKey)', but \(body.alias != nil ? "an alias" : "a choice") creates no object: declare it for the "
+                    + "definition that does")
         }
         checkOwned()
         if body.flags.contains(.restart), body.alias != nil || body.choice != nil || body.constant != nil {
@@ -121,7 +127,7 @@ struct DefinitionCompiler {
         if described.body.parent != nil { checkProperties() }
         definition = definitions.flat(described)
         let recipe = isOrphan ? nil : definition.alias == nil ? compileMaking() : compileAlias()
-        checkOnChange()
+        checkOnChange(described)
         guard errors.isEmpty, !isOrphan || !lacks.isEmpty else { return nil }
         return lacks.isEmpty ? recipe : blockedRecipe()
     }

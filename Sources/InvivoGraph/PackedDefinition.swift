@@ -261,7 +261,7 @@ extension Definition.Body {
             || blockImage != nil || isPartial
         let names =
             scopeName != nil || alias != nil || origin != nil || choice != nil || parent != nil || typeName != nil
-            || generic != nil || each != nil || entry != nil || isPattern || owner != nil
+            || generic != nil || each != nil || entry != nil || isPattern || owner != nil || specKey != nil
         return !makes && !injects && !names && rank == 0 && startTimeout == 0 && stopTimeout == 0
             && onChange == nil && onChangeReason == nil
     }

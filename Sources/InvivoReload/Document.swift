@@ -34,7 +34,7 @@ public final class Document: @unchecked Sendable {
         var source = Source(text: [])
     }
 
-    /// The text of a document, and its references to files.
+    /// The text of a document, its references to files, and its decisions about definitions.
     struct Source {
         /// Empty if it has none. Of a file that is a value, the value.
         let text: [UInt8]
@@ -43,12 +43,14 @@ public final class Document: @unchecked Sendable {
         let includes: [SpecReference]
         /// The files that are values, with the hashes of their content.
         let values: [(reference: SpecReference, hash: ContentHash?)]
+        let wiring: [WiringDecision]
 
         init(
             text: [UInt8], nodes: Int = 0, includes: [SpecReference] = [],
-            values: [(reference: SpecReference, hash: ContentHash?)] = []
+            values: [(reference: SpecReference, hash: ContentHash?)] = [], wiring: [WiringDecision] = []
         ) {
             (self.text, self.nodes, self.includes, self.values) = (text, nodes, includes, values)
+            self.wiring = wiring
         }
     }
     var state = State()
@@ -169,6 +171,7 @@ extension Document.State {
     var text: [UInt8] { source.text }
     var nodes: Int { source.nodes }
     var includes: [SpecReference] { source.includes }
+    var wiring: [WiringDecision] { source.wiring }
     var values: [(reference: SpecReference, hash: ContentHash?)] { source.values }
     var hasReferences: Bool { !includes.isEmpty || !values.isEmpty }
 
@@ -201,7 +204,12 @@ extension Document.State {
         config = try said.config.map { config throws(Failure) in
             try ConfigNode(document: config, like: document.state.config)
         }
-        source = Document.Source(text: text, nodes: nodes, includes: said.includes, values: values)
+        let wiring = try said.wiring.map { (entry) throws(Failure) in try WiringDecision(entry) }
+        if let first = wiring.first, !document.isTrusted {
+            throw first.failure(
+                .unsupported, "a document of a source that is not trusted changes no definitions: remove 'wiring'")
+        }
+        source = Document.Source(text: text, nodes: nodes, includes: said.includes, values: values, wiring: wiring)
         traits = said.isEmpty ? TraitDocument(naming: said.variables) : said
     }
 

@@ -117,7 +117,7 @@ final class GenerationStore: Sendable {
         touched.formUnion(holders(of: effects.reshaped, snapshot))
         for id in touched { touched.formUnion(snapshot.links.allAliases(of: id)) }
         let changesObjects =
-            !touched.isEmpty || !wiring.definitions.changed.isEmpty || !wiring.definitions.overrides.isEmpty
+            !touched.isEmpty || !wiring.definitions.changed.isEmpty || !wiring.definitions.covers.isEmpty
             || !effects.replaced.isEmpty
         var overtaken: [UInt32: OvertakenBuild] = [:]
         announcer.observers.publishing(changesObjects) {

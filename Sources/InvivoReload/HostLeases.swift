@@ -70,9 +70,9 @@ struct HostLeases {
     private func replaced() -> [Definition] {
         let snapshot = generations.snapshot
         var found = Array(snapshot.originals.values)
-        for (id, stack) in snapshot.overrides {
+        for (id, covers) in snapshot.covers {
             if let base = snapshot.definitions[id] { found.append(base) }
-            found += stack.map(\.definition)
+            found += covers.overrides.map(\.definition)
         }
         found += generations.history.definitions
         for assemblies in [snapshot.assemblies] + generations.history.assemblies {

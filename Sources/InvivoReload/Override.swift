@@ -44,6 +44,7 @@ extension Definition {
         var timeouts = (start: base.body.startTimeout, stop: base.body.stopTimeout)
         var parameters = base.body.parameters
         var type = base.body.type
+        var specKey = base.body.specKey
         var parent = base.body.parent
         var seen: NameSet = [base.key]
         while let name = parent, seen.insert(name).inserted, let next = described(name) {
@@ -52,6 +53,7 @@ extension Definition {
             if timeouts.stop == 0 { timeouts.stop = next.body.stopTimeout }
             parameters = parameters ?? next.body.parameters
             type = type ?? next.body.type
+            specKey = specKey ?? next.body.specKey
             parent = next.body.parent
         }
         return top.definition.with { body in
@@ -62,6 +64,7 @@ extension Definition {
             // A shared object that takes runtime arguments still does.
             if body.alias == nil { body.parameters = body.parameters ?? parameters }
             body.type = body.type ?? type
+            if body.alias == nil && body.choice == nil { body.specKey = body.specKey ?? specKey }
             body.rank = base.body.rank
             body.order = base.body.order
             var kept: Definition.Flags = [.hiddenClass, .hiddenInterface, .exclusive, .tracked]

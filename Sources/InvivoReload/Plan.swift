@@ -8,14 +8,14 @@ internal import InvivoWiring
 // A plan is worked out part after part. Each part is finished before the next one begins, except that the compiler also adds
 // definitions that are no longer blocked, or are blocked from now on.
 
-/// The definitions after a plan, with the assemblies, overrides and processors that they come from.
+/// The definitions after a plan, with the assemblies, decisions of documents, overrides and processors that they come from.
 struct DefinitionPlan {
     /// Definitions that are new or differ from those before; nil = removed.
     var changed: IDTable<Definition?> = [:]
     /// Definitions with the same content as before, declared at another source location or in another order.
     var moved: IDTable<Definition> = [:]
-    /// The overrides of these keys after the plan.
-    var overrides: [UInt32: [Override]] = [:]
+    /// What lies above the base definitions of these keys after the plan.
+    var covers: [UInt32: Covers] = [:]
     /// Keys that the change set describes again.
     var described: IDSet = []
     /// The descriptions of definitions that processors replaced; nil = no processor changed it.
@@ -32,7 +32,7 @@ struct DefinitionPlan {
     var lastNumber: UInt64
 
     /// Whether nothing differs from before. Moved definitions do not count.
-    var isNothing: Bool { changed.isEmpty && overrides.isEmpty && assemblies == nil && processors == nil }
+    var isNothing: Bool { changed.isEmpty && covers.isEmpty && assemblies == nil && processors == nil }
 }
 
 /// The configuration after a plan.

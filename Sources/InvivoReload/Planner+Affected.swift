@@ -114,7 +114,7 @@ extension Planner {
         _ failures: inout [Failure]
     ) -> Bool {
         guard let cell = graph.cell(id), cell.waitsForRestart, cell.id == id, isHeld(id),
-            before.overrides[id] == nil, wiring.definitions.overrides[id] == nil,
+            before.covers[id]?.overrides.isEmpty != false, wiring.definitions.covers[id]?.overrides.isEmpty != false,
             let definition = next(id, wiring.definitions), let recipe = wiring.compiled.recipes[id]
         else { return false }
         let former = cell.recipe
@@ -322,9 +322,8 @@ extension Planner {
     /// Plans the plain aliases of changed keys: they share the slot of their target.
     func planAliases(_ wiring: NextWiring, _ effects: inout Effects) throws(Failure) {
         let definitions = wiring.definitions
-        let hasOverrides = !before.overrides.isEmpty || !definitions.overrides.isEmpty
         guard
-            hasOverrides || !before.links.aliases.isEmpty
+            hasCovers(definitions) || !before.links.aliases.isEmpty
                 || definitions.changed.values.contains(where: { $0?.alias != nil })
         else { return }
         var changed = effects.store.touched.union(wiring.definitions.changed.keys)

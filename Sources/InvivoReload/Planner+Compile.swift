@@ -37,12 +37,10 @@ extension Planner {
 
     /// Returns errors of overrides below others: each must keep its parents, because it is in force when those above end.
     private func coveredFailures(_ definitions: DefinitionPlan) -> [Failure] {
-        guard !definitions.overrides.isEmpty || !before.overrides.isEmpty else { return [] }
+        guard hasCovers(definitions) else { return [] }
         return definitions.changed.sorted { $0.key < $1.key }.flatMap { (id, base) -> [Failure] in
-            guard let base, let covers = definitions.overrides[id] ?? before.overrides[id], !covers.isEmpty else {
-                return []
-            }
-            return covers.dropLast().map(\.definition).compactMap { layer in
+            guard let base, let covers = covers(id, definitions) else { return [] }
+            return covers.overrides.dropLast().map(\.definition).compactMap { layer in
                 guard let name = layer.body.parent, !layer.body.flags.contains(.waits) else { return nil }
                 let parent = names.id(of: name)
                 guard parent.flatMap({ definitions.changed[$0] ?? before.definitions[$0] }) == nil else { return nil }
@@ -91,18 +89,20 @@ extension Planner {
     ) throws(Failure) -> [UInt32: [String]] {
         compiled.recipes = [:]
         var changed = definitions.changed
-        if !definitions.overrides.isEmpty || !before.overrides.isEmpty {
+        if hasCovers(definitions) {
             for (id, definition) in changed where definition != nil { changed[id] = .some(next(id, definitions)) }
         }
         let former = before.definitions
-        let stacks = before.overrides
+        let covers = before.covers
         let bases = definitions.changed
         let identify: (String) -> UInt32? = { name in names.id(of: name) }
         let described: (UInt32) -> Definition? = { id in
             if let definition = changed[id] { return definition }
-            guard let stack = stacks[id], !stack.isEmpty else { return former[id] }
+            guard let own = covers[id], !own.isEmpty else { return former[id] }
             return former[id].map { base in
-                base.covered(by: stack) { name in identify(name).flatMap { bases[$0] ?? former[$0] } }
+                own.wired(base) { name in
+                    identify(name).flatMap { id in (bases[id] ?? former[id])?.wired(by: covers[id]?.wiring) }
+                }
             }
         }
         var types = graph.types
@@ -150,12 +150,14 @@ extension Planner {
         failures += compiler.ownFailures
         // An overridden definition is in force when its override ends, so each change checks it. Definitions whose override ends
         // here, and removed ones, are compiled above.
-        let covering = changed.isEmpty && config.changes.isEmpty ? [:] : overridesNext(definitions)
-        for id in covering.keys.sorted() where covering[id]?.isEmpty == false {
-            guard blockedSoFar[id] == nil, let base = bases[id] ?? former[id] else { continue }
-            try Loading.check()
-            var alone = compiler
-            if alone.compile(base, former: nil) == nil { failures += alone.failures(after: compiler.failureCount) }
+        let covering = changed.isEmpty && config.changes.isEmpty ? [:] : coversNext(definitions)
+        for id in covering.keys.sorted() {
+            guard blockedSoFar[id] == nil, let base = bases[id] ?? former[id], let own = covering[id] else { continue }
+            for layer in own.covered(base) {
+                try Loading.check()
+                var alone = compiler
+                if alone.compile(layer, former: nil) == nil { failures += alone.failures(after: compiler.failureCount) }
+            }
         }
         try rebind(typeNames, changed, definitions, processors, &compiled, &compiler, &failures)
         compiled.needs = compiler.needs
@@ -173,11 +175,11 @@ extension Planner {
         return definition.with { $0.order = order }
     }
 
-    /// Returns the overrides after the plan.
-    private func overridesNext(_ definitions: DefinitionPlan) -> TreeDictionary<UInt32, [Override]> {
-        var overrides = before.overrides
-        for (id, stack) in definitions.overrides { overrides[id] = stack }
-        return overrides
+    /// Returns what lies above base definitions after the plan.
+    private func coversNext(_ definitions: DefinitionPlan) -> TreeDictionary<UInt32, Covers> {
+        var covers = before.covers
+        for (id, own) in definitions.covers { covers[id] = own }
+        return covers
     }
 
     /// Compiles the holders of removed definitions, and the definitions with a type query that has other candidates now.
@@ -323,10 +325,10 @@ extension Planner {
             return graph.recipe(id)
         }
         func alias(_ id: UInt32) -> String? {
-            let covers = planned.overrides[id] ?? before.overrides[id] ?? []
-            if covers.isEmpty, changed[id] == nil { return definitions.alias(id) }
+            let covers = covers(id, planned)
+            if covers == nil, changed[id] == nil { return definitions.alias(id) }
             guard let base = changed[id] ?? definitions[id] else { return nil }
-            return (covers.last?.definition ?? base).alias
+            return covers?.alias(over: base) ?? (covers == nil ? base.alias : nil)
         }
         func targets(_ id: UInt32, _ edges: (Recipe) -> [UInt32]) -> [UInt32] {
             if let own = recipes[id], own.id == id, own.definition.alias == nil { return edges(own) }

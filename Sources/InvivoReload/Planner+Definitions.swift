@@ -18,12 +18,13 @@ extension Planner {
     func planDefinitions(
         _ definitions: inout DefinitionPlan, _ staged: Staged, _ failures: inout [Failure]
     ) throws(Failure) -> Set<UInt32> {
-        let rebased: Set<UInt32>
+        var rebased: Set<UInt32>
         if let restored = staged.restored {
             rebased = try planRestored(&definitions, restored, &failures)
         } else {
             rebased = try planDescribed(&definitions, staged.set, &failures)
         }
+        rebased.subtract(planWiring(&definitions, staged))
         // Children of a changed definition change with it.
         var queue = definitions.changed.keys.filter { !rebased.contains($0) }.sorted()
         while let id = queue.popLast() {
@@ -107,15 +108,13 @@ extension Planner {
                 failures.append(unknownKey(override.definition.key))
                 continue
             }
-            definitions.overrides[id] = (definitions.overrides[id] ?? before.overrides[id] ?? []) + [override]
+            definitions.covers[id, default: before.covers[id] ?? Covers()].overrides.append(override)
             definitions.changed[id] = .some(base)
             rebased.remove(id)
         }
         for override in set.overrides.ended {
             let id = override.definition.id
-            definitions.overrides[id] = (definitions.overrides[id] ?? before.overrides[id] ?? []).filter {
-                $0 !== override
-            }
+            definitions.covers[id, default: before.covers[id] ?? Covers()].overrides.removeAll { $0 === override }
             guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
             definitions.changed[id] = .some(base)
             rebased.remove(id)

@@ -24,6 +24,8 @@ extension Planner {
         // Names that are not keys. They do not become keys by being named in a document, because keys are never removed.
         var unknown: NameSet = []
         func add(_ key: String) {
+            // The others that declare it are planned anyway, because they change.
+            if !before.links.specKeys.isEmpty { ids.formUnion(before.links.specKeys[key]) }
             if let id = names.id(of: key) {
                 ids.insert(id)
             } else {
@@ -31,12 +33,13 @@ extension Planner {
             }
         }
         for key in traits.concerned(by: wiring) { add(key) }
+        for key in traits.specKeys.abandoned(graph) { add(key) }
         var found: [Failure] = []
         var omitted = 0
         func note(_ body: () throws(Failure) -> Void) {
             do throws(Failure) { try body() } catch {
                 omitted += error.omitted
-                // Keys that inherit from the same one have its errors in common.
+                // Definitions may have the traits of one key, and keys inherit from others: they have errors in common.
                 for one in error.all.prefix(error.all.count - (error.omitted > 0 ? 1 : 0))
                 where !found.contains(where: one.isSame(as:)) {
                     if found.count < Failure.most { found.append(one) } else { omitted += 1 }
@@ -57,12 +60,13 @@ extension Planner {
                 try Loading.check()
                 let key = (wiring.definitions.changed[id] ?? nil)?.key ?? names.name(id)
                 let count = warnings.count
+                let specKey = flatNext(id, wiring.definitions, wiring.compiled).map(\.specKey) ?? key
                 note { () throws(Failure) in
                     try planLayers(
-                        wiring, rebased, &effects, &restarts, id, key, traits, try traits.flat(key), &untargeted,
-                        &warnings)
+                        wiring, rebased, &effects, &restarts, id, (key, specKey), traits, &untargeted, &warnings)
                 }
                 noteWarnings(key, since: count)
+                if let specKey, specKey != key { noteWarnings(specKey, since: count) }
             }
             ids = []
             for key in unknown {
@@ -126,9 +130,14 @@ extension Planner {
                     set.targets.attached.first { $0.id == id }?.type ?? observed.targets(id).first?.type
                         ?? before.traits.targetTypes[id]
                 }
-                if let type = definition.flatMap({ typeNext($0, wiring.definitions) }) ?? attached {
-                    _ = try traits.layers(key, type, said.traits, &warnings)
-                } else if definition == nil && knowsKeys && !limits.allowsPendingTargets {
+                let isOwn = id.flatMap { flatNext($0, wiring.definitions, wiring.compiled) }?.specKey == key
+                let own = isOwn ? definition.flatMap { typeNext($0, wiring.definitions) } : nil
+                let others = traits.specKeys.users(of: key).compactMap { id in
+                    next(id, wiring.definitions).flatMap { typeNext($0, wiring.definitions) }
+                }
+                let types = others + [own ?? attached].compactMap { $0 }
+                for type in types { _ = try traits.layers(key, type, said.traits, &warnings) }
+                if types.isEmpty, definition == nil && knowsKeys && !limits.allowsPendingTargets {
                     var changes: [Report.Change] = []
                     let one = Untargeted(key: key, traits: said.traits, location: said.location, waits: false)
                     try planUntargeted(one, traits, wiring, &changes, &warnings, &known)
@@ -146,13 +155,21 @@ extension Planner {
         _ warnings: inout [Report.Warning], _ known: inout Set<String>?
     ) throws(Failure) {
         try traits.checkNames(one.traits, &warnings)
-        guard !one.key.hasPrefix("."), !traits.isInherited(one.key) else { return }
+        guard !one.key.hasPrefix("."), !traits.isInherited(one.key), traits.specKeys.users(of: one.key).isEmpty else {
+            return
+        }
         let definitions = wiring.definitions
         guard one.waits else {
+            if let definition = names.id(of: one.key).flatMap({ flatNext($0, definitions, wiring.compiled) }) {
+                let taken = definition.specKey.map { "has the traits of '\($0)'" } ?? "has no traits"
+                throw Failure(
+                    .spec, "the definition '\(one.key)' \(taken) (spec_key), and no target is attached to its own key",
+                    path: "traits.\(one.key)", at: one.location)
+            }
             let keys =
                 known
                 ?? Set(
-                    before.definitions.values.filter { !isRemoved($0.id, definitions) }.map(\.key)
+                    before.definitions.values.filter { !definitions.isRemoved($0.id) }.map(\.key)
                         + definitions.changed.values.compactMap { $0?.key }
                         + (observed.targetKeys + before.traits.targetTypes.keys).map(names.name))
             known = keys
@@ -178,35 +195,38 @@ extension Planner {
         return whole.count == 1 ? ", did you mean '\(whole[0])'?" : suggestion(for: key, among: names)
     }
 
-    private func isRemoved(_ id: UInt32, _ definitions: DefinitionPlan) -> Bool {
-        if case .some(nil) = definitions.changed[id] { true } else { false }
-    }
-
     private func planLayers(
         _ wiring: NextWiring, _ rebased: Set<UInt32>, _ effects: inout Effects,
-        _ restarts: inout PendingRestarts.Changes, _ id: UInt32,
-        _ key: String, _ traits: TraitsNext, _ said: (traits: [FlatTrait], location: Location)?,
-        _ untargeted: inout [Untargeted], _ warnings: inout [Report.Warning]
+        _ restarts: inout PendingRestarts.Changes, _ id: UInt32, _ keys: (own: String, spec: String?),
+        _ traits: TraitsNext, _ untargeted: inout [Untargeted], _ warnings: inout [Report.Warning]
     ) throws(Failure) {
         let set = wiring.set
+        let key = keys.own
         let leaving = Set(set.targets.detached.map(ObjectIdentifier.init))
         let staying =
             observed.targets(id).filter { !leaving.contains(ObjectIdentifier($0)) }
             + set.targets.attached.filter { $0.id == id }
         let definition = flatNext(id, wiring.definitions, wiring.compiled)
         let former = graph.configuration(id) as? TargetLayers
+        let attached = try traits.flat(key)
+        // The traits of the objects of the definition. Attached objects always have those of the key that they are attached to.
+        let isOwn = keys.spec == key
+        let said = isOwn ? attached : try keys.spec.flatMap { (key) throws(Failure) in try traits.flat(key) }
         var layers: TargetLayers?
-        if let type = definition?.type ?? staying.first?.type ?? before.traits.targetTypes[id] {
+        let ownType = isOwn ? definition?.type : nil
+        let attachedType = ownType ?? staying.first?.type ?? before.traits.targetTypes[id]
+        if let type = definition?.type ?? attachedType {
             layers = try traits.layers(key, type, said?.traits ?? [], &warnings)
-        } else if let said {
+        }
+        if attachedType == nil, let attached {
             untargeted.append(
                 Untargeted(
-                    key: key, traits: said.traits, location: said.location,
-                    waits: limits.allowsPendingTargets || definition != nil))
+                    key: key, traits: attached.traits, location: attached.location,
+                    waits: limits.allowsPendingTargets || isOwn && definition != nil))
         }
         guard
             layers != nil || former != nil || definition?.type?.description.blockSize ?? 0 > 0
-                || !set.targets.detached.isEmpty
+                || !isOwn && !staying.isEmpty || !set.targets.detached.isEmpty
                 || definition?.base.isEmpty == false
         else { return }
         effects.editor.set(layers, at: id)
@@ -232,7 +252,7 @@ extension Planner {
         // The object has its former definition until it is created again.
         let isRestarted = restarts[id]?.definition != nil
         if !isRemade, before.alias(id) == nil {
-            for object in observed.objects(id) {
+            for object in observed.objects(id) where isOwn || !isAttached(object, set.targets, leaving) {
                 shared.insert(object)
                 hasLive = true
                 effects.steps.tuned.append((id, object, layers))
@@ -249,9 +269,9 @@ extension Planner {
         for target in staying where !shared.contains(target.object) {
             hasLive = true
             var own = layers
-            if let type = layers?.type, type !== target.type {
+            if !isOwn || layers.map({ $0.type !== target.type }) == true {
                 var known: [Report.Warning] = []
-                own = try traits.layers(key, target.type, said?.traits ?? [], &known)
+                own = try traits.layers(key, target.type, attached?.traits ?? [], &known)
             }
             effects.steps.tuned.append((id, target.object, own))
         }
@@ -295,6 +315,12 @@ extension Planner {
                     key: key, what: isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED,
                     property: property.name, at: location, from: origin))
         }
+    }
+
+    /// Whether an object is attached to a key after the plan.
+    private func isAttached(_ object: UInt64, _ changes: [TargetChange], _ leaving: Set<ObjectIdentifier>) -> Bool {
+        if changes.attached.contains(where: { $0.object == object }) { return true }
+        return observed.attachment(of: object).map { !leaving.contains(ObjectIdentifier($0)) } ?? false
     }
 
     /// The traits that run code and are added, removed or changed, or stand in another order.

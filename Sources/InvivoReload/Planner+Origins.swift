@@ -36,9 +36,10 @@ struct Origins {
         return Report.Origin(document.path == nil ? .document : .file, document.name)
     }
 
-    /// The origin of a definition. `isOverridden`: the definition of an override is in force.
-    func definition(_ definition: Definition, isOverridden: Bool) -> Report.Origin {
-        if isOverridden { return Report.Origin(.override) }
+    /// The origin of a definition below `covers`.
+    func definition(_ definition: Definition, _ covers: Covers?) -> Report.Origin {
+        if covers?.overrides.isEmpty == false { return Report.Origin(.override) }
+        if let decision = covers?.wiring { return value(at: decision.location) }
         if isRollback { return Report.Origin(.rollback, definition.body.assembly ?? "") }
         if let assembly = definition.body.assembly { return Report.Origin(.assembly, assembly) }
         if !manifest.isEmpty && definition.location.file == manifest { return Report.Origin(.manifest, manifest) }
@@ -50,10 +51,6 @@ extension Planner {
     /// Returns the origin of the definition of a key after the plan; none if it is removed.
     func origin(of definition: Definition?, _ definitions: DefinitionPlan, _ origins: Origins) -> Report.Origin {
         guard let definition else { return .none }
-        let hasOverrides = !before.overrides.isEmpty || !definitions.overrides.isEmpty
-        let isOverridden =
-            hasOverrides
-            && (definitions.overrides[definition.id] ?? before.overrides[definition.id])?.isEmpty == false
-        return origins.definition(definition, isOverridden: isOverridden)
+        return origins.definition(definition, covers(definition.id, definitions))
     }
 }

@@ -8,22 +8,24 @@ extension Planner {
         let detached = wiring.set.targets.detached
         for target in attached {
             for own in sharedKeys(of: target.object)
-            where own != target.id && wiring.definitions.changed[own] == nil && wiring.compiled.recipes[own] == nil {
-                let key = names.name(own)
+            where wiring.definitions.changed[own] == nil && wiring.compiled.recipes[own] == nil {
+                guard let key = graph.recipe(own)?.definition.specKey,
+                    !key.isSameName(as: target.key) || own != target.id
+                else { continue }
                 failures.append(
                     Failure(
                         .exists,
-                        "the object is the shared instance of '\(key)' and cannot be attached to '\(target.key)' too: "
-                            + "documents tune it as '\(key)'", path: target.key))
+                        "the object is the shared instance of '\(names.name(own))' and cannot be attached to '\(target.key)' "
+                            + "too: documents tune it as '\(key)'", path: target.key))
             }
         }
         for (id, recipe) in wiring.compiled.recipes.sorted(by: { $0.key < $1.key }) where recipe.constantObject != 0 {
             let object = recipe.constantObject
             let isDetached = detached.contains { $0.object == object }
             let known = isDetached ? nil : observed.attachment(of: object)
-            guard let target = attached.first(where: { $0.object == object }) ?? known, target.id != id else {
-                continue
-            }
+            guard let target = attached.first(where: { $0.object == object }) ?? known,
+                let specKey = recipe.definition.specKey, target.id != id || !specKey.isSameName(as: target.key)
+            else { continue }
             failures.append(
                 Failure(
                     .exists,

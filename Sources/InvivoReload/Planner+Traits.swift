@@ -67,6 +67,13 @@ final class DocumentsNext {
         return traits
     }
 
+    /// The decisions about definitions, the one that is in force for each key.
+    private(set) lazy var wiring: [String: WiringDecision] = {
+        var wiring: [String: WiringDecision] = [:]
+        for state in states { for decision in state.wiring { wiring[decision.key] = decision } }
+        return wiring.filter { if case .described = $0.value.kind { false } else { true } }
+    }()
+
     /// All keys that documents name.
     var keys: [String] { Array(NameSet(states.flatMap(\.traits.keys))) }
 
@@ -77,6 +84,7 @@ final class DocumentsNext {
 /// The traits of keys after a plan.
 final class TraitsNext {
     let documents: DocumentsNext
+    let specKeys: SpecKeys
     private let table: TraitTable
     private let flattener: TraitFlattener
     private let former: TraitUses
@@ -88,6 +96,7 @@ final class TraitsNext {
     init(_ planner: Planner, _ wiring: NextWiring, warned: NameSet?) {
         let documents = DocumentsNext(wiring.staged, planner.documents, warned: warned)
         self.documents = documents
+        specKeys = SpecKeys(planner.before.links.specKeys, wiring)
         table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare)
         flattener = TraitFlattener(
             traits: { (key) throws(Failure) in try documents.traits(key) }, keys: { documents.keys },

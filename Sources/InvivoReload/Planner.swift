@@ -44,6 +44,7 @@ struct Planner {
         processDefinitions(&definitions, rebased, &failures)
         let config = try planConfig(staged, &failures)
         try planEach(&definitions, config, &failures)
+        try finishWiring(&definitions, staged, &failures, &warnings)
         keepMoved(&definitions)
         var effects = Effects(editor: GraphEditor(graph))
         let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
@@ -89,11 +90,22 @@ struct Planner {
     func next(_ id: UInt32, _ definitions: DefinitionPlan) -> Definition? {
         let planned = definitions.changed
         guard let base = planned[id] ?? before.definitions[id] else { return nil }
-        guard !before.overrides.isEmpty || !definitions.overrides.isEmpty else { return base }
+        guard let covers = covers(id, definitions) else { return base }
         // Without all of them, which would be copied for it.
-        return base.covered(by: definitions.overrides[id] ?? before.overrides[id] ?? []) { name in
-            names.id(of: name).flatMap { planned[$0] ?? before.definitions[$0] }
+        return covers.wired(base) { name in
+            names.id(of: name).flatMap { id in
+                (planned[id] ?? before.definitions[id])?.wired(by: self.covers(id, definitions)?.wiring)
+            }
         }
+    }
+
+    /// Whether something lies above a base definition.
+    func hasCovers(_ definitions: DefinitionPlan) -> Bool { !before.covers.isEmpty || !definitions.covers.isEmpty }
+
+    /// Returns what lies above the base definition of a key after the plan; nil if nothing does.
+    func covers(_ id: UInt32, _ definitions: DefinitionPlan) -> Covers? {
+        guard hasCovers(definitions), let covers = definitions.covers[id] ?? before.covers[id] else { return nil }
+        return covers.isEmpty ? nil : covers
     }
 
     /// Returns the same with everything that it inherits from its parents.

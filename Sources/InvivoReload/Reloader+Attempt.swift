@@ -73,6 +73,7 @@ extension Reloader {
             var node = reader.facts(of: id, recipe)
             // A plain alias has the compiled definition of its target.
             if recipe.id != id, let location = definition?.location { node.location = location }
+            node.show(plan.wiring.definitions.covers[id])
             nodes.append(node)
         }
         guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }

@@ -17,8 +17,8 @@ struct Snapshot: Sendable {
     /// The definitions that processors replaced, as they were described.
     let originals: TreeDictionary<UInt32, Definition>
     let assemblies: ActiveAssemblies
-    /// The overrides of each key. The last one is in force.
-    let overrides: TreeDictionary<UInt32, [Override]>
+    /// What lies above the base definitions: decisions of documents, and overrides.
+    let covers: TreeDictionary<UInt32, Covers>
     /// All processors in order.
     let processors: [Processor]
     /// The dependencies of each decorator's component, which it does not decorate.
@@ -39,7 +39,7 @@ struct Snapshot: Sendable {
     init(
         config: ConfigLayers = ConfigLayers(), definitions: DefinitionTable = DefinitionTable(),
         originals: TreeDictionary<UInt32, Definition> = [:], assemblies: ActiveAssemblies = ActiveAssemblies(),
-        overrides: TreeDictionary<UInt32, [Override]> = [:], processors: [Processor] = [],
+        covers: TreeDictionary<UInt32, Covers> = [:], processors: [Processor] = [],
         decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], constraints: Constraints = Constraints(),
         blocked: TreeDictionary<UInt32, [String]> = [:],
         traits: TraitFacts = TraitFacts(),
@@ -51,7 +51,7 @@ struct Snapshot: Sendable {
         self.definitions = definitions
         self.originals = originals
         self.assemblies = assemblies
-        self.overrides = overrides
+        self.covers = covers
         self.processors = processors
         self.decoratorReaches = decoratorReaches
         self.constraints = constraints
@@ -86,6 +86,8 @@ struct Links: Sendable {
     var blockedOn = KeySets<String>()
     /// Key that is not defined -> the definitions with an optional reference to it.
     var optionalReferences = KeySets<String>()
+    /// Key in documents -> the definitions that declare it as the key whose traits apply to their objects.
+    var specKeys = KeySets<String>()
     /// Object -> the keys whose constant it is.
     var constantKeys = KeySets<UInt64>()
 
@@ -105,13 +107,13 @@ extension Snapshot {
     var rules: RuleTable { constraints.rules }
 
     /// Returns the key that `id` is an alias of, or nil.
-    func alias(_ id: UInt32) -> String? { Self.alias(id, definitions, overrides) }
+    func alias(_ id: UInt32) -> String? { Self.alias(id, definitions, covers) }
 
     private static func alias(
-        _ id: UInt32, _ definitions: DefinitionTable, _ overrides: TreeDictionary<UInt32, [Override]>
+        _ id: UInt32, _ definitions: DefinitionTable, _ covers: TreeDictionary<UInt32, Covers>
     ) -> String? {
-        guard !overrides.isEmpty, let above = overrides[id]?.last else { return definitions.alias(id) }
-        return definitions[id] == nil ? nil : above.definition.alias
+        guard !covers.isEmpty, let above = covers[id] else { return definitions.alias(id) }
+        return definitions[id].flatMap { above.alias(over: $0) }
     }
 
     // MARK: the next snapshot
@@ -122,7 +124,7 @@ extension Snapshot {
         _ restarts: PendingRestarts.Changes, former: Graph, next: Graph, _ names: KeyNames
     ) -> Snapshot {
         let plan = wiring.definitions
-        var (definitions, overrides, links) = (definitions, overrides, links)
+        var (definitions, covers, links) = (definitions, covers, links)
         for (id, changed) in plan.changed {
             if let owner = definitions[id]?.body.owner.flatMap(names.id(of:)) { links.inlines.remove(id, from: owner) }
             if changed == nil { links.forget(id, former.recipe(id)) }
@@ -132,19 +134,19 @@ extension Snapshot {
         for (id, definition) in plan.moved where definitions[id] != nil && plan.changed[id] == nil {
             definitions[id] = definition
         }
-        let changed = IDSet(plan.changed.keys).union(plan.overrides.keys)
+        let changed = IDSet(plan.changed.keys).union(plan.covers.keys)
         for id in changed {
-            Self.forEachParent(id, definitions, overrides, names) { links.children.remove(id, from: $0) }
-            if let target = Self.alias(id, definitions, overrides).flatMap(names.id(of:)) {
+            Self.forEachParent(id, definitions, covers, names) { links.children.remove(id, from: $0) }
+            if let target = Self.alias(id, definitions, covers).flatMap(names.id(of:)) {
                 links.aliases.remove(id, from: target)
             }
         }
-        let covers = overrides
-        definitions.take(plan.changed, in: next) { id in (plan.overrides[id] ?? covers[id])?.isEmpty == false }
-        for (id, stack) in plan.overrides { overrides[id] = stack.isEmpty ? nil : stack }
+        let coveredBefore = covers
+        definitions.take(plan.changed, in: next) { id in (plan.covers[id] ?? coveredBefore[id])?.isEmpty == false }
+        for (id, own) in plan.covers { covers[id] = own.isEmpty ? nil : own }
         for id in changed {
-            Self.forEachParent(id, definitions, overrides, names) { links.children.insert(id, into: $0) }
-            if let target = Self.alias(id, definitions, overrides).flatMap(names.id(of:)) {
+            Self.forEachParent(id, definitions, covers, names) { links.children.insert(id, into: $0) }
+            if let target = Self.alias(id, definitions, covers).flatMap(names.id(of:)) {
                 links.aliases.insert(id, into: target)
             }
         }
@@ -164,7 +166,7 @@ extension Snapshot {
         for (id, original) in plan.originals { originals[id] = original }
         return Snapshot(
             config: wiring.config.layers ?? config, definitions: definitions, originals: originals,
-            assemblies: plan.assemblies ?? assemblies, overrides: overrides, processors: plan.processors ?? processors,
+            assemblies: plan.assemblies ?? assemblies, covers: covers, processors: plan.processors ?? processors,
             decoratorReaches: plan.decoratorReaches ?? decoratorReaches,
             constraints: Constraints(
                 rules: wiring.rules ?? rules, bindings: wiring.bindings ?? constraints.bindings),
@@ -180,7 +182,7 @@ extension Snapshot {
         traits.targetTypes[id] = type
         return Snapshot(
             config: config, definitions: definitions, originals: originals, assemblies: assemblies,
-            overrides: overrides, processors: processors, decoratorReaches: decoratorReaches, constraints: constraints,
+            covers: covers, processors: processors, decoratorReaches: decoratorReaches, constraints: constraints,
             blocked: blocked,
             traits: traits, kept: kept, restarts: restarts, lastNumber: lastNumber,
             links: links)
@@ -188,12 +190,12 @@ extension Snapshot {
 
     /// Visits the parents of a key and of its overrides. An override of a removed key has no parent.
     private static func forEachParent(
-        _ id: UInt32, _ definitions: DefinitionTable, _ overrides: TreeDictionary<UInt32, [Override]>,
+        _ id: UInt32, _ definitions: DefinitionTable, _ covers: TreeDictionary<UInt32, Covers>,
         _ names: KeyNames, _ visit: (UInt32) -> Void
     ) {
         if let parent = definitions.parent(id).flatMap(names.id(of:)) { visit(parent) }
-        guard !overrides.isEmpty, let above = overrides[id], definitions[id] != nil else { return }
-        for override in above {
+        guard !covers.isEmpty, let above = covers[id], definitions[id] != nil else { return }
+        for override in above.overrides {
             if let parent = override.definition.body.parent.flatMap(names.id(of:)) { visit(parent) }
         }
     }
@@ -208,6 +210,7 @@ extension Links {
         for name in recipe.references.typeQueries { typeQueries.insert(id, into: name) }
         for name in recipe.references.awaitedKeys { blockedOn.insert(id, into: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.insert(id, into: name) }
+        if let declared = recipe.definition.body.specKey { specKeys.insert(id, into: declared) }
         if recipe.constantObject != 0 { constantKeys.insert(id, into: recipe.constantObject) }
     }
 
@@ -220,6 +223,7 @@ extension Links {
         for name in recipe.references.typeQueries { typeQueries.remove(id, from: name) }
         for name in recipe.references.awaitedKeys { blockedOn.remove(id, from: name) }
         for name in recipe.references.undefinedKeys { optionalReferences.remove(id, from: name) }
+        if let declared = recipe.definition.body.specKey { specKeys.remove(id, from: declared) }
         if recipe.constantObject != 0 { constantKeys.remove(id, from: recipe.constantObject) }
     }
 }

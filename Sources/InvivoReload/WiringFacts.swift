@@ -72,6 +72,8 @@ public struct WiringFacts: Sendable {
         public var rank: Int32 = 0
         public var location = Location()
         public var dependencies: [Dependency] = []
+        /// Whether a document has decided about it, at the location.
+        public var isWired = false
         /// Whether it is defined inline, inside another definition.
         public var isInline = false
         public var call = Call()

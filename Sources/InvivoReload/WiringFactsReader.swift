@@ -23,9 +23,9 @@ struct WiringFactsReader {
             // An alias without arguments shows the slot of its target.
             let isOwn = recipe.id == id
             // An equal definition that was declared elsewhere since is not compiled again.
-            if isOwn, snapshot.overrides[id] == nil, let declared = snapshot.definitions[id] {
-                node.location = declared.location
-            }
+            let covers = snapshot.covers[id]
+            if isOwn, covers == nil, let declared = snapshot.definitions[id] { node.location = declared.location }
+            node.show(covers)
             container.monitor.locked {
                 node.instances = WiringFacts.Instances(
                     generation: cell.generation, live: isOwn ? live[id] ?? 0 : 0,
@@ -93,6 +93,15 @@ struct WiringFactsReader {
             node.dependencies.append(.init(key: alias, how: .alias))
         }
         return node
+    }
+}
+
+extension WiringFacts.Node {
+    /// Shows the decision of a document that is in force.
+    mutating func show(_ covers: Covers?) {
+        guard let decision = covers?.wiring, covers?.overrides.isEmpty == true else { return }
+        location = decision.location
+        isWired = true
     }
 }
 

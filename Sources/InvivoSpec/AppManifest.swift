@@ -64,6 +64,26 @@ public enum ManifestScope: String, Sendable, CaseIterable {
     case thread
 }
 
+/// A scope as documents spell it.
+enum ScopeName {
+    case standard(ManifestScope)
+    case host(String)
+}
+
+extension DocumentChecker {
+    /// Reads a standard scope, or the name of a host scope. A name that resembles a standard scope is treated as a misspelling.
+    mutating func scope(_ node: SpecNode, path: SpecPath) -> ScopeName? {
+        let known = ManifestScope.allCases.map(\.rawValue)
+        let expected = Self.choices(known)
+        guard let name = text(node, expected, path: path) else { return nil }
+        if let scope = ManifestScope(rawValue: name) { return .standard(scope) }
+        let near = suggestion(for: name.lowercased(), among: known)
+        if near.isEmpty { return .host(name) }
+        fail("unknown scope \(quoted(name))\(near)", path: path, at: node.location)
+        return nil
+    }
+}
+
 public struct ManifestComponent: Sendable {
     public let key: String
     public let keyLocation: Location

@@ -8,12 +8,15 @@ public struct ManifestLife: Sendable {
     public var restarts = false
     public var onChange: ManifestOnChange?
     public var onChangeReason: String?
+    /// The key whose traits apply to its objects, or "none".
+    public var specKey: String?
     /// Milliseconds; 0 stands for the limit of the runtime.
     public var startTimeout: UInt64 = 0
     public var stopTimeout: UInt64 = 0
 
     static let keys = [
         "exclusive", "waits", "tracked", "restart", "start_timeout", "stop_timeout", "on_change", "on_change_reason",
+        "spec_key",
     ]
 
     init(_ map: [SpecEntry], _ checker: inout DocumentChecker, _ path: SpecPath) {
@@ -36,6 +39,7 @@ public struct ManifestLife: Sendable {
         startTimeout = milliseconds("start_timeout")
         stopTimeout = milliseconds("stop_timeout")
         if let node = map["on_change"] { onChange = checker.onChange(node, path: path.key("on_change")) }
+        specKey = map["spec_key"].flatMap { checker.text($0, "a key, or 'none'", path: path.key("spec_key")) }
         onChangeReason = map["on_change_reason"].flatMap {
             checker.text($0, "the reason of a refusal", path: path.key("on_change_reason"))
         }

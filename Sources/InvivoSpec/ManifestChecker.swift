@@ -107,18 +107,13 @@ struct ManifestChecker {
             making: making, life: ManifestLife(map, &checker, path), location: entry.value.location, path: path.text)
     }
 
-    /// A standard scope, or the name of a scope of the host. Starting the manifest checks whether the latter is
-    /// registered. A name that resembles a standard scope is treated as a misspelling.
+    /// Starting the manifest checks whether a host scope is registered.
     private mutating func scope(_ node: SpecNode, path: SpecPath) -> (ManifestScope, String?) {
-        let known = ManifestScope.allCases.map(\.rawValue)
-        let expected = DocumentChecker.choices(known)
-        guard let name = checker.text(node, expected, path: path) else { return (.lazySingleton, nil) }
-        if let scope = ManifestScope(rawValue: name) { return (scope, nil) }
-        let near = suggestion(for: name.lowercased(), among: known)
-        if near.isEmpty && !name.isEmpty { return (.lazySingleton, name) }
-        let message = "unknown scope \(quoted(name))" + (near.isEmpty ? "; expected \(expected)" : near)
-        checker.fail(message, path: path, at: node.location)
-        return (.lazySingleton, nil)
+        switch checker.scope(node, path: path) {
+        case .standard(let scope)?: (scope, nil)
+        case .host(let name)?: (.lazySingleton, name)
+        case nil: (.lazySingleton, nil)
+        }
     }
 
     private mutating func properties(_ node: SpecNode, path: SpecPath) -> [ManifestInjection] {

@@ -15,6 +15,8 @@ public struct TraitDocument: Sendable {
     public let config: SpecNode?
     /// The files under `include:`, in their order.
     public let includes: [SpecReference]
+    /// The entries under `wiring:`, in their order.
+    public let wiring: [WiringEntry]
     /// The map of targets; nil if the document has none.
     private let targets: SpecNode?
     /// One for each target, in the same order. Versions of a document share the origins of targets whose traits are the same.
@@ -27,7 +29,8 @@ public struct TraitDocument: Sendable {
 
     /// An empty document, which names environment variables.
     public init(naming variables: [String] = []) {
-        (config, includes, targets, origins, conditions, self.variables) = (nil, [], nil, [], [], variables)
+        (config, includes, wiring, targets, origins) = (nil, [], [], nil, [])
+        (conditions, self.variables) = ([], variables)
     }
 
     /// Reports all errors at once, as `.spec`. Traits that are the same in a former version of the document are not
@@ -38,6 +41,7 @@ public struct TraitDocument: Sendable {
         origins = try Self.origins(of: targets, like: former, &checker)
         config = Self.config(of: document.root, &checker)
         includes = SpecReference.includes(of: document.root, &checker)
+        wiring = WiringEntry.entries(of: document.root, &checker)
         conditions = checker.conditions
         variables = document.variables
         try checker.failures.throwIfAny()
@@ -233,9 +237,9 @@ extension TraitDocument {
 
     private static func targets(of root: SpecNode, _ checker: inout DocumentChecker) -> SpecNode? {
         let section = section(of: root)
-        let known = [section, "config", "include"]
+        let known = [section, "config", "wiring", "include"]
         let path = SpecPath()
-        guard let map = checker.map(root, "with the keys 'traits', 'config' and 'include'", path: path) else {
+        guard let map = checker.map(root, "with the keys 'traits', 'config', 'wiring' and 'include'", path: path) else {
             return nil
         }
         if section == "specs", let other = map.first(where: { $0.key == "traits" }) {
@@ -245,7 +249,7 @@ extension TraitDocument {
         checker.refuseUnknownKeys(map, known: known, path: path)
         guard let traits = map[section] else {
             // An unknown key is most likely a misspelt one, and then already noted.
-            if !map.isEmpty && map["config"] == nil && map["include"] == nil && checker.failures.isEmpty {
+            if !map.isEmpty && !map.contains(where: { known.contains($0.key) }) && checker.failures.isEmpty {
                 checker.fail("the key 'traits' is missing", path: path, at: root.location)
             }
             return nil

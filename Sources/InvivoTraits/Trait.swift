@@ -168,7 +168,7 @@ extension SpecNode {
             case .integer(let number): Double(number)
             case .unsigned(let number): Double(number)
             case .number(let number): number
-            case .text(let text): parseQuantity(text, unit: "s")
+            case .text(let text): TextReader.quantity(text, unit: "s")
             default: nil
             }
         guard let seconds, seconds >= 0, seconds <= 86_400 else { return nil }

@@ -186,7 +186,9 @@ extension Container {
                     "a shared object of the confined type '\(type.name)' is given where it belongs: in "
                         + "the domain '\(domain.name)'")
             }
-            if let tunedAs, tunedAs.id != recipe.id {
+            if let tunedAs, let specKey = recipe.definition.specKey,
+                tunedAs.id != recipe.id || !specKey.isSameName(as: tunedAs.key)
+            {
                 throw fail(
                     .exists,
                     "the object is attached to '\(tunedAs.key)', by which documents tune it: detach it first")

@@ -53,7 +53,7 @@ TEXT("a key twice", "a.yaml", "traits:\n  synth.lead: []\n  synth.lead: []\n", I
 TEXT("an alias", "a.yaml", "traits: &all {}\nmore: *all\n", INVIVO_E_SYNTAX,
      "a.yaml:1:9: traits: the anchor '&all' is refused: anchors are not allowed; write the value out")
 TEXT("a list at the top", "a.yaml", "- a\n- b\n", INVIVO_E_SPEC,
-     "a.yaml:1:1: expected a map with the keys 'traits', 'config' and 'include', found a list")
+     "a.yaml:1:1: expected a map with the keys 'traits', 'config', 'wiring' and 'include', found a list")
 
 TEXT("an unknown key", "a.yaml", "trait:\n  synth.lead: []\n", INVIVO_E_SPEC,
      "a.yaml:1:1: unknown key 'trait', did you mean 'traits'?")

@@ -106,6 +106,18 @@ static void write(const std::string &path, const char *text) {
     CHECK(file && std::fputs(text, file) >= 0 && std::fclose(file) == 0);
 }
 
+static void a_definition_names_the_key_of_its_traits() {
+    invivo::runtime own;
+    describe(own);
+    own.define(definition("synth.part").of<part>().lazy_singleton().spec_key("synth.parts"));
+    own.define(definition("synth.other").of<part>().lazy_singleton().spec_key(INVIVO_SPEC_KEY_NONE));
+    invivo::changes(own).document("a.yaml", "traits: { synth.parts: [Set: { heard: 5 }] }").commit();
+    CHECK(own.resolve<part>("synth.part")->heard == 5);
+    CHECK(throws(INVIVO_E_SPEC, "has no traits", [&] {
+        invivo::changes(own).document("a.yaml", "traits: { synth.other: [Set: { heard: 5 }] }").commit();
+    }));
+}
+
 static void a_change_set_takes_a_file() {
     char folder[] = "/tmp/invivo-cpp-XXXXXX";
     CHECK(mkdtemp(folder));
@@ -261,6 +273,7 @@ int main() {
     times_are_seconds_and_paths_are_strings();
     names_and_paths_may_be_strings_and_paths();
     a_report_has_the_warnings();
+    a_definition_names_the_key_of_its_traits();
     a_change_set_takes_a_file();
     a_cache_hears_of_commits();
     values_are_injected_read_observed_and_taken_back();

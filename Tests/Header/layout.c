@@ -328,6 +328,7 @@ int main(void) {
     OFFSET(invivo_definition, on_change, sizeof(((invivo_definition *)0)->on_change));
     OFFSET(invivo_definition, reserved2, sizeof(((invivo_definition *)0)->reserved2));
     OFFSET(invivo_definition, on_change_reason, sizeof(((invivo_definition *)0)->on_change_reason));
+    OFFSET(invivo_definition, spec_key, sizeof(((invivo_definition *)0)->spec_key));
     SIZE(invivo_processor);
     OFFSET(invivo_processor, struct_size, sizeof(((invivo_processor *)0)->struct_size));
     OFFSET(invivo_processor, name, sizeof(((invivo_processor *)0)->name));
@@ -689,6 +690,7 @@ int main(void) {
     NUMBER(INVIVO_STATE_STOPPED);
     NUMBER(INVIVO_STATE_FAILED);
     NUMBER(INVIVO_STATE_DORMANT);
+    TEXT(INVIVO_SPEC_KEY_NONE);
     NUMBER(INVIVO_SCOPE_DEFAULT);
     NUMBER(INVIVO_SCOPE_PROTOTYPE);
     NUMBER(INVIVO_SCOPE_GRAPH);

@@ -63,18 +63,24 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[]", "tuning.yaml:1:1: expected a map with the keys 'traits', 'config' and 'include', found a list"),
-        ("---", "tuning.yaml:1:4: expected a map with the keys 'traits', 'config' and 'include', found nothing"),
+        (
+            "[]",
+            "tuning.yaml:1:1: expected a map with the keys 'traits', 'config', 'wiring' and 'include', found a list"
+        ),
+        (
+            "---",
+            "tuning.yaml:1:4: expected a map with the keys 'traits', 'config', 'wiring' and 'include', found nothing"
+        ),
         (
             "just a text",
-            "tuning.yaml:1:1: expected a map with the keys 'traits', 'config' and 'include', found the text 'just a text'"
+            "tuning.yaml:1:1: expected a map with the keys 'traits', 'config', 'wiring' and 'include', found the text 'just a text'"
         ),
         ("# ä\r\n\tx: null", "tuning.yaml:2:1: a tab cannot indent or set off a value; use spaces"),
         ("traist: {}", "tuning.yaml:1:1: unknown key 'traist', did you mean 'traits'?"),
         ("configure: {}", "tuning.yaml:1:1: unknown key 'configure', did you mean 'config'?"),
         (
             "traits: {}\n\"a\\eb\u{202E}\": 1",
-            "tuning.yaml:2:1: unknown key 'a\\u{1B}b\\u{202E}'; expected 'traits', 'config' or 'include'"
+            "tuning.yaml:2:1: unknown key 'a\\u{1B}b\\u{202E}'; expected 'traits', 'config', 'wiring' or 'include'"
         ),
         (
             "traits:\n",
@@ -151,7 +157,7 @@ import Testing
                 tuning.yaml:4:10: traits.'🎹'[0]: expected a trait such as 'Set: { gain: 0.5 }', found the integer 5
                 tuning.yaml:4:21: traits.'🎹'[1].type: expected the name of a trait, found a list
                 tuning.yaml:5:6: traits.b: expected a list of traits, found the integer 7
-                tuning.yaml:6:1: unknown key 'other'; expected 'traits', 'config' or 'include'
+                tuning.yaml:6:1: unknown key 'other'; expected 'traits', 'config', 'wiring' or 'include'
                 """)
         #expect(found?.others.count == 4)
     }

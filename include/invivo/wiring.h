@@ -305,7 +305,14 @@ typedef struct invivo_definition {
     uint32_t on_change;
     uint32_t reserved2;
     const char *on_change_reason; /**< why REFUSE refuses a change, for the error; NULL = none is given */
+    /** The key in `traits:` of documents whose traits apply to its objects; NULL = its own key, or as the parent declares.
+     * Several definitions may name one key, which needs no definition of its own. INVIVO_SPEC_KEY_NONE: no traits apply. Not for
+     * an alias or a choice, which create nothing. A definition from a pattern (`each`) has its own key, or this one. */
+    const char *spec_key;
 } invivo_definition;
+
+/** The `spec_key` of a definition whose objects have no traits. Its objects may be attached to other keys. */
+#define INVIVO_SPEC_KEY_NONE "none"
 
 /* ---- keys -------------------------------------------------------------------------------------------- */
 

@@ -232,6 +232,10 @@ static void definition_word(invivo_definition *made, const part *word) {
         made->on_change = INVIVO_ON_CHANGE_FOLLOW + i, made->on_change_reason = word->count > 1 ? word->items[1].text : NULL;
         return;
     }
+    if (!strcmp(word->text, "spec_key") && word->count == 1) {
+        made->spec_key = word->items[0].text;
+        return;
+    }
     if (isupper((unsigned char)*word->text)) {
         made->type_name = word->text;
         return;

@@ -262,7 +262,20 @@ static const char *document_text(const document *document) {
         length += sprintf(text + length, " } ]\n");
         inherits = inherits || document->levels[i] == 6;
     }
-    if (inherits) sprintf(text + length, "  .base: [ { Scale: { level: 2 } }, { Offset: { level: %d } } ]\n", 5 + document->levels[0]);
+    if (inherits) length += sprintf(text + length, "  .base: [ { Scale: { level: 2 } }, { Offset: { level: %d } } ]\n", 5 + document->levels[0]);
+    any = false;
+    for (int i = 0; i < WIRED; i++) {
+        const decision *wired = &document->wired[i];
+        if (!wired->what) continue;
+        if (!any) length += sprintf(text + length, "wiring:\n"), any = true;
+        length += sprintf(text + length, "  %s: ", key_names[wired->key]);
+        switch (wired->what) {
+        case DECIDES_ALIAS: length += sprintf(text + length, "{ alias: %s }\n", key_names[wired->value]); break;
+        case DECIDES_SCOPE: length += sprintf(text + length, "{ scope: %s }\n", scope_words[wired->value]); break;
+        case DECIDES_OPTION: length += sprintf(text + length, "{ choose: %d }\n", wired->value); break;
+        default: length += sprintf(text + length, "null\n");
+        }
+    }
     return text;
 }
 static void add_document(invivo_changes changes, int number, const document *document) {

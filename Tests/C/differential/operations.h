@@ -195,6 +195,19 @@ static void edit_group(world *next, invivo_changes changes, int group) {
 }
 /* A separate definition would have other references than one in the table of its mount. */
 static bool is_remapped(const world *world, int key) { return group_of(key) >= 0 && world->is_active[group_of(key)] && world->remapped[group_of(key)] >= 0; }
+/* Tools stay what lookups by type find. The effective definition of an override has no decision above it. */
+static decision random_decision(const world *world, int other) {
+    decision made = {.what = DECIDES_NOTHING, .key = -1};
+    int key = TOOLS + below(KEYS - TOOLS);
+    if (!with(WITH_WIRING) || with(WITH_OVERRIDES) || key == other || is_child(key) || chance(40)) return made;
+    made.key = key;
+    const spec *spec = world->defined[key];
+    if (chance(10)) made.what = DECIDES_AS_DESCRIBED;
+    else if (spec && spec->kind == CHOICE && chance(80)) made.what = DECIDES_OPTION, made.value = below(3);
+    else if (chance(50)) made.what = DECIDES_SCOPE, made.value = random_scope(key);
+    else if ((made.value = some_key(world, key, key)) >= 0) made.what = DECIDES_ALIAS;
+    return made;
+}
 static void edit(world *next, invivo_changes changes, bool *used) {
     int what = below(100);
     if (what >= 45 && what < 60 && with(WITH_GROUPS)) {
@@ -240,6 +253,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
             for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
             for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(next->versions[0] && next->versions[1] ? 10 : 7);
+            for (int i = 0; i < WIRED; i++) document->wired[i] = random_decision(next, i ? document->wired[0].key : -1);
             document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
         }
         trace("  document%d %s\n", number, document->is_there ? document_text(document) : "is taken away");

@@ -12,7 +12,7 @@
  * are cycles of shared objects. Providers, lazies and weak references lead anywhere. The parent of a definition is an
  * earlier key too, so that inherited references follow the same rules. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
-       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, TRAIT_TYPES = 2, PLACES = 6,
+       MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, TRAIT_TYPES = 2, WIRED = 2, PLACES = 6,
        ARGUMENTS = 3 }; /* runtime arguments are the numbers from 1 */
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
                                       "right.m0", "right.m1", "right.m2", "a.k5", "a.k6", "a.k7", "a.k8"};
@@ -41,12 +41,15 @@ typedef struct spec {
     source *options[3];
 } spec;
 typedef struct processor { bool is_there, changes_definitions; int key, type, component; } processor;
+/* A decision of a document about a key: that it is an alias of `value`, has the scope, or chooses the option. */
+typedef struct decision { enum { DECIDES_NOTHING, DECIDES_ALIAS, DECIDES_SCOPE, DECIDES_OPTION, DECIDES_AS_DESCRIBED } what; int key, value; } decision;
 typedef struct document {
     bool is_there;
     int order, values[PATHS], entries[ENTRIES]; /* -1 = the document does not set it */
     int first_entry, entry_step; /* the order of its list */
     bool has_list;
     int tuned[TRAITS], levels[TRAITS]; /* keys whose `level` it sets, -1 = none */
+    decision wired[WIRED];
 } document;
 
 typedef struct world {
@@ -72,7 +75,7 @@ typedef struct world {
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
        WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, WITH_ROLLBACKS = 524288,
-       WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, WITH_OWNERS = 1 << 22, FEATURES = 23 };
+       WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, WITH_OWNERS = 1 << 22, WITH_WIRING = 1 << 23, FEATURES = 24 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
@@ -100,6 +103,26 @@ static struct { uint64_t generation; world world; bool is_there; } kept_worlds[K
 
 static bool is_tool(int key) { return key < TOOLS; }
 
+/* ---- decisions of documents ---------------------------------------------------------------------------------- */
+
+static const char *scope_words[] = {[INVIVO_SCOPE_PROTOTYPE] = "prototype", [INVIVO_SCOPE_GRAPH] = "graph", [INVIVO_SCOPE_SINGLETON] = "singleton",
+                                    [INVIVO_SCOPE_LAZY_SINGLETON] = "lazy-singleton", [INVIVO_SCOPE_WEAK_SINGLETON] = "weak-singleton",
+                                    [INVIVO_SCOPE_THREAD] = "thread", [INVIVO_SCOPE_HOST] = "request"};
+/* The decision about a key that is in force: that of the last document. */
+static const decision *decision_of(const world *world, int key) {
+    const decision *found = NULL;
+    for (int i = 0, order = -1; i < DOCUMENTS; i++) {
+        const document *document = &world->documents[i];
+        for (int j = 0; j < WIRED && document->is_there && document->order > order; j++)
+            if (document->wired[j].what && document->wired[j].key == key) found = &document->wired[j], order = document->order;
+    }
+    return found;
+}
+static bool decides(const world *world, int key, int what) {
+    const decision *found = decision_of(world, key);
+    return found && (int)found->what == what;
+}
+
 /* ---- parents -------------------------------------------------------------------------------------------------- */
 
 /* The parent of a definition of `key`; -1 = none. In a mount, a remap applies to parents too. */
@@ -121,6 +144,11 @@ static bool says_scope(const spec *spec) { return spec->kind != ALIAS && spec->k
 static bool says_type(const spec *spec) { return spec->kind != ALIAS && spec->kind != CHOICE && spec->type >= 0; }
 static bool says_parameters(const spec *spec) { return spec->takes_argument; }
 static int scope_of(const world *world, int key) {
+    /* With a decision, the chain is searched from the nearest key that has a scope or one. */
+    for (int at = key; at >= 0 && world->defined[at] && world->defined[at]->kind != ALIAS; at = parent_of(world, at, world->defined[at])) {
+        if (decides(world, at, DECIDES_SCOPE)) return decision_of(world, at)->value;
+        if (says_scope(world->defined[at])) break;
+    }
     const spec *found = inherited(world, key, says_scope);
     return found ? found->scope : INVIVO_SCOPE_GRAPH;
 }
@@ -336,7 +364,8 @@ static void bind(world *world) {
     for (int key = 0; key < KEYS; key++)
         for (int place = 0; place < PLACES; place++) {
             const spec *spec = effective(world, key);
-            const source *source = spec && spec->kind != ALIAS && spec->kind != CHOICE ? source_at(spec, place) : NULL;
+            bool makes = spec && spec->kind != ALIAS && spec->kind != CHOICE && !decides(world, key, DECIDES_ALIAS);
+            const source *source = makes ? source_at(spec, place) : NULL;
             int *bound = &world->bound[key][place];
             if (!source || source->how != BY_TYPE) *bound = -1;
             else if (*bound < 0 || !world->defined[*bound] || source->flags & INVIVO_INJECT_GREEDY) *bound = best_tool(world);

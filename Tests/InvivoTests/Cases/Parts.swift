@@ -104,6 +104,9 @@ struct Parts: Sendable {
         case "waits": return definition.waits()
         case "tracked": return definition.tracked()
         case "restart": return definition.restart()
+        case "spec_key":
+            guard let key = word.items?.first?.text else { return definition }
+            return definition.specKey(key == "none" ? nil : key)
         case "on_change":
             let all: [String: OnChange] = ["follow": .follow, "keep": .keep, "rebuild": .rebuild, "refuse": .refuse]
             let items = word.items ?? []

@@ -126,6 +126,7 @@ INVIVO_STATE_STOPPING = 6
 INVIVO_STATE_STOPPED = 7
 INVIVO_STATE_FAILED = 8
 INVIVO_STATE_DORMANT = 9
+INVIVO_SPEC_KEY_NONE = "none"
 INVIVO_SCOPE_DEFAULT = 0
 INVIVO_SCOPE_PROTOTYPE = 1
 INVIVO_SCOPE_GRAPH = 2
@@ -1007,6 +1008,7 @@ invivo_definition._fields_ = [
     ("on_change", ctypes.c_uint32),
     ("reserved2", ctypes.c_uint32),
     ("on_change_reason", ctypes.c_char_p),
+    ("spec_key", ctypes.c_char_p),
 ]
 invivo_processor._fields_ = [
     ("struct_size", ctypes.c_size_t),

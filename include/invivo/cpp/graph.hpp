@@ -17,6 +17,7 @@ struct wiring_node {
     };
     std::string key, type, scope, alias, file;
     bool abstract = false;
+    bool wired = false; ///< a document has decided about it (`wiring:`), at this location
     int64_t rank = 0;
     uint64_t generation = 0, live = 0, built_ns = 0, line = 0, column = 0;
     std::vector<need> needs;
@@ -134,6 +135,7 @@ inline std::vector<wiring_node> graph_nodes(invivo_runtime runtime) {
         node.rank = fact<int64_t>(facts, "rank"), node.generation = fact<uint64_t>(facts, "generation");
         node.live = fact<uint64_t>(facts, "live"), node.built_ns = fact<uint64_t>(facts, "built_ns");
         node.line = fact<uint64_t>(facts, "line"), node.column = fact<uint64_t>(facts, "column");
+        node.wired = fact<bool>(facts, "wired");
         for (const facts_map &need : fact<std::vector<facts_map>>(facts, "needs"))
             node.needs.push_back({fact<std::string>(need, "key"), fact<std::string>(need, "how"),
                                   fact<std::string>(need, "on_change"), fact<uint64_t>(need, "kept_since")});

@@ -400,6 +400,8 @@ public:
     /// A change of the definition takes effect when its object is next created (INVIVO_DEFINITION_RESTART).
     definition &restart() { return flags(INVIVO_DEFINITION_RESTART); }
     /// How its objects follow changes of what they receive: INVIVO_ON_CHANGE_KEEP, ...; `reason` is for REFUSE.
+    /// Names the key in `traits:` whose traits apply to its objects; INVIVO_SPEC_KEY_NONE: none.
+    definition &spec_key(std::string key) { return spec_key_ = std::move(key), *this; }
     definition &on_change(uint32_t how, std::string reason = {}) { return on_change_ = how, reason_ = std::move(reason), *this; }
     /// The start and stop timeouts of its objects.
     definition &start_timeout(std::chrono::milliseconds time) { return start_timeout_ = detail::milliseconds_of(time), *this; }
@@ -431,6 +433,7 @@ public:
         raw.scope = scope_, raw.flags = flags_, raw.rank = rank_, raw.on_change = on_change_;
         raw.on_change_reason = reason_.empty() ? nullptr : reason_.c_str();
         raw.scope_name = detail::text_or_null(scope_name_);
+        raw.spec_key = detail::text_or_null(spec_key_);
         raw.type_name = detail::text_or_null(type_);
         raw.generic = detail::text_or_null(generic_);
         if (!made_.empty() && made_ != type_) throw detail::wrong_type("'" + key_ + "': the function makes a", made_, type_);
@@ -519,7 +522,7 @@ private:
         to = room.invocations.back().data(), count = room.invocations.back().size();
     }
 
-    std::string key_, type_, alias_, parent_, maker_method_, scope_name_, each_, generic_;
+    std::string key_, type_, alias_, parent_, maker_method_, scope_name_, each_, generic_, spec_key_;
     const char *file_ = nullptr;
     std::string reason_;
     uint32_t scope_ = INVIVO_SCOPE_DEFAULT, flags_ = 0, on_change_ = INVIVO_ON_CHANGE_DEFAULT, line_ = 0, start_timeout_ = 0, stop_timeout_ = 0;

@@ -237,6 +237,7 @@ if TYPE_CHECKING:
             type: builtins.type[Any] | None = None,
             on_change: OnChange | None = None,
             on_change_reason: str | None = None,
+            spec_key: str | None = None,
         ) -> Callable[[F], F]: ...
         def __call__(self, *_: Any, **__: Any) -> Any: ...
 

@@ -180,6 +180,9 @@ class Options:
     what it has until it is made again for another reason. ``"rebuild"``: it is made again for an attribute, too.
     ``"refuse"``: the change fails (`ChangeRefusedError`), with ``on_change_reason``, unless it defines this one, too.
     None: as the parent's, or ``"follow"``. Objects that a factory resolves are always followed.
+
+    ``spec_key``: the key in ``traits:`` of documents whose traits apply to its objects, instead of its own key. Several
+    definitions may name one key. ``"none"``: no traits apply. None: as the parent's, or its own key.
     """
 
     rank: int = 0
@@ -200,6 +203,7 @@ class Options:
     type: builtins.type[Any] | None = None
     on_change: OnChange | None = None
     on_change_reason: str | None = None
+    spec_key: str | None = None
 
 
 def options(
@@ -222,6 +226,7 @@ def options(
     type: builtins.type[Any] | None = None,
     on_change: OnChange | None = None,
     on_change_reason: str | None = None,
+    spec_key: str | None = None,
 ) -> Options:
     """`Options`, with a single hook where there is only one."""
 
@@ -247,6 +252,7 @@ def options(
         type,
         on_change,
         on_change_reason,
+        spec_key,
     )
 
 

@@ -157,6 +157,8 @@ def _write(
     options.on_change = on_change_value(made.options.on_change)
     if made.options.on_change_reason is not None:
         options.on_change_reason = strings.name_bytes(made.options.on_change_reason, "reason")
+    if made.options.spec_key is not None:
+        options.spec_key = strings.name_bytes(made.options.spec_key, "spec_key")
     options.stop_timeout_ms = _milliseconds(made.options.stop_timeout)
     options.type.bits = plan.type_bits if record is None else record.bits
     if isinstance(made.makes, type) and typing.get_origin(made.generic) is made.makes:

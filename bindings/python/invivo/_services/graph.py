@@ -68,6 +68,8 @@ class WiringNode:
     file: str = ""
     line: int = 0
     column: int = 0
+    wired: bool = False
+    """Whether a document has decided about it (``wiring:``), at this location."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Facts of a newer library that this package does not know."""
 

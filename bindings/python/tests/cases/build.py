@@ -225,6 +225,8 @@ class Said:
             elif word.text == "on_change":
                 self.options["on_change"] = word.inside[0].text
                 self.options["on_change_reason"] = word.inside[1].text if len(word.inside) > 1 else None
+            elif word.text == "spec_key":
+                self.options["spec_key"] = word.inside[0].text
             elif word.text in ("hidden_class", "hidden_interface"):
                 what = word.text.removeprefix("hidden_")
                 self.options["hidden"] = True if "hidden" in self.options else what

@@ -1,0 +1,151 @@
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoSpec
+internal import InvivoWiring
+
+/// The decisions of documents about definitions (`wiring:`). They lie above the base definitions and below overrides.
+extension Planner {
+    /// Plans the existing definitions about which documents decide otherwise than before. Returns them.
+    func planWiring(_ definitions: inout DefinitionPlan, _ staged: Staged) -> Set<UInt32> {
+        guard changesWiring(staged) else { return [] }
+        let next = DocumentsNext(staged, documents).wiring
+        var changed: Set<UInt32> = []
+        let former = before.covers.compactMap { id, covers in covers.wiring == nil ? nil : id }
+        for id in Set(former + next.keys.compactMap { names.id(of: $0) }).sorted() {
+            guard decide(next[names.name(id)], id, &definitions) else { continue }
+            guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
+            definitions.changed[id] = .some(base)
+            changed.insert(id)
+        }
+        return changed
+    }
+
+    /// Sets the decision about a key. Returns whether it differs from the former one.
+    private func decide(_ decision: WiringDecision?, _ id: UInt32, _ definitions: inout DefinitionPlan) -> Bool {
+        var covers = definitions.covers[id] ?? before.covers[id] ?? Covers()
+        let former = covers.wiring
+        guard decision != nil || former != nil else { return false }
+        covers.wiring = decision
+        definitions.covers[id] = covers
+        guard let decision, let former else { return true }
+        return !decision.isSame(as: former)
+    }
+
+    /// Applies decisions to definitions that are new, and checks all decisions that the plan concerns. All definitions are known.
+    func finishWiring(
+        _ definitions: inout DefinitionPlan, _ staged: Staged, _ failures: inout [Failure],
+        _ warnings: inout [Report.Warning]
+    ) throws(Failure) {
+        let isChanged = changesWiring(staged)
+        guard isChanged || documents.contains(where: { !$0.state.wiring.isEmpty }) else { return }
+        let next = DocumentsNext(staged, documents).wiring
+        guard !next.isEmpty else { return }
+        var known: [String]?
+        var steps = LoadSteps()
+        for decision in next.values.sorted(by: { $0.key < $1.key }) {
+            try steps.step()
+            let id = names.id(of: decision.key)
+            let planned = id.flatMap { definitions.changed[$0] }
+            guard isChanged || planned != nil else { continue }
+            if let id, let base = planned ?? before.definitions[id] {
+                if planned != nil { _ = decide(decision, id, &definitions) }
+                guard let failure = check(decision, base, definitions, &known) else { continue }
+                failures.append(failure)
+                // The compiler would find the same error.
+                definitions.covers[id]?.wiring = before.covers[id]?.wiring
+            } else if limits.allowsPendingTargets {
+                warnings.append(
+                    Report.Warning(
+                        .noTarget, "no definition has the key '\(decision.key)' yet; its wiring waits for one",
+                        at: decision.location))
+            } else {
+                failures.append(
+                    decision.failure(
+                        .notFound,
+                        "no definition has the key '\(decision.key)'\(near(decision.key, definitions, &known)) "
+                            + "(pending_targets, or --wait, permits keys that come later)"))
+            }
+        }
+    }
+
+    private func changesWiring(_ staged: Staged) -> Bool {
+        staged.documents.contains { !$0.document.state.wiring.isEmpty || !$0.next.wiring.isEmpty }
+    }
+
+    /// Returns the error of a decision that does not fit its definition. The compiler checks the result.
+    private func check(
+        _ decision: WiringDecision, _ base: Definition, _ definitions: DefinitionPlan, _ known: inout [String]?
+    ) -> Failure? {
+        // Only its type is known: the manifest is checked for other errors.
+        if base.body.isPartial, base.alias == nil { return nil }
+        guard base.body.each == nil, !base.body.isPattern else {
+            return decision.failure(
+                .argument,
+                "'\(base.key)' is the pattern of the definitions for entries: name one of these, as in '\(base.key)[a]'"
+            )
+        }
+        switch decision.kind {
+        case .alias(let target):
+            guard !target.isSameName(as: base.key) else {
+                return decision.failure(.cycle, "'\(base.key)' would be an alias of itself")
+            }
+            guard names.id(of: target).flatMap({ next($0, definitions) }) == nil, !base.body.flags.contains(.waits)
+            else {
+                return nil
+            }
+            return decision.failure(
+                .notFound,
+                "no definition has the key \(decision.shown(quoted(target)))"
+                    + (decision.hasVariables ? "" : near(target, definitions, &known)))
+        case .choose(let value):
+            guard let choice = base.body.choice else {
+                return decision.failure(
+                    .argument, "'\(base.key)' is no choice; 'alias' makes it another name of a definition")
+            }
+            return check(decision, value, choice, base, definitions)
+        case .scope:
+            guard base.alias == nil, base.body.choice == nil, base.body.constant == nil else {
+                let kind = base.alias != nil ? "an alias" : base.body.choice != nil ? "a choice" : "a constant object"
+                return decision.failure(
+                    .argument, "'\(base.key)' is \(kind) and creates no object, so it has no scope")
+            }
+            return nil
+        case .described: return nil
+        }
+    }
+
+    private func check(
+        _ decision: WiringDecision, _ value: Value, _ choice: DefinitionChoice, _ base: Definition,
+        _ definitions: DefinitionPlan
+    ) -> Failure? {
+        guard let option = choice.options.first(where: { $0.when.fits(value) }) else {
+            var failure = noOption(value, choice.options.map(\.when), base, at: decision.location)
+            if decision.hasVariables { failure.message = "no option is for \(decision.shown(""))" }
+            failure.path = decision.path
+            return failure
+        }
+        guard option.use == nil, case .string(let name) = value else { return nil }
+        let isThere = DefinitionChoice.keys(named: name, besides: base.key).contains { key in
+            names.id(of: key).flatMap { next($0, definitions) } != nil
+        }
+        guard !isThere else { return nil }
+        guard !decision.hasVariables else {
+            return decision.failure(.notFound, "no definition has the key \(decision.shown(""))")
+        }
+        var failure = noDefinition(name, keys(definitions), base, at: decision.location)
+        failure.path = decision.path
+        return failure
+    }
+
+    private func near(_ key: String, _ definitions: DefinitionPlan, _ known: inout [String]?) -> String {
+        let keys = known ?? keys(definitions)
+        known = keys
+        return suggestion(for: key, among: keys)
+    }
+
+    /// The keys of all definitions after the plan.
+    private func keys(_ definitions: DefinitionPlan) -> [String] {
+        let staying = before.definitions.values.filter { definitions.changed[$0.id] == nil }
+        return Set(staying.map(\.key) + definitions.changed.values.compactMap { $0?.key }).sorted()
+    }
+}

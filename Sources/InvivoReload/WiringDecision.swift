@@ -1,0 +1,120 @@
+internal import InvivoBase
+internal import InvivoGraph
+internal import InvivoSpec
+internal import InvivoTraits
+
+/// The decision of a document about the definition of a key, from an entry under `wiring:`. Immutable.
+struct WiringDecision: Sendable {
+    enum Kind: Sendable {
+        case alias(String)
+        case choose(Value)
+        case scope(Scope, name: String?)
+        /// The decisions of lower documents do not apply.
+        case described
+    }
+
+    let key: String
+    let kind: Kind
+    let location: Location
+    /// The key path of its entry.
+    let path: String
+    /// The environment variables in its value, for messages.
+    private let variables: String?
+
+    init(_ entry: WiringEntry) throws(Failure) {
+        (key, location, path) = (entry.key, entry.location, entry.path)
+        var node: SpecNode?
+        switch entry.decision {
+        case .alias(let value):
+            kind = .alias(value.text ?? "")
+            node = value
+        case .choose(let value):
+            kind = .choose(try Value(spec: value))
+            node = value
+        case .scope(let scope): kind = .scope(Scope(manifest: scope), name: nil)
+        case .hostScope(let name): kind = .scope(.host, name: name)
+        case .described: kind = .described
+        }
+        variables = node?.variables.map { "the value of \($0.described)" }
+    }
+
+    var hasVariables: Bool { variables != nil }
+
+    /// Its value as an error may show it.
+    func shown(_ text: String) -> String { variables ?? text }
+
+    /// Whether both change a definition in the same way.
+    func isSame(as other: WiringDecision) -> Bool {
+        switch (kind, other.kind) {
+        case (.alias(let a), .alias(let b)): a.isSameName(as: b)
+        case (.choose(let a), .choose(let b)): a.isSame(as: b)
+        case (.scope(let a, let name), .scope(let b, let other)): a == b && name.isSameName(as: other)
+        case (.described, .described): true
+        default: false
+        }
+    }
+
+    func failure(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: path, at: location) }
+}
+
+/// What lies above the base definition of a key: the decision of the documents, then overrides. Immutable.
+struct Covers: Sendable {
+    var wiring: WiringDecision?
+    /// The last one is in force.
+    var overrides: [Override] = []
+
+    var isEmpty: Bool { wiring == nil && overrides.isEmpty }
+
+    /// Returns the target of the alias that the key is with the base definition `base`.
+    func alias(over base: Definition) -> String? { wired(base, { _ in nil }).alias }
+
+    /// Returns the definitions that a base definition has below the one in force. Each comes into force when those above it end, so
+    /// it must be sound. A choice differs from its base definition only in what selects.
+    func covered(_ base: Definition) -> [Definition] {
+        let decided = base.wired(by: wiring)
+        guard !overrides.isEmpty else {
+            if case .choose = wiring?.kind { return [] }
+            return [base]
+        }
+        return wiring == nil ? [base] : [base, decided]
+    }
+
+    /// Returns the definition in force above a base definition. `wired` returns the base definitions of other keys, as documents
+    /// have decided about them.
+    func wired(_ base: Definition, _ wired: (String) -> Definition?) -> Definition {
+        let decided = base.wired(by: wiring)
+        // An alias has no scope, type or flags that an override could keep.
+        return overrides.isEmpty ? decided : (decided.alias == nil ? decided : base).covered(by: overrides, wired)
+    }
+}
+
+extension Definition {
+    /// Returns the definition as a document has decided. A decision that does not fit leaves it as it is; the plan refuses it.
+    func wired(by decision: WiringDecision?) -> Definition {
+        guard let decision else { return self }
+        switch decision.kind {
+        case .alias(let target):
+            var alias = Body()
+            alias.alias = target
+            alias.flags = body.flags.intersection([.hiddenClass, .hiddenInterface, .waits])
+            (alias.location, alias.order, alias.assembly) = (decision.location, body.order, body.assembly)
+            (alias.owner, alias.entry, alias.isPattern) = (body.owner, body.entry, body.isPattern)
+            alias.rank = body.rank
+            return Definition(id: id, key: key, alias)
+        case .choose(let value):
+            guard let choice = body.choice else { return self }
+            return with { body in
+                body.choice = DefinitionChoice(
+                    chooser: .value(value), options: choice.options)
+                body.location = decision.location
+            }
+        case .scope(let scope, let name):
+            guard body.alias == nil, body.choice == nil else { return self }
+            return with { body in
+                (body.scope, body.scopeName) = (scope, name)
+                body.location = decision.location
+            }
+        case .described: return self
+        }
+    }
+}

@@ -1,0 +1,211 @@
+/* Decisions of documents about definitions (`wiring:`): reports, drawings, checks, and keys that come later. */
+/* sanitize: yes */
+#include "thing.h"
+
+static invivo_runtime runtime;
+static listener *heard;
+
+static void begin_with(uint32_t flags) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.flags = flags, options.log_level = INVIVO_LOG_SILENT;
+    things = 0, runtime = thing_runtime_with(&options);
+    heard = malloc(sizeof *heard);
+    listener_open(heard, runtime);
+}
+static void begin(void) { begin_with(0); }
+static void end(void) {
+    OK(invivo_runtime_close(runtime, E));
+    CHECK_EQUAL(things, 0);
+    listener_end(heard), free(heard);
+    unlink("w.yaml"), unlink("app.yaml");
+}
+static invivo_status say(const char *name, const char *text, invivo_error **error) {
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, name, text, text ? strlen(text) : 0, E));
+    return invivo_changes_commit(changes, error);
+}
+static void define(const char *key, int64_t number) {
+    const invivo_injection injection = {.name = "number", .how = INVIVO_INJECT_VALUE, .value = invivo_int64(number)};
+    const invivo_definition definition = {.struct_size = sizeof definition, .key = key, .type_name = "Thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                                          .properties = &injection, .property_count = 1};
+    OK(invivo_define(runtime, &definition, NULL, E));
+}
+static int64_t number_of(const char *key) {
+    invivo_object object = {0};
+    void *instance = NULL;
+    if (!OK(invivo_resolve_name(runtime, key, &object, E))) return -1;
+    OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
+    int64_t number = ((thing *)instance)->number;
+    OK(invivo_object_release(object));
+    return number;
+}
+
+/* ---- reports and drawings ------------------------------------------------------------------------------ */
+
+/* The last report. */
+static char said[512];
+static void note(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    size_t length = 0;
+    said[0] = 0;
+    length += (size_t)snprintf(said, sizeof said, "%s;", invivo_report_cause(report));
+    for (size_t i = 0; i < invivo_report_count(report); i++)
+        length += (size_t)snprintf(said + length, sizeof said - length, " %s at %s from %u '%s';", invivo_report_key(report, i),
+                                   invivo_report_location(report, i), invivo_report_origin(report, i), invivo_report_layer(report, i));
+}
+
+static const char *last_report(void) {
+    OK(invivo_runtime_reports(runtime, note, NULL, E));
+    return said;
+}
+static void a_report_has_the_cause_and_the_location(void) {
+    begin();
+    define("a.one", 1), define("a.two", 2);
+    CHECK_EQUAL(number_of("a.one"), 1);
+    OK(say("w.yaml", "wiring:\n  a.one: { alias: a.two }\n", E));
+    CHECK_TEXT(last_report(), "w.yaml; a.one at w.yaml:2:19 from 2 'w.yaml';");
+    CHECK_EQUAL(number_of("a.one"), 2);
+    OK(say("w.yaml", NULL, E));
+    CHECK_TEXT(last_report(), "w.yaml; a.one at  from 3 '';");
+    CHECK_EQUAL(number_of("a.one"), 1);
+    end();
+}
+
+static const char *drawn(void) {
+    static char text[4096];
+    invivo_value drawing;
+    OK(invivo_graph_describe(runtime, INVIVO_GRAPH_JSON, &drawing, E));
+    snprintf(text, sizeof text, "%s", drawing.as.string.data);
+    invivo_value_clear(&drawing);
+    return text;
+}
+static void the_graph_shows_the_decision(void) {
+    begin();
+    define("a.one", 1), define("a.two", 2), define("a.three", 3);
+    CHECK(!strstr(drawn(), "wired"));
+    OK(say("w.yaml", "wiring:\n  a.one: { alias: a.two }\n  a.three: { scope: prototype }\n", E));
+    CHECK(strstr(drawn(), "\"alias\": \"a.two\""));
+    CHECK(strstr(drawn(), "\"file\": \"w.yaml\", \"line\": 2, \"column\": 19, \"wired\": true"));
+    CHECK(strstr(drawn(), "\"file\": \"w.yaml\", \"line\": 3, \"column\": 21, \"wired\": true"));
+    /* The entry moves to another line. Nothing is created again. */
+    OK(say("w.yaml", "wiring:\n\n  a.one: { alias: a.two }\n  a.three: { scope: prototype }\n", E));
+    CHECK(strstr(drawn(), "\"line\": 3, \"column\": 19, \"wired\": true"));
+    OK(say("w.yaml", "{}", E));
+    CHECK(!strstr(drawn(), "wired"));
+    end();
+}
+
+/* ---- keys that come later ------------------------------------------------------------------------------ */
+
+static void a_decision_waits_for_its_key_when_allowed(void) {
+    begin_with(INVIVO_RUNTIME_PENDING_TARGETS);
+    define("a.two", 2);
+    OK(say("w.yaml", "wiring:\n  a.late: { alias: a.two }\n", E));
+    CHECK_TEXT(listener_last(heard)->warnings,
+               "w.yaml:2:20: no definition has the key 'a.late' yet; its wiring waits for one\n");
+    define("a.late", 1);
+    CHECK_EQUAL(number_of("a.late"), 2);
+    /* The key goes, and comes again. */
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.late", E));
+    OK(invivo_changes_commit(changes, E));
+    define("a.late", 3);
+    CHECK_EQUAL(number_of("a.late"), 2);
+    OK(say("w.yaml", NULL, E));
+    CHECK_EQUAL(number_of("a.late"), 3);
+    end();
+}
+
+/* One set may define a key and decide about it. */
+static void a_set_defines_and_decides(void) {
+    begin();
+    invivo_changes changes;
+    const char *text = "wiring: { a.one: { alias: a.two } }";
+    const invivo_definition one = {.struct_size = sizeof one, .key = "a.one", .type_name = "Thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    const invivo_definition two = {.struct_size = sizeof two, .key = "a.two", .type_name = "Thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "w.yaml", text, strlen(text), E));
+    OK(invivo_changes_define(changes, &one, NULL, E));
+    OK(invivo_changes_define(changes, &two, NULL, E));
+    OK(invivo_changes_check(changes, E));
+    OK(invivo_changes_commit(changes, E));
+    CHECK(strstr(drawn(), "\"alias\": \"a.two\""));
+    end();
+}
+
+/* The traits of a key that a document has made an alias wait, and apply again. */
+static void traits_of_an_alias_wait(void) {
+    thing_concurrency = INVIVO_CONFINED;
+    begin();
+    thing_concurrency = INVIVO_SHARED;
+    define("a.one", 1), define("a.two", 2);
+    OK(say("t.yaml", "traits: { a.one: [{ Set: { number: 5 } }] }", E));
+    CHECK_EQUAL(number_of("a.one"), 5);
+    OK(say("w.yaml", "wiring: { a.one: { alias: a.two } }", E));
+    CHECK_EQUAL(number_of("a.one"), 2);
+    OK(say("w.yaml", NULL, E));
+    CHECK_EQUAL(number_of("a.one"), 5);
+    end();
+}
+
+/* ---- files and manifests ------------------------------------------------------------------------------- */
+
+static void an_edit_of_a_file_decides(void) {
+    begin();
+    define("a.one", 1), define("a.two", 2);
+    write_text("w.yaml", "wiring: {}\n");
+    OK(invivo_watch(runtime, "w.yaml", E));
+    size_t count = listener_count(heard);
+    write_text("w.yaml.next", "wiring: { a.one: { alias: a.two } }\n");
+    CHECK(rename("w.yaml.next", "w.yaml") == 0);
+    listener_wait(heard, count + 1);
+    CHECK_TEXT(listener_last(heard)->cause, "w.yaml");
+    CHECK_EQUAL(number_of("a.one"), 2);
+    write_text("w.yaml.next", "wiring: { a.one: { alias: a.too } }\n");
+    CHECK(rename("w.yaml.next", "w.yaml") == 0);
+    listener_wait(heard, count + 2);
+    CHECK(strstr(listener_last(heard)->error, "w.yaml:1:27: wiring.a.one: no definition has the key 'a.too', did you mean 'a.two'?"));
+    CHECK_EQUAL(number_of("a.one"), 2);
+    end();
+}
+
+static invivo_status load(void *user_data, invivo_runtime loading, const char *name, const char *path, invivo_error **error) {
+    (void)user_data, (void)name, (void)path, (void)error;
+    thing_register(loading, "Thing");
+    return INVIVO_OK;
+}
+static void a_check_of_a_manifest_includes_decisions(void) {
+    invivo_app_options options = {.struct_size = sizeof options, .manifest = "app.yaml", .load_module = load};
+    invivo_value drawing;
+    write_text("things.py", "");
+    write_text("app.yaml", "modules: { things: things.py }\n"
+                           "components:\n"
+                           "  a.one: { type: Thing }\n"
+                           "  a.two: { type: Thing }\n"
+                           "specs: [w.yaml]\n");
+    write_text("w.yaml", "wiring: { a.oen: { alias: a.two } }\n");
+    expects_error(invivo_app_check(&options, 0, NULL, E), INVIVO_E_NOT_FOUND,
+                  "w.yaml:1:27: wiring.a.oen: no definition has the key 'a.oen', did you mean 'a.one'?" LATER);
+    write_text("w.yaml", "wiring: { a.one: { alias: a.two } }\n");
+    if (OK(invivo_app_check(&options, INVIVO_GRAPH_JSON, &drawing, E))) {
+        CHECK(strstr(drawing.as.string.data, "\"file\": \"w.yaml\", \"line\": 1, \"column\": 27, \"wired\": true"));
+        invivo_value_clear(&drawing);
+    }
+    unlink("app.yaml"), unlink("w.yaml"), unlink("things.py");
+}
+
+int main(void) {
+    check_begin();
+    check_directory();
+    RUN_TEST(a_report_has_the_cause_and_the_location);
+    RUN_TEST(the_graph_shows_the_decision);
+    RUN_TEST(a_decision_waits_for_its_key_when_allowed);
+    RUN_TEST(a_set_defines_and_decides);
+    RUN_TEST(traits_of_an_alias_wait);
+    RUN_TEST(an_edit_of_a_file_decides);
+    RUN_TEST(a_check_of_a_manifest_includes_decisions);
+    return check_end();
+}
