@@ -41,7 +41,8 @@ static void set_one(int number) {
     must(invivo_changes_configure(changes, "many.level", &value, &error));
     must(invivo_changes_commit(changes, &error));
 }
-static void small_commits(long count) {
+/* Returns the time of a commit of one trait. */
+static double small_commits(long count) {
     invivo_type shared, tuned;
     invivo_changes changes;
     int number = 0;
@@ -65,11 +66,98 @@ static void small_commits(long count) {
     must(invivo_changes_commit(changes, &error));
     MEASURE(value, rounds, count, define_one(shared, ++number));
     row("commit.define", value, "ns", "none", 0, "recorded", true);
+    double trait;
     MEASURE(value, rounds, count, tune_one(++number));
+    trait = value;
     row("commit.trait", value, "ns", "none", 0, "recorded", true);
     MEASURE(value, rounds, count, set_one(++number));
     row("commit.setting", value, "ns", "none", 0, "recorded", true);
     must(invivo_runtime_close(runtime, &error));
+    return trait;
+}
+
+/* ---- traits that run code, and properties that move -------------------------------------------------------- */
+
+static invivo_status apply_nothing(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                                   invivo_reversal *reversal, void *user_data, invivo_error **e) {
+    (void)target, (void)fields, (void)values, (void)count, (void)reversal, (void)user_data, (void)e;
+    ((part *)instance)->gain++;
+    return INVIVO_OK;
+}
+/* Attaching and detaching an object under so many traits, in nanoseconds. */
+static double attach(invivo_type type, int traits, long count) {
+    static part own;
+    char text[4096] = "traits:\n  bench.part:";
+    invivo_changes changes;
+    invivo_object object;
+    double value;
+    for (int i = 0; i < traits; i++) strcat(text, "\n    - bench.Code: {}");
+    if (!traits) strcat(text, " []");
+    must(invivo_changes_open(runtime, &changes, &error));
+    must(invivo_changes_document(changes, "code.yaml", text, strlen(text), &error));
+    must(invivo_changes_commit(changes, &error));
+    must(invivo_object_wrap(runtime, type, &own, &object, &error));
+    MEASURE(value, rounds, count, {
+        invivo_target target;
+        must(invivo_target_attach(object, "bench.part", &target, &error));
+        must(invivo_target_detach(target, &error));
+    });
+    must(invivo_object_release(object));
+    return value;
+}
+static void code_traits(long count) {
+    static const char *const targets[] = {"Part"};
+    enum { TRAITS = 64 };
+    invivo_type type;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Part", .size = sizeof(part), .alignment = 8,
+                                   .properties = part_properties, .property_count = 2};
+    invivo_trait code = {.struct_size = sizeof code, .name = "bench.Code", .targets = targets, .target_count = 1, .apply = apply_nothing};
+    must(invivo_runtime_open(&runtime, NULL, &error));
+    must(invivo_type_register(runtime, &options, &type, &error));
+    must(invivo_target_declare(runtime, "bench.part", type, &error));
+    must(invivo_trait_add(runtime, &code, &error));
+    double none = attach(type, 0, count), all = attach(type, TRAITS, count);
+    double each = (all - none) / TRAITS;
+    row("trait.code.apply", each, "ns", "none", 0, "<= 1000 ns, planned, applied and reversed", each <= 1000);
+    must(invivo_runtime_close(runtime, &error));
+}
+
+typedef struct { double level; } moving;
+static const invivo_property moving_properties[] = {INVIVO_BLOCK_FIELD(moving, level)};
+/* One step of so many properties, each in a block of its own, in nanoseconds. */
+static double step_all(int blocks, long count) {
+    invivo_type type;
+    invivo_changes changes;
+    char *text = malloc(80 * (size_t)blocks + 16), *end = text + sprintf(text, "traits:\n");
+    double value;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Moving", .block_size = sizeof(moving),
+                                   .concurrency = INVIVO_SHARED, .properties = moving_properties, .property_count = 1};
+    invivo_runtime_options manual;
+    invivo_runtime_options_init(&manual);
+    manual.ramp_tick_ms = INVIVO_RAMP_TICK_MANUAL;
+    must(invivo_runtime_open(&runtime, &manual, &error));
+    must(invivo_type_register(runtime, &options, &type, &error));
+    must(invivo_changes_open(runtime, &changes, &error));
+    for (int i = 0; i < blocks; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "many.b%d", i);
+        invivo_definition one = {.struct_size = sizeof one, .key = name, .type = type, .scope = INVIVO_SCOPE_SINGLETON};
+        must(invivo_changes_define(changes, &one, NULL, &error));
+    }
+    must(invivo_changes_commit(changes, &error));
+    for (int i = 0; i < blocks; i++) end += sprintf(end, "  many.b%d: [{ Ramp: { to: { level: 1e9 }, over: 1000 s } }]\n", i);
+    must(invivo_changes_open(runtime, &changes, &error));
+    must(invivo_changes_document(changes, "ramps.yaml", text, strlen(text), &error));
+    must(invivo_changes_commit(changes, &error));
+    MEASURE(value, rounds, count, must(invivo_runtime_advance(runtime, 1000, &error)));
+    must(invivo_runtime_close(runtime, &error));
+    free(text);
+    return value;
+}
+static void ramps(long count, double commit) {
+    double one = step_all(1, count), all = step_all(1000, count / 10);
+    row("ramp.tick", all / 1e3, "us", "300 ns a property + one commit", (300 * 1000 + commit) / 1e3, "<= 1 times", all <= 300 * 1000 + commit);
+    row("ramp.tick.1", one, "ns", "none", 0, "recorded: one property in one block", true);
 }
 
 /* ---- setups ---------------------------------------------------------------------------------------------- */
@@ -272,8 +360,10 @@ static void observers(bool quick) {
 int main(int argc, char **argv) {
     bool quick = argc > 1 && !strcmp(argv[1], "--quick");
     if (quick) rounds = 3;
-    small_commits(quick ? 1000 : 10000);
+    double commit = small_commits(quick ? 1000 : 10000);
     if (COUNTING) return 0; /* the rest is measured in time only */
+    code_traits(quick ? 200 : 2000);
+    ramps(quick ? 1000 : 5000, commit);
     setups(quick);
     observers(quick);
     changed_options();
