@@ -28,6 +28,9 @@ struct KeysCommand: ParsableCommand {
         name: .shortAndLong, help: ArgumentHelp("The file to write; standard output without it.", valueName: "FILE"))
     var output: String?
 
+    @Flag(help: "Write nothing: end with status 1 if the file of --output is missing or out of date.")
+    var check = false
+
     @Flag(help: "Read no spec files: they may be missing or wrong.")
     var wait = false
 
@@ -39,6 +42,7 @@ struct KeysCommand: ParsableCommand {
     var environmentPrefix: String?
 
     func validate() throws {
+        guard !check || output != nil else { throw ValidationError("--check needs --output: the file to compare") }
         guard language != nil || chosen != nil else {
             throw ValidationError(
                 "'\(output ?? "")' does not say which language: name it .h, .c, .hpp, .swift, .py or .pyi, or add --language"
@@ -53,11 +57,15 @@ struct KeysCommand: ParsableCommand {
             var options = Runtime.Options.application
             options.allowsForeignFiles = foreignFiles
             options.environmentPrefix = environmentPrefix
-            try messages.write(try Application.check(manifest, options, waiting: wait, as: format), to: output)
+            let text = try Application.check(manifest, options, waiting: wait, as: format)
+            guard let output, check else { return try messages.write(text, to: output) }
+            guard !messages.has(text, in: output) else { return }
+            messages.problem("invivo: \(output) is out of date: write it with 'invivo keys \(manifest) --output \(output)'")
         } catch {
             messages.findings(error)
             throw ExitCode(2)
         }
+        throw ExitCode(1)
     }
 
     private var chosen: Language? {
@@ -80,7 +88,7 @@ struct KeysCommand: ParsableCommand {
 
     private var arguments: [String] {
         ["keys", manifest, "--language", (chosen ?? .c).rawValue] + (output.map { ["--output", $0] } ?? [])
-            + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
+            + (check ? ["--check"] : []) + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
             + environmentArguments(environmentPrefix)
     }
 }
@@ -92,15 +100,18 @@ func fileEnding(_ path: String) -> String {
 }
 
 extension Output {
+    /// Whether a file has exactly this content.
+    func has(_ text: String, in path: String) -> Bool {
+        guard let file = fopen(path, "r") else { return false }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: text.utf8.count + 1)
+        return bytes.prefix(fread(&bytes, 1, bytes.count, file)).elementsEqual(text.utf8)
+    }
+
     /// Writes a file unless it has this content already, so that watchers and builds are not triggered.
     func write(_ text: String, to path: String?) throws(InvivoError) {
         guard let path else { return print(text, terminator: "") }
-        if let old = fopen(path, "r") {
-            var bytes = [UInt8](repeating: 0, count: text.utf8.count + 1)
-            let count = fread(&bytes, 1, bytes.count, old)
-            fclose(old)
-            if bytes.prefix(count).elementsEqual(text.utf8) { return }
-        }
+        guard !has(text, in: path) else { return }
         guard let file = fopen(path, "w") else { throw .system("\(path) cannot be written") }
         let isWhole = fputs(text, file) >= 0
         guard fclose(file) == 0, isWhole else { throw .system("\(path) cannot be written") }

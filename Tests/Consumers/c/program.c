@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef HAS_KEYS
+#include "app_keys.h"
+#endif
 
 typedef struct {
     double gain;

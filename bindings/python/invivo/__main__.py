@@ -58,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     keys.add_argument("manifest", metavar="APP.yaml")
     keys.add_argument("--language", choices=list(KEYS_LANGUAGES), help="by default what the file's name says, or c")
     keys.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
+    keys.add_argument(
+        "--check", action="store_true", help="write nothing; status 1 if the file of --output is out of date"
+    )
     keys.add_argument("--wait", action="store_true", help=unread)
     keys.add_argument("--foreign-files", action="store_true", help=foreign)
     for command in (run, check, graph, keys):
@@ -68,10 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     options = parser.parse_args(arguments)
     if options.command == "keys":
+        if options.check and options.output is None:
+            keys.error("--check needs --output: the file to compare")
         return write_keys(
             options.manifest,
             options.language,
             options.output,
+            check=options.check,
             wait=options.wait,
             foreign_files=options.foreign_files,
             environment_prefix=options.environment_prefix,
@@ -255,6 +261,7 @@ def write_keys(
     language: KeysLanguage | None,
     output: str | None,
     *,
+    check: bool = False,
     wait: bool = False,
     foreign_files: bool = False,
     environment_prefix: str | None = None,
@@ -276,6 +283,9 @@ def write_keys(
         if output is None:
             sys.stdout.write(text)
         elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:
+            if check:
+                _tell(f"{output} is out of date: write it with 'invivo keys {manifest} --output {output}'")
+                return 1
             Path(output).write_text(text, encoding="utf-8")
     except Exception as problem:
         _tell_findings(problem)

@@ -107,6 +107,22 @@ def test_what_is_written_resolves_and_mypy_checks_it(manifest: Path) -> None:
         ), bad.stdout
 
 
+def test_a_file_that_is_out_of_date_is_found(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keys = manifest.parent / "keys.py"
+    check = ["keys", str(manifest), "--check", "-o", str(keys)]
+    assert main(check) == 1
+    assert f"{keys} is out of date: write it with 'invivo keys {manifest} --output {keys}'" in capsys.readouterr().err
+    assert not keys.exists()
+    assert main(["keys", str(manifest), "-o", str(keys)]) == 0
+    assert main(check) == 0
+    keys.write_text(keys.read_text() + "# more\n")
+    assert main(check) == 1
+    assert keys.read_text().endswith("# more\n")
+    with pytest.raises(SystemExit):
+        main(["keys", str(manifest), "--check"])
+    assert "--check needs --output" in capsys.readouterr().err
+
+
 def test_a_c_header_is_written_for_what_python_makes(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["keys", str(manifest)]) == 0
     header = capsys.readouterr().out
