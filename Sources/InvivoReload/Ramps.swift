@@ -245,6 +245,8 @@ final class Ramps: Sendable {
         let object = lease.bits
         guard let record = ObjectTable.record(object), let id = state.locked({ $0.objects[object]?.id }) else { return }
         let key = container.keyName(id)
+        let isFinalized =
+            ObjectType.of(record).description.functions.finalize != nil && !Tuning.runs(of: record).isEmpty
         do throws(Failure) {
             let (outcomes, isMoving) = try container.apart { () -> Result<([Tuning.Outcome], Bool), Failure> in
                 do throws(Failure) { return .success(try Tuning.step(record, key: key, at: now)) } catch {
@@ -255,12 +257,22 @@ final class Ramps: Sendable {
             for outcome in outcomes where outcome.isWorthLogging(isMoving: isMoving) {
                 container.log(.warning, "\(key).\(outcome.text)")
             }
+            if isFinalized { finalize(record, key) }
         } catch {
             state.locked { $0.objects[object] = nil }
             restores.add([id])
             container.log(
                 .error, "\(error.text); the property stays where it is, and the next reload sets it again")
         }
+    }
+}
+
+extension Ramps {
+    /// The object has other values of documents, as after a commit.
+    private func finalize(_ record: Record, _ key: String) {
+        do throws(Failure) {
+            try container.lifecycle.finalize(record, timeout: container.options.current.commitTimeout)
+        } catch { container.log(.warning, "\(key): \(error.text)") }
     }
 }
 

@@ -393,7 +393,12 @@ static void targets_have_the_end_value_at_once(void) {
 
 /* An object with a setter. */
 static double dial = 1;
-static int dial_sets, dial_fails;
+static int dial_sets, dial_fails, finalized;
+static invivo_status finalize_dial(void *instance, void *user_data, invivo_error **error) {
+    (void)instance, (void)user_data, (void)error;
+    finalized++;
+    return INVIVO_OK;
+}
 static invivo_status get_dial(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     (void)instance, (void)user_data, (void)error;
     *out = invivo_double(dial);
@@ -412,7 +417,8 @@ static invivo_status set_dial(void *instance, void *user_data, const invivo_valu
 static void register_dial(void) {
     static invivo_property properties[] = {{.struct_size = sizeof(invivo_property), .name = "angle", .kind = INVIVO_KIND_DOUBLE}};
     properties[0].get = get_dial, properties[0].set = set_dial;
-    invivo_type_options options = {.struct_size = sizeof options, .name = "Dial", .size = 8, .properties = properties, .property_count = 1};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Dial", .size = 8, .properties = properties, .property_count = 1,
+                                   .finalize = finalize_dial};
     invivo_type type;
     dial = 1, dial_sets = dial_fails = 0;
     OK(invivo_type_register(runtime, &options, &type, E));
@@ -441,11 +447,12 @@ static void a_setter_that_fails_ends_the_movement(void) {
     invivo_definition own = {.struct_size = sizeof own, .key = "synth.dial", .type_name = "Dial", .scope = INVIVO_SCOPE_SINGLETON};
     OK(invivo_define(runtime, &own, NULL, E));
     OK(tell("a", "traits: { synth.dial: [{ Ramp: { to: { angle: 5 }, over: 40 ms } }] }"));
+    finalized = 0;
     advance(10);
-    CHECK(dial == 2);
+    CHECK(dial == 2 && finalized == 1);
     dial_fails = 1;
     advance(10);
-    CHECK(dial == 2 && status("moving") == 0);
+    CHECK(dial == 2 && status("moving") == 0 && finalized == 1);
     dial_fails = 0;
     advance(10);
     CHECK(dial == 2);

@@ -236,6 +236,7 @@ static int print_trait(char *text, int level) {
     case 7: return sprintf(text, "t.Layers: { by: 3 }");
     case 8: return sprintf(text, "t.Layers: {} }, { t.Code: {} }, { Scale: { level: 2 }");
     case 9: return sprintf(text, "t.Code: {} }, { t.Layers: {} }, { t.Code: {}");
+    case 10: return sprintf(text, "Ramp: { to: { level: 1200 }, over: 1 s }");
     default: return sprintf(text, "Set: { level: %d }", 700 + level);
     }
 }

@@ -252,7 +252,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
             document->is_there = true;
             for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
             for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
-            for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(next->versions[0] && next->versions[1] ? 10 : 7);
+            for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(next->versions[0] && next->versions[1] ? 11 : 7);
             for (int i = 0; i < WIRED; i++) document->wired[i] = random_decision(next, i ? document->wired[0].key : -1);
             document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
         }
@@ -317,6 +317,11 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         }
     }
 }
+/* Properties with Ramp move. */
+static void advance(int milliseconds) {
+    trace("advance %d ms\n", milliseconds);
+    MUST(invivo_runtime_advance(live.runtime, (uint64_t)milliseconds * 1000000, E));
+}
 static void change(int edits) {
     world next = now;
     bool used[ALL_USED] = {false};
@@ -328,6 +333,7 @@ static void change(int edits) {
     bool is_armed = arm();
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, is_armed);
+    if (with(WITH_TRAITS) && chance(30)) advance(below(600));
 }
 static void first_definitions(void) {
     world next = now;
@@ -450,6 +456,7 @@ static void compare(void) {
     comparison both = {.live = &live};
     invivo_error *error = NULL;
     trace("compare\n");
+    if (with(WITH_TRAITS)) advance(10000);
     if (failure || !open_twin(&both.fresh)) return;
     uint64_t former_place = place_of_host;
     /* Eager objects of a host scope are created in a scope instance, as in the live runtime. */
@@ -488,6 +495,7 @@ static text pinned_text;
 static bool is_same_in_a_pin(int key) {
     const spec *spec = pinned.world.defined[key], *top = top_of(&pinned.world, key);
     if (!spec || spec->kind == ALIAS || spec->kind == CHOICE || (top && (top->kind == ALIAS || top->kind == CHOICE))) return false;
+    if (decides(&pinned.world, key, DECIDES_ALIAS)) return false;
     if (spec->flags & INVIVO_DEFINITION_EXCLUSIVE || takes_argument(&pinned.world, key)) return false;
     if (top && (top->takes_argument || takes_argument(&pinned.world, top->parent))) return false;
     int scope = scope_of(&pinned.world, key);

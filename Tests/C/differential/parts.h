@@ -294,7 +294,8 @@ static bool open_twin(twin *twin) {
                                        .result = INVIVO_KIND_ANY, .call = call_make, .user_data = &twin->self};
     twin->methods[2] = (invivo_method){.struct_size = sizeof(invivo_method), .name = "wrap", .parameters = object, .parameter_count = 1,
                                        .result = INVIVO_KIND_ANY, .call = call_wrap};
-    invivo_runtime_options options = {.struct_size = sizeof options, .flags = INVIVO_RUNTIME_PENDING_TARGETS, .log_level = INVIVO_LOG_SILENT};
+    invivo_runtime_options options = {.struct_size = sizeof options, .flags = INVIVO_RUNTIME_PENDING_TARGETS, .log_level = INVIVO_LOG_SILENT,
+                                      .ramp_tick_ms = INVIVO_RAMP_TICK_MANUAL};
     if (!MUST(invivo_runtime_open(&twin->runtime, &options, E))) return false;
     MUST(invivo_scope_register(twin->runtime, &scope, E));
     for (int i = 0; i < TYPES; i++) {
