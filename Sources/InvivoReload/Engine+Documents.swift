@@ -16,14 +16,24 @@ extension Engine {
 
     /// A file for a change set to open. It is read by the commit, and followed from then on.
     ///
-    /// - Parameter isTrusted: whether it may read files by `include:` and `file:`.
-    public func newDocument(_ path: FilePath, name: String, waits: Bool, isTrusted: Bool = true) -> NewDocument {
-        NewDocument(Document(name: name, path: path, container, isTrusted: isTrusted), .file(.asked), waits: waits)
+    /// - Parameters:
+    ///   - isTrusted: whether it may read files by `include:` and `file:`, and change definitions by `wiring:`.
+    ///   - keepsGoing: whether traits with errors are skipped.
+    public func newDocument(
+        _ path: FilePath, name: String, waits: Bool, isTrusted: Bool = true, keepsGoing: Bool = false
+    ) -> NewDocument {
+        let document = Document(name: name, path: path, container, isTrusted: isTrusted)
+        document.keepsGoing = keepsGoing
+        return NewDocument(document, .file(.asked), waits: waits)
     }
 
     /// A document in memory for a change set to open.
-    public func newDocument(_ content: ChangeSet.Content, name: String) -> NewDocument {
-        NewDocument(Document(name: name, path: nil, container), content, waits: false)
+    public func newDocument(
+        _ content: ChangeSet.Content, name: String, keepsGoing: Bool = false
+    ) -> NewDocument {
+        let document = Document(name: name, path: nil, container)
+        document.keepsGoing = keepsGoing
+        return NewDocument(document, content, waits: false)
     }
 
     public func update(_ document: Document, text: [UInt8]) throws(Failure) {

@@ -17,12 +17,19 @@ struct TraitFlattener {
     /// The keys that the documents name, for suggestions.
     let keys: () -> [String]
     let config: ConfigTree
+    /// The copy of the environment of the generation. Its variable `profiles` activates profiles.
+    let environment: Environment
+    /// Returns whether a trait with an error is skipped.
+    var skips: (TraitSpec, Failure) -> Bool = { _, _ in false }
 
     /// A list without Inherit and When, and the names that it refers to.
     struct Flat {
         var traits: [FlatTrait] = []
         var uses: Set<TraitUses.Use> = []
     }
+
+    /// The variable with the names of active profiles, separated by commas.
+    static let profiles = "INVIVO_PROFILES"
 
     /// More traits of one key are a mistake, such as keys that inherit twice from each other in a row.
     private static let most = 10_000
@@ -70,7 +77,7 @@ struct TraitFlattener {
                 }
             } catch {
                 guard error.code != .timeout, error.code != .closed, error.code != .tooLarge else { throw error }
-                failures += error.all
+                failures += error.all.filter { !skips(spec, $0) }
             }
         }
     }
@@ -87,9 +94,10 @@ struct TraitFlattener {
                 "'traits' is missing; expected the keys to inherit from, as in 'Inherit: { traits: [base] }'")
         }
         let items = given.value.items ?? [given.value]
+        func fail(_ failure: Failure) { if !skips(spec, failure) { failures.append(failure) } }
         for item in items {
             guard let name = item.text, !name.isEmpty else {
-                failures.append(
+                fail(
                     Failure(
                         .spec, "expected the key whose traits are inherited, found \(item.described)",
                         path: spec.path(of: ["traits"]), at: item.location))
@@ -97,7 +105,7 @@ struct TraitFlattener {
             }
             flat.uses.insert(.inherits(Name(name)))
             if let start = path.firstIndex(where: { $0.isSameName(as: name) }) {
-                failures.append(
+                fail(
                     Failure(
                         .cycle,
                         "the traits inherit from each other: "
@@ -106,7 +114,7 @@ struct TraitFlattener {
                 continue
             }
             guard let inherited = try traits(name) else {
-                failures.append(
+                fail(
                     Failure(
                         .spec, "no document has traits for '\(name)'\(suggestion(for: name, among: keys().sorted()))",
                         path: spec.path(of: ["traits"]), at: item.location))
@@ -156,9 +164,26 @@ struct TraitFlattener {
                 throw spec.failure("a profile is active or not: 'is' belongs to 'config'", at: other, "is")
             }
             uses.insert(.configuration(Name(TraitSpec.profiles)))
-            return config.hasProfile(name)
+            guard !config.hasProfile(name) else { return true }
+            return try isActiveByEnvironment(name, spec)
         default:
             throw spec.failure("expected either 'config', a configuration path, or 'profile', the name of a profile")
+        }
+    }
+}
+
+extension TraitFlattener {
+    /// Whether the environment activates a profile.
+    fileprivate func isActiveByEnvironment(_ name: String, _ spec: TraitSpec) throws(Failure) -> Bool {
+        guard let bytes = environment[Self.profiles] else { return false }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(
+                .encoding, "the environment variable '\(Self.profiles)' is not UTF-8", path: spec.path(of: ["profile"]),
+                at: spec.typeLocation)
+        }
+        return text.split(separator: ",").contains { part in
+            let start = part.drop { $0 == " " }
+            return start.prefix { $0 != " " } == name[...] && start.drop { $0 != " " }.allSatisfy { $0 == " " }
         }
     }
 }

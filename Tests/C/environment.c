@@ -323,6 +323,38 @@ static void a_mark_keeps_the_copy(void) {
     unsetenv("IV_M__a__two");
 }
 
+/* Without the option environment_prefix, and with it. */
+static void profiles_belong_to_the_generation(void) {
+    for (int round = 0; round < 2; round++) {
+        set("INVIVO_PROFILES", "stage");
+        begin(round ? "IV_P__" : NULL);
+        const char *text = "traits: { a.t: [ When: { profile: stage, traits: [Set: { count: 5 }], otherwise: [Set: { count: 6 }] } ] }";
+        OK(document(text, E));
+        CHECK_EQUAL(live()->count, 5);
+        /* The variable is read with the copy only. */
+        set("INVIVO_PROFILES", "studio");
+        OK(document("traits: { a.t: [ When: { profile: stage, traits: [Set: { count: 7 }] } ] }", E));
+        CHECK_EQUAL(live()->count, 7);
+        OK(document(text, E));
+        uint64_t marked = 0;
+        OK(invivo_mark(runtime, "stage", &marked, E));
+        OK(refresh(E));
+        CHECK_EQUAL(live()->count, 6);
+        CHECK_TEXT(report(), "a.t.count 2(a.yaml) a.yaml:1:97");
+        OK(invivo_rollback(runtime, marked, E));
+        CHECK_EQUAL(live()->count, 5);
+        /* A value that is not UTF-8 refuses the refresh where a trait asks for a profile. */
+        set("INVIVO_PROFILES", "\xff");
+        expects_error(refresh(E), INVIVO_E_ENCODING,
+                      "a.yaml:1:18: traits.a.t[0].When.profile: the environment variable 'INVIVO_PROFILES' is not UTF-8");
+        CHECK_EQUAL(live()->count, 5);
+        unsetenv("INVIVO_PROFILES");
+        OK(refresh(E));
+        CHECK_EQUAL(live()->count, 6);
+        end();
+    }
+}
+
 static void a_report_names_the_variable(void) {
     set("IV_A", "1");
     begin("IV_O__");
@@ -349,6 +381,7 @@ int main(void) {
     RUN_TEST(a_refresh_without_changes_is_no_reload);
     RUN_TEST(an_edit_is_read_with_the_copy);
     RUN_TEST(a_mark_keeps_the_copy);
+    RUN_TEST(profiles_belong_to_the_generation);
     RUN_TEST(a_report_names_the_variable);
     return check_end();
 }
