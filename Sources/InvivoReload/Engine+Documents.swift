@@ -129,16 +129,27 @@ extension Engine {
     public func configID(_ path: String, _ kind: ValueKind) throws(Failure) -> UInt32 {
         let path = try ConfigPath.checked(path)
         let graph = container.currentGraph()
-        return try container.monitor.locked { () throws(Failure) -> UInt32 in
+        let (id, isStored) = try container.monitor.locked { () throws(Failure) -> (UInt32, Bool) in
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closed") }
             let id = try container.keys.intern(config: path)
             container.registry.configReads.note(id)
-            if kind != .any {
-                if let there = graph.setting(id) { try there.node.require(kind, at: path) }
-                container.registry.configReads.note(id, as: kind)
+            guard kind != .any else { return (id, true) }
+            var isStored = true
+            if let node = graph.setting(id)?.node {
+                let former = container.registry.configReads.hostKinds[id] ?? []
+                let kinds = former.union([kind])
+                for one in kinds { try node.require(one, kinds, at: path) }
+                isStored = node.value(for: kinds).isSame(as: node.value(for: former))
             }
-            return id
+            container.registry.configReads.note(id, as: kind)
+            return (id, isStored)
         }
+        if !isStored {
+            var set = ChangeSet(Cause(.environment))
+            set.rebuilds = [.setting(path: path)]
+            try reloader.commit(set)
+        }
+        return id
     }
 
     /// Returns the value at a path.

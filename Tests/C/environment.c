@@ -198,6 +198,37 @@ static void the_receiver_decides_the_kind(void) {
     unsetenv("IV_K__b__text"), unsetenv("IV_K__b__number"), unsetenv("IV_K__b__on");
 }
 
+/* The kind of an id is that of its value in views. */
+static void the_declared_kind_decides_in_views(void) {
+    set("IV_V__b__text", "0123"), set("IV_V__b__number", "12"), set("IV_V__b__later", "7");
+    begin("IV_V__");
+    OK(document("config: { b: { quoted: \"${IV_V__b__number}\", plain: \"x\" } }", E));
+    invivo_config text, quoted, later, other;
+    OK(invivo_config_id(runtime, "b.text", INVIVO_KIND_STRING, &text, E));
+    OK(invivo_config_id(runtime, "b.quoted", INVIVO_KIND_INT64, &quoted, E));
+    OK(invivo_config_id(runtime, "b.later", INVIVO_KIND_STRING, &later, E));
+    invivo_view view = invivo_view_begin(runtime);
+    CHECK_TEXT(invivo_view_config_string(view, text, "none"), "0123");
+    CHECK_EQUAL(invivo_view_config_int64(view, quoted, -1), 12);
+    CHECK_TEXT(invivo_view_config_string(view, later, "none"), "7");
+    invivo_view_end(view);
+    /* Later values, too. */
+    set("IV_V__b__text", "0456"), set("IV_V__b__number", "13"), unsetenv("IV_V__b__later");
+    OK(refresh(E));
+    set("IV_V__b__later", "true");
+    OK(refresh(E));
+    view = invivo_view_begin(runtime);
+    CHECK_TEXT(invivo_view_config_string(view, text, "none"), "0456");
+    CHECK_EQUAL(invivo_view_config_int64(view, quoted, -1), 13);
+    CHECK_TEXT(invivo_view_config_string(view, later, "none"), "true");
+    invivo_view_end(view);
+    /* Both at once is not possible. */
+    expects_error(invivo_config_id(runtime, "b.text", INVIVO_KIND_INT64, &other, E), INVIVO_E_TYPE, NULL);
+    expects_error(invivo_config_id(runtime, "b.plain", INVIVO_KIND_INT64, &other, E), INVIVO_E_TYPE, NULL);
+    end();
+    unsetenv("IV_V__b__text"), unsetenv("IV_V__b__number"), unsetenv("IV_V__b__later");
+}
+
 static void a_value_that_is_not_utf8(void) {
     set("IV_BAD", "a\xff" "b"), set("IV_U__bad", "a\xff" "b");
     expects_error(open_with("IV_U__", 0, 0, E), INVIVO_E_ENCODING, "IV_U__bad: the value of the environment variable is not UTF-8");
@@ -375,6 +406,7 @@ int main(void) {
     RUN_TEST(a_parameter_of_a_trait);
     RUN_TEST(no_error_shows_a_value);
     RUN_TEST(the_receiver_decides_the_kind);
+    RUN_TEST(the_declared_kind_decides_in_views);
     RUN_TEST(a_value_that_is_not_utf8);
     RUN_TEST(limits_of_the_layer);
     RUN_TEST(wrong_variables_refuse_the_opening);
