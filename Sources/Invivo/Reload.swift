@@ -180,6 +180,8 @@ public struct Reload: Sendable {
             case diverged
             /// A live document uses a trait type that was removed.
             case unknownTrait
+            /// A trait with an error was skipped, because its document keeps going.
+            case skipped
         }
     }
 

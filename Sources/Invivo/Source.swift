@@ -12,7 +12,7 @@ public final class Source: Sendable {
         self.handle = handle
     }
 
-    init(_ core: Core, path: String?, name: String?, text: String?, waiting: Bool) throws(InvivoError) {
+    init(_ core: Core, path: String?, name: String?, text: String?, _ flags: UInt32) throws(InvivoError) {
         var handle = invivo_source()
         try withArena { arena throws(InvivoError) in
             var options = invivo_source_options()
@@ -20,7 +20,7 @@ public final class Source: Sendable {
             options.path = try arena.name(path)
             options.name = try arena.name(name)
             (options.text, options.length) = try arena.document(text)
-            if waiting { options.flags |= UInt32(INVIVO_SOURCE_WAIT) }
+            options.flags = flags
             try core.call { $0.pointee.source_open(core.handle, &options, &handle, $1) }
         }
         self.core = core
@@ -48,32 +48,44 @@ public final class Source: Sendable {
 
 extension Runtime {
     /// Follows a file through renames, links and re-creation, for the life of the runtime. It is read, checked and
-    /// committed before this returns; with `waiting`, it may be missing or invalid for now.
+    /// committed before this returns; with `waiting`, it may be missing or invalid for now. With `keepingGoing`, traits with
+    /// errors are skipped, with a warning each, and the rest of the document applies.
     @discardableResult
-    public func watch(_ path: String, waiting: Bool = false) throws(InvivoError) -> Source {
-        try Source(core, path: path, name: nil, text: nil, waiting: waiting)
+    public func watch(
+        _ path: String, waiting: Bool = false, keepingGoing: Bool = false
+    ) throws(InvivoError) -> Source {
+        try Source(core, path: path, name: nil, text: nil, sourceFlags(waiting, keepingGoing))
     }
 
     /// Applies a document in memory; it is committed before this returns. The extension of the name selects YAML or
-    /// JSON.
-    public func source(_ name: String, _ text: String) throws(InvivoError) -> Source {
-        try Source(core, path: nil, name: name, text: text, waiting: false)
+    /// JSON. With `keepingGoing`, traits with errors are skipped, with a warning each.
+    public func source(
+        _ name: String, _ text: String, keepingGoing: Bool = false
+    ) throws(InvivoError) -> Source {
+        try Source(core, path: nil, name: name, text: text, sourceFlags(false, keepingGoing))
     }
+}
+
+private func sourceFlags(_ waiting: Bool, _ keepingGoing: Bool) -> UInt32 {
+    UInt32((waiting ? INVIVO_SOURCE_WAIT : 0) | (keepingGoing ? INVIVO_SOURCE_KEEP_GOING : 0))
 }
 
 extension ChangeSet {
     /// Follows a file from the commit on. Its content is part of the same reload: a value that a definition of the set requires may
     /// come from it, and it may have traits for keys of the set. A set that is not committed follows nothing.
     ///
-    /// With `waiting`, the set is committed without the file where that is not there or not good yet.
+    /// With `waiting`, the set is committed without the file where that is not there or not good yet. With `keepingGoing`, traits
+    /// with errors are skipped, with a warning each.
     @discardableResult
-    public func watch(_ path: String, waiting: Bool = false) throws(InvivoError) -> Source {
+    public func watch(
+        _ path: String, waiting: Bool = false, keepingGoing: Bool = false
+    ) throws(InvivoError) -> Source {
         var source = invivo_source()
         try withArena { arena throws(InvivoError) in
             var options = invivo_source_options()
             options.struct_size = MemoryLayout<invivo_source_options>.size
             options.path = try arena.name(path)
-            if waiting { options.flags |= UInt32(INVIVO_SOURCE_WAIT) }
+            options.flags = sourceFlags(waiting, keepingGoing)
             try core.call { $0.pointee.changes_watch(handle, &options, &source, $1) }
         }
         return Source(core, source)

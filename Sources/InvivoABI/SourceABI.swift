@@ -22,7 +22,9 @@ private func newDocument(
     let least = MemoryLayout<invivo_source_options>.offset(of: \.flags) ?? 8
     let given = try versioned(options, "options", least: least, as: invivo_source_options.self)
     let path = try optionalText(given.path, "options.path")
-    try requireKnown(given.flags, INVIVO_SOURCE_WAIT, "options.flags", "INVIVO_SOURCE_...")
+    let known = INVIVO_SOURCE_WAIT | INVIVO_SOURCE_KEEP_GOING
+    try requireKnown(given.flags, known, "options.flags", "INVIVO_SOURCE_...")
+    let keepsGoing = given.flags & UInt32(INVIVO_SOURCE_KEEP_GOING) != 0
     let waits = given.flags & UInt32(INVIVO_SOURCE_WAIT) != 0
     guard let name = try optionalText(given.name, "options.name") ?? path, path != nil || !isFile else {
         throw Failure(
@@ -31,8 +33,11 @@ private func newDocument(
                 ? "options.path is NULL: only a file is watched; add a string as a document of the change set"
                 : "a source needs options.path, or options.name and options.text")
     }
-    guard let path else { return engine.newDocument(.bytes(try documentBytes(given.text, given.length)), name: name) }
-    return engine.newDocument(try FilePath(path), name: name, waits: waits)
+    guard let path else {
+        let bytes = try documentBytes(given.text, given.length)
+        return engine.newDocument(.bytes(bytes), name: name, keepsGoing: keepsGoing)
+    }
+    return engine.newDocument(try FilePath(path), name: name, waits: waits, keepsGoing: keepsGoing)
 }
 
 @c @implementation

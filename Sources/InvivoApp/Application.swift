@@ -91,20 +91,11 @@ public final class Application: Sendable {
     /// manifest describes; an error that it throws is a failure of the check.
     public static func check(_ options: Options, _ use: (WiringFacts) throws(Failure) -> Void) throws(Failure) {
         let (manifest, modules, specs) = try read(options)
-        if options.withoutModules {
-            try checkForm(specs, options.engine)
-            try use(WiringFacts(generation: 0, nodes: []))
-            return options.engine.log.end()
-        }
         let engine = try Engine.open(options.engine)
         var failure: Failure?
         do throws(Failure) {
-            try engine.modules.trust(FilePath(options.manifest), "manifest")
-            let unloaded = load(modules, options, engine)
-            let assemblies = try options.assemblies?(engine) ?? ChangeSet()
-            let facts = try ApplicationStart(
-                engine, manifest, unloaded: unloaded, given: assemblies, waits: options.waits
-            ).check(specs)
+            let facts =
+                try options.withoutModules ? checkForm(specs, engine) : check(options, engine, manifest, modules, specs)
             try use(facts ?? WiringFacts(generation: 0, nodes: []))
         } catch {
             failure = error
@@ -116,22 +107,24 @@ public final class Application: Sendable {
         if let failure { throw failure }
     }
 
-    /// The errors in the form of each document, found without running code.
-    private static func checkForm(_ specs: [FilePath], _ options: EngineOptions) throws(Failure) {
-        var failures: [Failure] = []
-        let environment = Environment.copy()
-        for path in specs {
-            do throws(Failure) {
-                try ContentQuoting.allowed(options.fixed.quotesContent) { () throws(Failure) in
-                    let content = try FileReader.read(path, limit: options.changeable.maxDocumentBytes)
-                    _ = try TraitDocument(
-                        SpecReader.read(
-                            content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown),
-                            limits: options.changeable.specLimits, .from(environment)))
-                }
-            } catch { failures.append(error) }
-        }
-        if let failure = Failure.gathered(failures) { throw failure }
+    /// Returns the wiring that the manifest describes. Throws all errors.
+    private static func check(
+        _ options: Options, _ engine: Engine, _ manifest: AppManifest, _ modules: [(ManifestModule, FilePath)],
+        _ specs: [FilePath]
+    ) throws(Failure) -> WiringFacts? {
+        try engine.modules.trust(FilePath(options.manifest), "manifest")
+        let unloaded = load(modules, options, engine)
+        let assemblies = try options.assemblies?(engine) ?? ChangeSet()
+        return try ApplicationStart(engine, manifest, unloaded: unloaded, given: assemblies, waits: options.waits)
+            .check(specs)
+    }
+
+    /// Checks the form of each document and of the files that it includes, without running code. Throws all errors.
+    private static func checkForm(_ specs: [FilePath], _ engine: Engine) throws(Failure) -> WiringFacts? {
+        var set = ChangeSet()
+        for path in specs { set.open(engine.newDocument(path, name: path.shown, waits: false)) }
+        if let failure = Failure.gathered(engine.checkForm(set)) { throw failure }
+        return nil
     }
 
     /// Stops the started objects, in reverse order, and closes the runtime.

@@ -12,16 +12,17 @@ public final class ConfigValue: @unchecked Sendable {
     private let made: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let isLazy: Bool
 
-    public init(_ node: ConfigNode) {
+    /// `value` is that of the node, as its readers request it. It is not used for a list or map.
+    public init(_ node: ConfigNode, _ value: @autoclosure () -> Value) {
         self.node = node
         isLazy = if case .value = node.content { false } else { true }
         made = .allocate(capacity: 1)
-        made.initialize(to: isLazy ? nil : Self.value(of: node))
+        made.initialize(to: isLazy ? nil : Self.store(value()))
     }
 
-    private static func value(of node: ConfigNode) -> UnsafeMutableRawPointer {
+    private static func store(_ value: Value) -> UnsafeMutableRawPointer {
         let raw = UnsafeMutablePointer<invivo_value>.allocate(capacity: 1)
-        raw.initialize(to: node.value.owned())
+        raw.initialize(to: value.owned())
         return UnsafeMutableRawPointer(raw)
     }
 
@@ -38,7 +39,7 @@ public final class ConfigValue: @unchecked Sendable {
     public var raw: UnsafePointer<invivo_value> {
         var there = iv_load_pointer(made)
         if there == nil {
-            let own = Self.value(of: node)
+            let own = Self.store(node.value)
             there = iv_settle_pointer(made, own)
             if there != own { Self.free(own) }
         }

@@ -1,11 +1,23 @@
 public import InvivoBase
 public import InvivoConfig
 public import InvivoSpec
+internal import InvivoTraits
 
 extension ConfigNode {
-    /// Fails if the value at `path` is not of the kind as which the host reads it.
-    func require(_ kind: ValueKind, at path: String) throws(Failure) {
-        do throws(Failure) { _ = try value.converted(to: kind) } catch {
+    /// The value for a host that reads it as these kinds. A scalar with environment variables is a string, a number or a boolean, as
+    /// all of them request.
+    func value(for kinds: Set<ValueKind>) -> Value {
+        guard case .value(let value) = content, let text = variables?.text, !kinds.isEmpty else { return self.value }
+        if kinds == [.string] { return .string(text) }
+        guard case .string = value, kinds.allSatisfy({ $0.isNumber || $0 == .bool }),
+            let read = TextReader.plain(text).flatMap({ try? Value(spec: SpecNode($0)) })
+        else { return value }
+        return read
+    }
+
+    /// Fails if the value at `path` is not of the kind as which the host reads it. `kinds` are all kinds as which it does.
+    func require(_ kind: ValueKind, _ kinds: Set<ValueKind>, at path: String) throws(Failure) {
+        do throws(Failure) { _ = try value(for: kinds).converted(to: kind) } catch {
             let failure = masked(error, expected: kind.withArticle)
             throw Failure(
                 failure.code, "the host reads it as \(kind.withArticle): \(failure.message)", path: "config.\(path)",

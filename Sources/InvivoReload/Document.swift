@@ -113,8 +113,15 @@ extension Document {
     /// Whether its strings may contain environment variables, and it may read files by `include:` and `file:`.
     var isTrusted: Bool { origin.isTrusted }
 
-    /// The facts of the last reads.
+    /// Whether its traits with errors are skipped. Set before it is opened.
+    var keepsGoing: Bool {
+        get { reading.keepsGoing }
+        set { reading.keepsGoing = newValue }
+    }
+
+    /// The facts of the last reads, and the policy for its errors.
     private final class Reading {
+        var keepsGoing = false
         var read: ContentHash?
         var unparsable: (hash: ContentHash, failure: Failure, environment: Environment)?
         var permitted: [[String]] = []

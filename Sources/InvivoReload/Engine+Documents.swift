@@ -16,14 +16,24 @@ extension Engine {
 
     /// A file for a change set to open. It is read by the commit, and followed from then on.
     ///
-    /// - Parameter isTrusted: whether it may read files by `include:` and `file:`.
-    public func newDocument(_ path: FilePath, name: String, waits: Bool, isTrusted: Bool = true) -> NewDocument {
-        NewDocument(Document(name: name, path: path, container, isTrusted: isTrusted), .file(.asked), waits: waits)
+    /// - Parameters:
+    ///   - isTrusted: whether it may read files by `include:` and `file:`, and change definitions by `wiring:`.
+    ///   - keepsGoing: whether traits with errors are skipped.
+    public func newDocument(
+        _ path: FilePath, name: String, waits: Bool, isTrusted: Bool = true, keepsGoing: Bool = false
+    ) -> NewDocument {
+        let document = Document(name: name, path: path, container, isTrusted: isTrusted)
+        document.keepsGoing = keepsGoing
+        return NewDocument(document, .file(.asked), waits: waits)
     }
 
     /// A document in memory for a change set to open.
-    public func newDocument(_ content: ChangeSet.Content, name: String) -> NewDocument {
-        NewDocument(Document(name: name, path: nil, container), content, waits: false)
+    public func newDocument(
+        _ content: ChangeSet.Content, name: String, keepsGoing: Bool = false
+    ) -> NewDocument {
+        let document = Document(name: name, path: nil, container)
+        document.keepsGoing = keepsGoing
+        return NewDocument(document, content, waits: false)
     }
 
     public func update(_ document: Document, text: [UInt8]) throws(Failure) {
@@ -140,16 +150,27 @@ extension Engine {
     public func configID(_ path: String, _ kind: ValueKind) throws(Failure) -> UInt32 {
         let path = try ConfigPath.checked(path)
         let graph = container.currentGraph()
-        return try container.monitor.locked { () throws(Failure) -> UInt32 in
+        let (id, isStored) = try container.monitor.locked { () throws(Failure) -> (UInt32, Bool) in
             guard !container.isClosing else { throw Failure(.closed, "the runtime is closed") }
             let id = try container.keys.intern(config: path)
             container.registry.configReads.note(id)
-            if kind != .any {
-                if let there = graph.setting(id) { try there.node.require(kind, at: path) }
-                container.registry.configReads.note(id, as: kind)
+            guard kind != .any else { return (id, true) }
+            var isStored = true
+            if let node = graph.setting(id)?.node {
+                let former = container.registry.configReads.hostKinds[id] ?? []
+                let kinds = former.union([kind])
+                for one in kinds { try node.require(one, kinds, at: path) }
+                isStored = node.value(for: kinds).isSame(as: node.value(for: former))
             }
-            return id
+            container.registry.configReads.note(id, as: kind)
+            return (id, isStored)
         }
+        if !isStored {
+            var set = ChangeSet(Cause(.environment))
+            set.rebuilds = [.setting(path: path)]
+            try reloader.commit(set)
+        }
+        return id
     }
 
     /// The id of a binding of settings, for reading in views.

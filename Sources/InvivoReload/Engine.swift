@@ -159,6 +159,9 @@ public final class Engine: Sendable {
     /// Checks a change set: plans it and returns the errors. Changes nothing.
     public func check(_ set: ChangeSet) -> [Failure] { reloader.check(set) }
 
+    /// Reads the documents of a change set, with the files that they lead to. Returns all errors of their form.
+    public func checkForm(_ set: ChangeSet) -> [Failure] { reloader.checkForm(set) }
+
     /// Plans a change set without building anything. Returns the facts that it would lead to, or all errors of the plan.
     public func examine(_ set: ChangeSet) -> (facts: WiringFacts?, failures: [Failure]) { reloader.examine(set) }
 

@@ -89,7 +89,8 @@ final class GenerationStore: Sendable {
         guard !changes.isEmpty else { return graph }
         var editor = GraphEditor(graph)
         for change in changes {
-            editor.set(change.node.map { ConfigValue($0) }, at: try container.names.intern(config: change.path))
+            editor.set(
+                change.node.map { ConfigValue($0, $0.value) }, at: try container.names.intern(config: change.path))
         }
         return editor.finish(generation: graph.generation, keys: container.keys)
     }

@@ -49,8 +49,9 @@ extension Planner {
         for change in changes {
             try steps.step()
             guard let node = change.node, let id = names.id(ofConfig: change.path) else { continue }
-            for kind in (kinds[id] ?? []).sorted(by: { $0.rawValue < $1.rawValue }) {
-                do throws(Failure) { try node.require(kind, at: change.path) } catch { failures.append(error) }
+            let wanted = kinds[id] ?? []
+            for kind in wanted.sorted(by: { $0.rawValue < $1.rawValue }) {
+                do throws(Failure) { try node.require(kind, wanted, at: change.path) } catch { failures.append(error) }
             }
         }
     }
@@ -75,11 +76,19 @@ extension Planner {
     }
 
     /// Sets the entries that views read. Paths get ids here, after all checks, because ids are never removed.
-    func planSettings(_ config: ConfigPlan, _ editor: inout GraphEditor) throws(Failure) {
+    func planSettings(_ config: ConfigPlan, _ set: ChangeSet, _ editor: inout GraphEditor) throws(Failure) {
+        let redeclared = set.rebuilds.settings
+        guard !config.changes.isEmpty || !redeclared.isEmpty else { return }
+        let kinds = registrations.hostKinds
+        func show(_ node: ConfigNode?, at path: String) throws(Failure) {
+            let id = try names.intern(config: path)
+            editor.set(node.map { ConfigValue($0, $0.value(for: kinds[id] ?? [])) }, at: id)
+        }
         for (count, change) in config.changes.enumerated() {
             if count % 64 == 63 { try Loading.check() }
-            let id = try names.intern(config: change.path)
-            editor.set(change.node.map { ConfigValue($0) }, at: id)
+            try show(change.node, at: change.path)
         }
+        let tree = (config.layers ?? before.config).tree
+        for path in redeclared { try show(tree.find(path), at: path) }
     }
 }

@@ -65,14 +65,18 @@ extension Planner {
                     try planLayers(
                         wiring, rebased, &effects, &restarts, id, (key, specKey), traits, &untargeted, &warnings)
                 }
+                warnings += traits.takeSkipped()
                 noteWarnings(key, since: count)
                 if let specKey, specKey != key { noteWarnings(specKey, since: count) }
             }
             ids = []
             for key in unknown {
                 try Loading.check()
+                let count = warnings.count
+                defer { noteWarnings(key, since: count) }
                 note { () throws(Failure) in
                     guard let said = try traits.flat(key) else { return }
+                    warnings += traits.takeSkipped()
                     untargeted.append(
                         Untargeted(
                             key: key, traits: said.traits, location: said.location, waits: limits.allowsPendingTargets))
@@ -91,7 +95,12 @@ extension Planner {
                 continue
             }
             note { () throws(Failure) in
-                try planUntargeted(one, traits, wiring, &effects.changes, &warnings, &known)
+                do throws(Failure) {
+                    try planUntargeted(one, traits, wiring, &effects.changes, &warnings, &known)
+                } catch {
+                    guard error.all.allSatisfy({ traits.skips(one.traits, $0) }) else { throw error }
+                }
+                warnings += traits.takeSkipped()
             }
         }
         (findings.uses, findings.moving) = (traits.uses, traits.moving)
@@ -140,7 +149,11 @@ extension Planner {
                 if types.isEmpty, definition == nil && knowsKeys && !limits.allowsPendingTargets {
                     var changes: [Report.Change] = []
                     let one = Untargeted(key: key, traits: said.traits, location: said.location, waits: false)
-                    try planUntargeted(one, traits, wiring, &changes, &warnings, &known)
+                    do throws(Failure) {
+                        try planUntargeted(one, traits, wiring, &changes, &warnings, &known)
+                    } catch {
+                        guard error.all.allSatisfy({ traits.skips(one.traits, $0) }) else { throw error }
+                    }
                 }
             } catch {
                 guard error.code != .timeout, error.code != .closed else { throw error }

@@ -19,9 +19,12 @@ final class SpecKeys {
 
     /// Returns the definitions that declare a key.
     func users(of key: String) -> [UInt32] {
-        let kept = former.isEmpty ? [] : former[key].filter { id in
-            wiring.compiled.recipes[id] == nil && !wiring.definitions.isRemoved(id)
-        }
+        let kept =
+            former.isEmpty
+            ? []
+            : former[key].filter { id in
+                wiring.compiled.recipes[id] == nil && !wiring.definitions.isRemoved(id)
+            }
         return (kept + (declared[key] ?? [])).sorted()
     }
 

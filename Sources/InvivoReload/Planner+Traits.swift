@@ -77,6 +77,28 @@ final class DocumentsNext {
     /// All keys that documents name.
     var keys: [String] { Array(NameSet(states.flatMap(\.traits.keys))) }
 
+    /// The documents whose traits with errors are skipped. An included file belongs to the next source above it.
+    private lazy var skipping: NameSet = {
+        var next: [ObjectIdentifier: Document.State] = [:]
+        for (document, state) in staged { next[ObjectIdentifier(document)] = state }
+        var all: [(document: Document, order: UInt64)] = []
+        var seen: Set<ObjectIdentifier> = []
+        for document in open + staged.map(\.document) where seen.insert(ObjectIdentifier(document)).inserted {
+            let state = next[ObjectIdentifier(document)] ?? document.state
+            if state.isOpen { all.append((document, state.order)) }
+        }
+        var found: NameSet = []
+        var skips = false
+        for (document, _) in all.sorted(by: { $0.order > $1.order }) {
+            if document.role == .source { skips = document.keepsGoing }
+            if skips { found.insert(document.name) }
+        }
+        return found
+    }()
+
+    /// Whether traits with errors are skipped in the document of a trait.
+    func skips(_ spec: TraitSpec) -> Bool { skipping.contains(spec.typeLocation.file) }
+
     /// Whether the plan has read the document of a trait.
     func isStaged(_ spec: TraitSpec) -> Bool { stagedNames.contains(spec.typeLocation.file) }
 }
@@ -86,8 +108,11 @@ final class TraitsNext {
     let documents: DocumentsNext
     let specKeys: SpecKeys
     private let table: TraitTable
+    private let skipped: SkippedTraits
     private let flattener: TraitFlattener
     private let former: TraitUses
+    /// The copy of the environment before the plan.
+    private let environment: Environment
     /// The names that the traits of the planned keys refer to.
     private(set) var uses: [Name: Set<TraitUses.Use>] = [:]
     /// The movements in blocks where there are some, or were some.
@@ -98,10 +123,15 @@ final class TraitsNext {
         self.documents = documents
         specKeys = SpecKeys(planner.before.links.specKeys, wiring)
         table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare)
+        let skipped = SkippedTraits(documents)
+        self.skipped = skipped
         flattener = TraitFlattener(
             traits: { (key) throws(Failure) in try documents.traits(key) }, keys: { documents.keys },
-            config: (wiring.config.layers ?? planner.before.config).tree)
+            config: (wiring.config.layers ?? planner.before.config).tree,
+            environment: (wiring.config.layers ?? planner.before.config).environment,
+            skips: { skipped.skips($0, $1) })
         former = planner.before.traits.uses
+        environment = planner.before.config.environment
     }
 
     /// The keys whose traits depend on something that a plan changes.
@@ -109,6 +139,11 @@ final class TraitsNext {
         guard !former.isEmpty else { return documents.changed }
         var found = documents.changed
         for change in wiring.config.changes { found.formUnion(former.users(of: .configuration(Name(change.path)))) }
+        if let next = wiring.config.layers?.environment,
+            environment.differs(from: next, in: [TraitFlattener.profiles])
+        {
+            found.formUnion(former.users(of: .configuration(Name(TraitSpec.profiles))))
+        }
         let types = wiring.set.traitChanges
         for name in types.removed + types.added.map(\.name) { found.formUnion(former.users(of: .type(Name(name)))) }
         for key in documents.changed { found.formUnion(former.users(of: .inherits(Name(key)))) }
@@ -129,21 +164,40 @@ final class TraitsNext {
         _ key: String, _ type: ObjectType, _ traits: [FlatTrait], _ warnings: inout [Report.Warning]
     ) throws(Failure) -> TargetLayers? {
         guard !traits.isEmpty else { return nil }
-        var notes: [Report.Warning] = []
-        var left: [Report.Warning] = []
-        let layers = try table.layers(
-            for: key, type: type, traits, warn: { notes.append(Report.Warning(.renamed, $0, at: $1)) },
-            skip: { spec in leftOut(spec).map { left.append($0) } != nil })
-        warnings += notes + left
+        let heard = Heard()
+        let layers = try table.layers(for: key, type: type, traits, notes(heard))
+        warnings += heard.renamed + heard.leftOut
         return layers
     }
 
     /// Checks the names of the traits of a key without a target.
     func checkNames(_ traits: [FlatTrait], _ warnings: inout [Report.Warning]) throws(Failure) {
-        var left: [Report.Warning] = []
-        try table.checkNames(traits) { spec in leftOut(spec).map { left.append($0) } != nil }
-        warnings += left
+        let heard = Heard()
+        try table.checkNames(traits, notes(heard))
+        warnings += heard.leftOut
     }
+
+    /// The warnings about the traits of one key.
+    private final class Heard {
+        var renamed: [Report.Warning] = []
+        var leftOut: [Report.Warning] = []
+    }
+
+    private func notes(_ heard: Heard) -> TraitTable.Notes {
+        TraitTable.Notes(
+            warn: { heard.renamed.append(Report.Warning(.renamed, $0, at: $1)) },
+            leavesOut: { [self] spec in leftOut(spec).map { heard.leftOut.append($0) } != nil },
+            skips: { [skipped] in skipped.skips($0, $1) })
+    }
+
+    /// Skips the traits of a key without a target, if their documents keep going.
+    func skips(_ traits: [FlatTrait], _ failure: Failure) -> Bool {
+        guard let first = traits.first, traits.allSatisfy({ documents.skips($0.spec) }) else { return false }
+        return skipped.skips(first.spec, failure)
+    }
+
+    /// Returns the warnings about the traits that have been skipped since the last call.
+    func takeSkipped() -> [Report.Warning] { skipped.take() }
 
     /// A trait of an unknown type is an error of a document that is read now. In another one its type was removed, and it is left out.
     private func leftOut(_ spec: TraitSpec) -> Report.Warning? {

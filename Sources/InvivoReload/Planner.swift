@@ -72,7 +72,7 @@ struct Planner {
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
         let kept = KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects, wiring)
-        try planSettings(config, &effects.editor)
+        try planSettings(config, set, &effects.editor)
         try planBound(sections, wiring, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)
         let checks = try ruleChecks(wiring, effects)

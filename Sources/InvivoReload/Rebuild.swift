@@ -14,14 +14,16 @@ enum Rebuild: Sendable {
     case overtaken([UInt32: OvertakenBuild])
     /// Definitions that are blocked on types are planned again, because a type was registered.
     case blockedOnTypes
+    /// The value at a path is stored again, because the host reads it as another kind.
+    case setting(path: String)
     /// There is a new copy of the environment: documents that name a changed variable are read again.
     case environment(Environment)
 
-    /// Whether it is about instances, not about definitions or the configuration.
+    /// Whether it concerns instances or stored values, and not definitions or the configuration.
     var isOfInstances: Bool {
         switch self {
         case .blockedOnTypes, .environment: false
-        case .key, .scope, .pool, .overtaken: true
+        case .key, .scope, .pool, .overtaken, .setting: true
         }
     }
 }
@@ -34,6 +36,8 @@ extension [Rebuild] {
     var scopes: Set<Scope> {
         Set(compactMap { if case .scope(let scope) = $0 { scope } else { nil } })
     }
+
+    var settings: [String] { compactMap { if case .setting(let path) = $0 { path } else { nil } } }
 
     var pools: [PoolClearing] { compactMap { if case .pool(let clearing) = $0 { clearing } else { nil } } }
 

@@ -82,6 +82,25 @@ extension Reloader {
         return (facts, [])
     }
 
+    /// Reads the documents of a change set, with the files that they lead to. Returns all errors of their form.
+    func checkForm(_ given: ChangeSet) -> [Failure] {
+        do throws(Failure) { try turns.take() } catch { return error.all }
+        defer { turns.end() }
+        var set = given
+        set.documents = documents.withEntries(set.documents)
+        let prepared = PreparedReload(set, given: set, concernsNoOpenDocument: false)
+        let stage = documents.stage(for: set, heedingWriters: false, generations.snapshot.config.environment)
+        var failures: [Failure] = []
+        Loading.within(min(container.options.current.loadTimeout, UInt64.max / 4)) {
+            asReload {
+                do throws(Failure) { _ = try stage.run(set, &prepared.files, &prepared.clock) } catch {
+                    failures = error.all
+                }
+            }
+        }
+        return failures
+    }
+
     /// Runs several change sets as one transaction. If that fails, each is tried alone, so that no set is lost through the fault of
     /// another. So are all if one of them is not combined with others. Returns whether documents were dropped with sets that failed.
     func reload(joining sets: [ChangeSet]) -> Bool {

@@ -67,6 +67,7 @@ public final class Report: Sendable {
             case retyped
             case diverged
             case unknownTrait
+            case skipped
         }
         public let kind: Kind
         public let message: String

@@ -17,15 +17,24 @@ final class TraitFlattener {
     /// The keys that the documents name, for suggestions.
     let keys: () -> [String]
     let config: ConfigTree
+    /// The copy of the environment of the generation. Its variable `profiles` activates profiles.
+    let environment: Environment
+    /// Returns whether a trait with an error is skipped.
+    private let skips: (TraitSpec, Failure) -> Bool
     /// The inherited keys that are resolved, with the errors of the others.
     private var inherited: [Name: Result<Flat, Failure>] = [:]
+    /// The number of cycles that were found. The list of a key on a cycle that is skipped depends on where the search began.
+    private var cycles = 0
 
     init(
-        traits: @escaping (String) throws(Failure) -> KeyTraits?, keys: @escaping () -> [String], config: ConfigTree
+        traits: @escaping (String) throws(Failure) -> KeyTraits?, keys: @escaping () -> [String], config: ConfigTree,
+        environment: Environment, skips: @escaping (TraitSpec, Failure) -> Bool
     ) {
         self.traits = traits
         self.keys = keys
         self.config = config
+        self.environment = environment
+        self.skips = skips
     }
 
     /// A list without Inherit and When, and the names that it refers to.
@@ -33,6 +42,9 @@ final class TraitFlattener {
         var traits: [FlatTrait] = []
         var uses: Set<TraitUses.Use> = []
     }
+
+    /// The variable with the names of active profiles, separated by commas.
+    static let profiles = "INVIVO_PROFILES"
 
     /// More traits of one key are a mistake, such as keys that inherit twice from each other in a row.
     private static let most = 10_000
@@ -81,7 +93,7 @@ final class TraitFlattener {
                 }
             } catch {
                 try Self.rethrowIfFinal(error)
-                failures += error.all
+                failures += error.all.filter { !skips(spec, $0) }
             }
         }
     }
@@ -103,9 +115,10 @@ final class TraitFlattener {
                 "'traits' is missing; expected the keys to inherit from, as in 'Inherit: { traits: [base] }'")
         }
         let items = given.value.items ?? [given.value]
+        func fail(_ failure: Failure) { if !skips(spec, failure) { failures.append(failure) } }
         for item in items {
             guard let name = item.text, !name.isEmpty else {
-                failures.append(
+                fail(
                     Failure(
                         .spec, "expected the key whose traits are inherited, found \(item.described)",
                         path: spec.path(of: ["traits"]), at: item.location))
@@ -113,7 +126,8 @@ final class TraitFlattener {
             }
             flat.uses.insert(.inherits(Name(name)))
             if let start = path.firstIndex(where: { $0.isSameName(as: name) }) {
-                failures.append(
+                cycles += 1
+                fail(
                     Failure(
                         .cycle,
                         "the traits inherit from each other: "
@@ -131,15 +145,18 @@ final class TraitFlattener {
                         path: spec.path(of: ["traits"]), at: item.location)
                 }
                 guard let own = try traits(name) else {
-                    failures.append(
+                    fail(
                         Failure(
                             .spec,
                             "no document has traits for '\(name)'\(suggestion(for: name, among: keys().sorted()))",
                             path: spec.path(of: ["traits"]), at: item.location))
                     continue
                 }
+                let known = cycles
                 resolution = Result { () throws(Failure) in try resolved(own.specs, path: path + [name]) }
-                inherited[Name(name)] = resolution
+                var isSkipped = false
+                if case .success = resolution { isSkipped = cycles > known }
+                if !isSkipped { inherited[Name(name)] = resolution }
             }
             switch resolution {
             case .success(let list):
@@ -200,9 +217,26 @@ final class TraitFlattener {
                 throw spec.failure("a profile is active or not: 'is' belongs to 'config'", at: other, "is")
             }
             uses.insert(.configuration(Name(TraitSpec.profiles)))
-            return config.hasProfile(name)
+            guard !config.hasProfile(name) else { return true }
+            return try isActiveByEnvironment(name, spec)
         default:
             throw spec.failure("expected either 'config', a configuration path, or 'profile', the name of a profile")
+        }
+    }
+}
+
+extension TraitFlattener {
+    /// Whether the environment activates a profile.
+    fileprivate func isActiveByEnvironment(_ name: String, _ spec: TraitSpec) throws(Failure) -> Bool {
+        guard let bytes = environment[Self.profiles] else { return false }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(
+                .encoding, "the environment variable '\(Self.profiles)' is not UTF-8", path: spec.path(of: ["profile"]),
+                at: spec.typeLocation)
+        }
+        return text.split(separator: ",").contains { part in
+            let start = part.drop { $0 == " " }
+            return start.prefix { $0 != " " } == name[...] && start.drop { $0 != " " }.allSatisfy { $0 == " " }
         }
     }
 }

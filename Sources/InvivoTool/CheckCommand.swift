@@ -21,7 +21,10 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Check the wiring alone: the documents may be missing or wrong.")
     var wait = false
 
-    @Flag(help: "Load no module: check the form of the manifest and of its documents alone.")
+    @Flag(
+        help:
+            "Load no module: check the form of the manifest, of its documents and of the files that they include alone."
+    )
     var noModules = false
 
     @Flag(help: "Load modules and manifests that other users own or can write.")

@@ -39,6 +39,23 @@ public struct TraitTable {
     public static let when = "When"
     private static let builtIn = BuiltInTrait.allCases.map(\.rawValue) + [inherit, when]
 
+    /// The treatment of what is not as it should be in the traits of a key.
+    public struct Notes {
+        /// A warning about a trait.
+        let warn: (String, Location) -> Void
+        /// Returns whether a trait of an unknown type is left out.
+        let leavesOut: (TraitSpec) -> Bool
+        /// Returns whether a trait with an error is skipped.
+        let skips: (TraitSpec, Failure) -> Bool
+
+        public init(
+            warn: @escaping (String, Location) -> Void, leavesOut: @escaping (TraitSpec) -> Bool = { _ in false },
+            skips: @escaping (TraitSpec, Failure) -> Bool = { _, _ in false }
+        ) {
+            (self.warn, self.leavesOut, self.skips) = (warn, leavesOut, skips)
+        }
+    }
+
     private let types: TraitTypes
     private let declare: Declare
 
@@ -49,32 +66,39 @@ public struct TraitTable {
 
     public static func isBuiltIn(_ name: String) -> Bool { builtIn.contains { $0.isSameName(as: name) } }
 
-    /// Returns the layers of one key: every trait of every document, in order. All errors at once. `skip` is asked for each trait of an
-    /// unknown type, and returns whether it is left out.
+    /// Returns the layers of one key: every trait of every document, in order. All errors at once.
     public func layers(
-        for key: String, type: ObjectType, _ traits: [FlatTrait], warn: (String, Location) -> Void,
-        skip: (TraitSpec) -> Bool = { _ in false }
+        for key: String, type: ObjectType, _ traits: [FlatTrait], _ notes: Notes
     ) throws(Failure) -> TargetLayers {
-        var items: [StackItem] = []
+        var stack: [(spec: TraitSpec, items: [StackItem])] = []
         var failures: [Failure] = []
         for trait in traits {
             do throws(Failure) {
-                let found = try self.items(trait.spec, type, warn, skip)
-                if trait.isActive { items += found }
-            } catch { failures.append(error) }
+                let found = try items(trait.spec, type, notes)
+                if trait.isActive { stack.append((trait.spec, found)) }
+            } catch {
+                guard error.code != .timeout, error.code != .closed else { throw error }
+                if !error.all.allSatisfy({ notes.skips(trait.spec, $0) }) { failures.append(error) }
+            }
         }
         if let failure = Failure.gathered(failures) { throw failure }
-        do throws(Failure) { return try TargetLayers(type: type, items) } catch { throw error.under(key) }
+        while true {
+            do throws(Failure) { return try TargetLayers(type: type, stack.flatMap(\.items)) } catch {
+                // Each turn removes a trait.
+                guard let wrong = stack.firstIndex(where: { $0.items.contains { $0.isLayer(at: error.location) } }),
+                    notes.skips(stack[wrong].spec, error.under(key))
+                else { throw error.under(key) }
+                stack.remove(at: wrong)
+            }
+        }
     }
 
-    private func items(
-        _ spec: TraitSpec, _ type: ObjectType, _ warn: (String, Location) -> Void, _ skip: (TraitSpec) -> Bool
-    ) throws(Failure) -> [StackItem] {
+    private func items(_ spec: TraitSpec, _ type: ObjectType, _ notes: Notes) throws(Failure) -> [StackItem] {
         if let trait = BuiltInTrait(rawValue: spec.type) {
-            return try trait.layers(spec, for: type, warn: warn).map { .layer($0) }
+            return try trait.layers(spec, for: type, warn: notes.warn).map { .layer($0) }
         }
         guard let trait = types[spec.type] else {
-            guard !skip(spec) else { return [] }
+            guard !notes.leavesOut(spec) else { return [] }
             throw unknown(spec)
         }
         try trait.requireTarget(type, spec)
@@ -122,10 +146,21 @@ public struct TraitTable {
     }
 
     /// Checks the names of traits for a key whose target is not there yet.
-    public func checkNames(_ traits: [FlatTrait], skip: (TraitSpec) -> Bool) throws(Failure) {
-        let failures = traits.map(\.spec).filter {
-            types[$0.type] == nil && BuiltInTrait(rawValue: $0.type) == nil && !skip($0)
-        }.map(unknown)
+    public func checkNames(_ traits: [FlatTrait], _ notes: Notes) throws(Failure) {
+        var failures: [Failure] = []
+        for spec in traits.map(\.spec) {
+            guard types[spec.type] == nil, BuiltInTrait(rawValue: spec.type) == nil, !notes.leavesOut(spec) else {
+                continue
+            }
+            let failure = unknown(spec)
+            if !notes.skips(spec, failure) { failures.append(failure) }
+        }
         if let failure = Failure.gathered(failures) { throw failure }
+    }
+}
+
+extension StackItem {
+    fileprivate func isLayer(at location: Location) -> Bool {
+        if case .layer(let layer) = self { layer.location.location == location } else { false }
     }
 }

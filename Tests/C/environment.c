@@ -198,6 +198,37 @@ static void the_receiver_decides_the_kind(void) {
     unsetenv("IV_K__b__text"), unsetenv("IV_K__b__number"), unsetenv("IV_K__b__on");
 }
 
+/* The kind of an id is that of its value in views. */
+static void the_declared_kind_decides_in_views(void) {
+    set("IV_V__b__text", "0123"), set("IV_V__b__number", "12"), set("IV_V__b__later", "7");
+    begin("IV_V__");
+    OK(document("config: { b: { quoted: \"${IV_V__b__number}\", plain: \"x\" } }", E));
+    invivo_config text, quoted, later, other;
+    OK(invivo_config_id(runtime, "b.text", INVIVO_KIND_STRING, &text, E));
+    OK(invivo_config_id(runtime, "b.quoted", INVIVO_KIND_INT64, &quoted, E));
+    OK(invivo_config_id(runtime, "b.later", INVIVO_KIND_STRING, &later, E));
+    invivo_view view = invivo_view_begin(runtime);
+    CHECK_TEXT(invivo_view_config_string(view, text, "none"), "0123");
+    CHECK_EQUAL(invivo_view_config_int64(view, quoted, -1), 12);
+    CHECK_TEXT(invivo_view_config_string(view, later, "none"), "7");
+    invivo_view_end(view);
+    /* Later values, too. */
+    set("IV_V__b__text", "0456"), set("IV_V__b__number", "13"), unsetenv("IV_V__b__later");
+    OK(refresh(E));
+    set("IV_V__b__later", "true");
+    OK(refresh(E));
+    view = invivo_view_begin(runtime);
+    CHECK_TEXT(invivo_view_config_string(view, text, "none"), "0456");
+    CHECK_EQUAL(invivo_view_config_int64(view, quoted, -1), 13);
+    CHECK_TEXT(invivo_view_config_string(view, later, "none"), "true");
+    invivo_view_end(view);
+    /* Both at once is not possible. */
+    expects_error(invivo_config_id(runtime, "b.text", INVIVO_KIND_INT64, &other, E), INVIVO_E_TYPE, NULL);
+    expects_error(invivo_config_id(runtime, "b.plain", INVIVO_KIND_INT64, &other, E), INVIVO_E_TYPE, NULL);
+    end();
+    unsetenv("IV_V__b__text"), unsetenv("IV_V__b__number"), unsetenv("IV_V__b__later");
+}
+
 static void a_value_that_is_not_utf8(void) {
     set("IV_BAD", "a\xff" "b"), set("IV_U__bad", "a\xff" "b");
     expects_error(open_with("IV_U__", 0, 0, E), INVIVO_E_ENCODING, "IV_U__bad: the value of the environment variable is not UTF-8");
@@ -323,6 +354,38 @@ static void a_mark_keeps_the_copy(void) {
     unsetenv("IV_M__a__two");
 }
 
+/* Without the option environment_prefix, and with it. */
+static void profiles_belong_to_the_generation(void) {
+    for (int round = 0; round < 2; round++) {
+        set("INVIVO_PROFILES", "stage");
+        begin(round ? "IV_P__" : NULL);
+        const char *text = "traits: { a.t: [ When: { profile: stage, traits: [Set: { count: 5 }], otherwise: [Set: { count: 6 }] } ] }";
+        OK(document(text, E));
+        CHECK_EQUAL(live()->count, 5);
+        /* The variable is read with the copy only. */
+        set("INVIVO_PROFILES", "studio");
+        OK(document("traits: { a.t: [ When: { profile: stage, traits: [Set: { count: 7 }] } ] }", E));
+        CHECK_EQUAL(live()->count, 7);
+        OK(document(text, E));
+        uint64_t marked = 0;
+        OK(invivo_mark(runtime, "stage", &marked, E));
+        OK(refresh(E));
+        CHECK_EQUAL(live()->count, 6);
+        CHECK_TEXT(report(), "a.t.count 2(a.yaml) a.yaml:1:97");
+        OK(invivo_rollback(runtime, marked, E));
+        CHECK_EQUAL(live()->count, 5);
+        /* A value that is not UTF-8 refuses the refresh where a trait asks for a profile. */
+        set("INVIVO_PROFILES", "\xff");
+        expects_error(refresh(E), INVIVO_E_ENCODING,
+                      "a.yaml:1:18: traits.a.t[0].When.profile: the environment variable 'INVIVO_PROFILES' is not UTF-8");
+        CHECK_EQUAL(live()->count, 5);
+        unsetenv("INVIVO_PROFILES");
+        OK(refresh(E));
+        CHECK_EQUAL(live()->count, 6);
+        end();
+    }
+}
+
 static void a_report_names_the_variable(void) {
     set("IV_A", "1");
     begin("IV_O__");
@@ -343,12 +406,14 @@ int main(void) {
     RUN_TEST(a_parameter_of_a_trait);
     RUN_TEST(no_error_shows_a_value);
     RUN_TEST(the_receiver_decides_the_kind);
+    RUN_TEST(the_declared_kind_decides_in_views);
     RUN_TEST(a_value_that_is_not_utf8);
     RUN_TEST(limits_of_the_layer);
     RUN_TEST(wrong_variables_refuse_the_opening);
     RUN_TEST(a_refresh_without_changes_is_no_reload);
     RUN_TEST(an_edit_is_read_with_the_copy);
     RUN_TEST(a_mark_keeps_the_copy);
+    RUN_TEST(profiles_belong_to_the_generation);
     RUN_TEST(a_report_names_the_variable);
     return check_end();
 }

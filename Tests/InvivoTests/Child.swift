@@ -19,8 +19,8 @@ final class Child {
         return text.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/invivo"
     }
 
-    /// Starts the tool; both outputs are read as one.
-    init(_ arguments: [String], path: String? = nil) {
+    /// Starts the tool; both outputs are read as one. `variables` are beside PATH in its environment.
+    init(_ arguments: [String], path: String? = nil, variables: [String] = []) {
         var ends: [Int32] = [0, 0]
         pipe(&ends)
         reading = ends[0]
@@ -31,7 +31,7 @@ final class Child {
         posix_spawn_file_actions_addclose(&actions, ends[0])
         posix_spawn_file_actions_addclose(&actions, ends[1])
         var words = ([Self.tool] + arguments).map { strdup($0) } + [nil]
-        var surroundings = [strdup("PATH=\(path ?? "/usr/bin:/bin")"), nil]
+        var surroundings = (["PATH=\(path ?? "/usr/bin:/bin")"] + variables).map { strdup($0) } + [nil]
         let status = posix_spawn(&identity, Self.tool, &actions, nil, &words, &surroundings)
         #expect(status == 0, "\(Self.tool) cannot be started; build all products")
         close(ends[1])

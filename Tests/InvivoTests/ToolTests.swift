@@ -170,6 +170,23 @@ extension SwiftAPI {
             }
         }
 
+        @Test func everyCommandReadsVariablesWithThePrefix() throws {
+            let (scratch, manifest) = try application()
+            // An error, so that each command shows that it has read the variable.
+            let variables = ["IV_TOOL__a____b=1"]
+            for command in [["check"], ["check", "--no-modules"], ["graph"], ["keys"], ["run"]] {
+                let child = Child(command + ["--environment-prefix", "IV_TOOL__", manifest], variables: variables)
+                #expect(child.end() == 2)
+                #expect(child.lines.contains { $0.contains("IV_TOOL__a____b: a part of the name is empty") })
+            }
+            for command in [["check"], ["check", "--no-modules"], ["graph"]] {
+                #expect(Child(command + [manifest], variables: variables).end() == 0)
+                let other = Child(command + ["--environment-prefix", "IV_OTHER__", manifest], variables: variables)
+                #expect(other.end() == 0)
+            }
+            withExtendedLifetime(scratch) {}
+        }
+
         @Test func graphsAndKeysReadTheSpecsAsCheckDoes() throws {
             let scratch = try Scratch()
             try module(in: scratch)

@@ -189,7 +189,7 @@ extension Tag {
     @Test func traitsBecomeLayersInTheirOrder() throws {
         let type = try Instance().type
         let layers = try table.layers(
-            for: "key", type: type, traits("    - Set: { b: 5, a: 6 }\n    - Set: { a: 7 }"), warn: { _, _ in })
+            for: "key", type: type, traits("    - Set: { b: 5, a: 6 }\n    - Set: { a: 7 }"), .init(warn: { _, _ in }))
         #expect(layers.live.map(\.property) == [1, 0])
         #expect(layers.effective[0]?.value.isSame(as: .double(7)) == true)
         #expect(layers.effective[0]?.location.location.line == 4)
@@ -199,7 +199,7 @@ extension Tag {
         let type = try Instance().type
         let traits = try traits("    - Set: { d: 5, a: 101 }\n    - Sett: { a: 7 }")
         do throws(Failure) {
-            _ = try table.layers(for: "key", type: type, traits, warn: { _, _ in })
+            _ = try table.layers(for: "key", type: type, traits, .init(warn: { _, _ in }))
             Issue.record("invalid traits are accepted")
         } catch {
             #expect(error.all.count == 3)
@@ -212,7 +212,7 @@ extension Tag {
     private func shown(_ text: String, over base: [Double]) throws -> [Double] {
         let instance = try Instance()
         for index in 0..<3 { instance.memory[index] = base[index] }
-        let layers = try table.layers(for: "key", type: instance.type, traits(text), warn: { _, _ in })
+        let layers = try table.layers(for: "key", type: instance.type, traits(text), .init(warn: { _, _ in }))
         try instance.change(to: layers.live)
         let values = instance.values
         try instance.change(to: [])
@@ -232,7 +232,7 @@ extension Tag {
     @Test func aRelativeLayerFollowsANewBaseValue() throws {
         let instance = try Instance()
         let layers = try table.layers(
-            for: "key", type: instance.type, traits("    - Scale: { a: 3 }"), warn: { _, _ in })
+            for: "key", type: instance.type, traits("    - Scale: { a: 3 }"), .init(warn: { _, _ in }))
         try instance.change(to: layers.live)
         #expect(instance.values[0] == 3)
         try instance.change(to: layers.live, bases: [(0, .double(5))])

@@ -27,8 +27,8 @@ typedef struct invivo_app_options {
 
 enum {
     INVIVO_APP_WAIT = 1,           /**< spec files may be missing or invalid at first */
-    /** For invivo_app_check: loads no module, so no code of the manifest runs. Checks only the form of the manifest and its
-     * spec files, and nothing that needs a type. */
+    /** For invivo_app_check: loads no module, so no code of the manifest runs. Checks only the form of the manifest, of its
+     * spec files and of the files that they include or refer to, and nothing that needs a type. */
     INVIVO_APP_WITHOUT_MODULES = 2
 };
 

@@ -28,7 +28,8 @@ INVIVO_EXTERN_C_BEGIN
  *
  * @param kind the kind that the caller will read: INVIVO_KIND_ANY, a number kind, BOOL, STRING, LIST or MAP. The
  *     current value must convert to it, else the call returns INVIVO_E_TYPE or INVIVO_E_RANGE with the source location.
- *     Later documents with another kind are refused. */
+ *     Later documents with another kind are refused. A scalar with environment variables is a string for STRING, and is
+ *     read as a number or a boolean for these. If its kind in views changes by that, the call is a reload. */
 INVIVO_API invivo_status invivo_config_id(invivo_runtime runtime, const char *path, invivo_kind kind, invivo_config *out,
                                           invivo_error **error) INVIVO_WAITS;
 /** Returns the path of an id, borrowed while the runtime lives; NULL for an invalid id. */

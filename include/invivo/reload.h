@@ -97,7 +97,8 @@ enum {
     INVIVO_WARNING_SETUP = 9,       /**< `setup`, `refresh` or `finalize` of an object failed */
     INVIVO_WARNING_RETYPED = 10,    /**< the type of a key changed: the new object has no former object */
     INVIVO_WARNING_DIVERGED = 11,   /**< a file has other bytes than the content that a rollback brought back */
-    INVIVO_WARNING_UNKNOWN_TRAIT = 12 /**< a live document uses a trait type that was removed */
+    INVIVO_WARNING_UNKNOWN_TRAIT = 12, /**< a live document uses a trait type that was removed */
+    INVIVO_WARNING_SKIPPED = 13     /**< a trait with an error was skipped (INVIVO_SOURCE_KEEP_GOING) */
 };
 
 /** A report about one reload. Valid during the call of the observer. */

@@ -8,7 +8,11 @@
 INVIVO_EXTERN_C_BEGIN
 
 enum {
-    INVIVO_SOURCE_WAIT = 1 /**< the file may be missing or invalid; it takes effect once it is valid */
+    INVIVO_SOURCE_WAIT = 1, /**< the file may be missing or invalid; it takes effect once it is valid */
+    /** Traits with errors are skipped, with a warning each (INVIVO_WARNING_SKIPPED), and the rest of the document applies. Errors
+     * of form, of the configuration and of the wiring still refuse the document, and so do errors that only applying a trait
+     * shows. Included files belong to their source; a file of several sources, to the lowest of them. */
+    INVIVO_SOURCE_KEEP_GOING = 2
 };
 
 /** Options of invivo_source_open and invivo_changes_watch. */

@@ -50,7 +50,8 @@ STATEMENT(write) { /* a file */
 }
 STATEMENT(follow) {
     UNUSED;
-    invivo_source_options options = {.struct_size = sizeof options, .path = file_named(words[1].text), .name = words[1].text};
+    invivo_source_options options = {.struct_size = sizeof options, .path = file_named(words[1].text), .name = words[1].text,
+                                     .flags = script_says(said, 2, "keep_going") ? INVIVO_SOURCE_KEEP_GOING : 0};
     if (source_count == sizeof sources / sizeof *sources) WRONG("too many sources");
     invivo_status status = invivo_source_open(runtime, &options, &sources[source_count].source, error);
     if (!status) sources[source_count++].name = words[1].text;

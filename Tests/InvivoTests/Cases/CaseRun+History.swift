@@ -22,7 +22,8 @@ extension CaseRun {
             folder.write(try name(1), line.text)
         case "follow":
             let folder = try scratch ?? Scratch()
-            sources[try name(1)] = try runtime().watch("\(folder.path)/\(try name(1))")
+            let keepsGoing = words.contains { $0.text == "keep_going" }
+            sources[try name(1)] = try runtime().watch("\(folder.path)/\(try name(1))", keepingGoing: keepsGoing)
         case "refresh":
             if words.contains(where: { $0.text == "retry" }) { try source().retry() } else { try source().refresh() }
         case "unfollow": try source().close()

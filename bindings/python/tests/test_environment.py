@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pathlib
+import subprocess
+import sys
+
 import pytest
 
 import invivo
@@ -77,3 +81,17 @@ def test_a_wrong_prefix() -> None:
             Runtime(environment_prefix=prefix)
     with pytest.raises(TypeError):
         Runtime(environment_prefix=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("command", [["check"], ["check", "--no-modules"], ["graph"], ["keys"], ["run"]])
+def test_commands_read_variables_with_the_prefix(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    manifest = tmp_path / "app.yaml"
+    manifest.write_text("components: {}\n")
+    # An error, so that each command shows that it has read the variable.
+    monkeypatch.setenv("IV_TOOL__a____b", "1")
+    arguments = [sys.executable, "-m", "invivo", *command, "--environment-prefix", "IV_TOOL__", str(manifest)]
+    done = subprocess.run(arguments, capture_output=True, check=False, text=True, timeout=120)
+    assert done.returncode == 2
+    assert "IV_TOOL__a____b: a part of the name is empty" in done.stdout + done.stderr

@@ -381,10 +381,14 @@ public:
     void watch(c_text path) const {
         detail::checked([&](invivo_error **e) { return invivo_watch(raw_, path, e); });
     }
-    /// Follows a file until the source ends. INVIVO_SOURCE_WAIT: it may be missing or invalid at first.
+    /// Follows a file until the source ends. INVIVO_SOURCE_WAIT: it may be missing or invalid at first. INVIVO_SOURCE_KEEP_GOING:
+    /// traits with errors are skipped.
     [[nodiscard]] source follow(const std::string &path, uint32_t flags = 0) const { return source(raw_, path, flags); }
-    /// Adds a document in memory, which its source updates. `name` is for messages.
-    [[nodiscard]] source document(const std::string &name, std::string_view text) const { return source(raw_, name, text); }
+    /// Adds a document in memory, which its source updates. `name` is for messages. INVIVO_SOURCE_KEEP_GOING: traits with errors are
+    /// skipped.
+    [[nodiscard]] source document(const std::string &name, std::string_view text, uint32_t flags = 0) const {
+        return source(raw_, name, text, flags);
+    }
     /// Calls `told(report)` after every reload.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe(F told) const {
         invivo_observer_options options{};

@@ -19,9 +19,9 @@ public:
         open(runtime, options);
     }
     /// Opens a document in memory.
-    source(invivo_runtime runtime, const std::string &name, std::string_view text) {
+    source(invivo_runtime runtime, const std::string &name, std::string_view text, uint32_t flags = 0) {
         invivo_source_options options{};
-        options.name = name.c_str(), options.text = text.data(), options.length = text.size();
+        options.flags = flags, options.name = name.c_str(), options.text = text.data(), options.length = text.size();
         open(runtime, options);
     }
     source(source &&other) noexcept : raw_(std::exchange(other.raw_, invivo_source{})) {}

@@ -289,15 +289,15 @@ class Changes:
         data = None if text is None else strings.text_bytes(text)
         self._other("changes_document", strings.name_bytes(name), data, len(data or b""))
 
-    def watch(self, path: Path, *, wait: bool = False) -> Source:
+    def watch(self, path: Path, *, wait: bool = False, keep_going: bool = False) -> Source:
         """Follows a spec file from the commit on. Its content is part of the same reload.
 
         A value that a definition of the set requires may come from it, and it may have traits for keys of the set. A
         set that fails or is discarded follows nothing. ``wait``: the set is committed without the file if that is
-        missing or invalid.
+        missing or invalid. ``keep_going``: traits with errors are skipped, with a warning each.
         """
         self._open()
-        options = file_options(path, wait=wait)
+        options = file_options(path, wait=wait, keep_going=keep_going)
         source = Source(self._core, c.invivo_source(), os.fspath(path), pending=True)
 
         def apply(changes: c.invivo_changes) -> None:

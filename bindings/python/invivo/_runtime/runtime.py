@@ -20,7 +20,7 @@ from .._native.library import library_at, own_library
 from .._native.pins import Pin, UnusedPin
 from .._native.session import sessions
 from .._services import config
-from .._services.documents import Path, Source, Target, file_options
+from .._services.documents import Path, Source, Target, file_options, source_flags
 from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, WiringNode, nodes
 from .._services.reports import Purger
 from .._services.settings import STOP_GRACE, Log, LogLevel, make_options
@@ -261,20 +261,24 @@ class Runtime(Filling, Binding, Observing):
 
     # ---- documents -------------------------------------------------------------------------------------
 
-    def watch(self, path: Path, *, wait: bool = False) -> Source:
+    def watch(self, path: Path, *, wait: bool = False, keep_going: bool = False) -> Source:
         """Follows a spec file. Its content is applied when this returns. ``wait``: it may be missing or invalid for
-        now.
+        now. ``keep_going``: traits with errors are skipped, with a warning each, and the rest applies.
         """
         core = self._open()
-        return self._source(core, file_options(path, wait=wait), os.fspath(path))
+        return self._source(core, file_options(path, wait=wait, keep_going=keep_going), os.fspath(path))
 
-    def source(self, name: str, text: str) -> Source:
-        """A spec document in memory, to be replaced by `Source.update`. ``name`` ends in .json for JSON."""
+    def source(self, name: str, text: str, *, keep_going: bool = False) -> Source:
+        """A spec document in memory, to be replaced by `Source.update`. ``name`` ends in .json for JSON.
+
+        ``keep_going``: traits with errors are skipped, with a warning each, and the rest applies.
+        """
         core = self._open()
         data = strings.text_bytes(text)
         options = c.invivo_source_options()
         options.struct_size = ctypes.sizeof(options)
         options.name = strings.name_bytes(name)
+        options.flags = source_flags(keep_going=keep_going)
         options.text, options.length = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p), len(data)
         return self._source(core, options, name)
 

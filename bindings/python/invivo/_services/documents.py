@@ -13,12 +13,17 @@ from ..errors import NotReadyError
 Path = str | os.PathLike[str]
 
 
-def file_options(path: Path, *, wait: bool) -> c.invivo_source_options:
+def source_flags(*, wait: bool = False, keep_going: bool = False) -> int:
+    """Returns the flags of a source."""
+    return (c.INVIVO_SOURCE_WAIT if wait else 0) | (c.INVIVO_SOURCE_KEEP_GOING if keep_going else 0)
+
+
+def file_options(path: Path, *, wait: bool, keep_going: bool = False) -> c.invivo_source_options:
     """Returns the options for a file to follow."""
     options = c.invivo_source_options()
     options.struct_size = ctypes.sizeof(options)
     options.path = strings.path_bytes(path)
-    options.flags = c.INVIVO_SOURCE_WAIT if wait else 0
+    options.flags = source_flags(wait=wait, keep_going=keep_going)
     return options
 
 

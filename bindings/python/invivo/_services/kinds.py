@@ -71,6 +71,7 @@ NoticeKind = Literal[
     "retyped",
     "diverged",
     "unknown_trait",
+    "skipped",
 ]
 Origin = Literal[
     "none", "file", "document", "call", "assembly", "manifest", "override", "rollback", "environment", "unknown"

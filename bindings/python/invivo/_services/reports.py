@@ -47,8 +47,8 @@ class Notice(str):
     """A warning, which is its text: "a.yaml:2:10: 'audio.volum' is not read by anything".
 
     ``kind``: "kept", "adjusted", "foreign", "unread", "renamed", "no_target", "refused", "unrestored", "setup",
-    "retyped", "diverged", "unknown_trait" or "other". ``line`` and ``column`` count from 1, and are 0 if they are
-    unknown.
+    "retyped", "diverged", "unknown_trait", "skipped" or "other". ``line`` and ``column`` count from 1, and are 0 if
+    they are unknown.
     """
 
     __slots__ = ("column", "file", "kind", "line")

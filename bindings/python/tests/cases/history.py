@@ -45,8 +45,9 @@ class History:
     def do_write(self, line: Line, name: Word) -> None:
         self.file(name.text).write_text(line.text)
 
-    def do_follow(self, line: Line, name: Word) -> None:
-        self.sources[name.text] = self.runtime.watch(self.file(name.text))
+    def do_follow(self, line: Line, name: Word, *_: Word) -> None:
+        keep_going = line.says("keep_going")
+        self.sources[name.text] = self.runtime.watch(self.file(name.text), keep_going=keep_going)
 
     def do_refresh(self, line: Line, name: Word, *_: Word) -> None:
         self.sources[name.text].refresh(retry=line.says("retry"))

@@ -1,0 +1,74 @@
+"""Spec files: decisions about definitions, the key of traits, and documents that keep going."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+import invivo
+from invivo import Runtime
+
+
+@invivo.component
+class Voice:
+    gain: float = invivo.tunable(1.0, max=10)
+
+
+class Voices(invivo.Assembly):
+    name = "voices"
+
+    @invivo.lazy_singleton
+    def low(self) -> Voice:
+        return invivo.new(Voice)
+
+    @invivo.lazy_singleton
+    def high(self) -> Voice:
+        return invivo.new(Voice)
+
+    @invivo.lazy_singleton(spec_key="choir")
+    def first(self) -> Voice:
+        return invivo.new(Voice)
+
+    @invivo.lazy_singleton(spec_key="none")
+    def second(self) -> Voice:
+        return invivo.new(Voice)
+
+
+def test_a_decision_is_shown_in_the_wiring() -> None:
+    with Runtime(Voices(), log_level="silent") as runtime:
+        source = runtime.source("w.yaml", "wiring:\n  voices.low: { alias: voices.high }\n")
+        nodes = {node.key: node for node in runtime.wiring}
+        low = nodes["voices.low"]
+        assert (low.wired, low.alias, low.file, low.line, low.column) == (True, "voices.high", "w.yaml", 2, 24)
+        assert not nodes["voices.high"].wired
+        assert runtime.resolve("voices.low") is runtime.resolve("voices.high")
+        source.close()
+        assert runtime.resolve("voices.low") is not runtime.resolve("voices.high")
+
+
+def test_a_definition_names_the_key_of_its_traits() -> None:
+    with Runtime(Voices(), log_level="silent") as runtime:
+        runtime.source("t.yaml", "traits: { choir: [Set: { gain: 5 }] }")
+        assert runtime.resolve("voices.first").gain == 5
+        with pytest.raises(invivo.Error, match="has no traits"):
+            runtime.source("u.yaml", "traits: { voices.second: [Set: { gain: 5 }] }")
+
+
+def test_a_source_keeps_going(tmp_path: pathlib.Path) -> None:
+    text = "traits: { voices.low: [Set: { gain: 50 }], voices.high: [Set: { gain: 5 }] }"
+    file = tmp_path / "t.yaml"
+    file.write_text(text)
+    with Runtime(Voices(), log_level="silent") as runtime:
+        with pytest.raises(invivo.Error, match="50 is outside"):
+            runtime.source("t.yaml", text)
+        source = runtime.source("t.yaml", text, keep_going=True)
+        assert runtime.resolve("voices.low").gain == 1
+        assert runtime.resolve("voices.high").gain == 5
+        [warning] = runtime.reports[-1].warnings
+        assert (warning.kind, warning.file, warning.line) == ("skipped", "t.yaml", 1)
+        source.close()
+        assert runtime.resolve("voices.high").gain == 1
+        with runtime.changes() as changes:
+            changes.watch(file, keep_going=True)
+        assert runtime.resolve("voices.high").gain == 5
