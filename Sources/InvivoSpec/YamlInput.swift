@@ -55,7 +55,9 @@ extension YamlEvents {
     /// the line is empty. `column` is that of the innermost block.
     func separatingTab(in column: Int?) -> SeparatingTab? {
         let parser = parser.pointee
-        guard parser.error == YAML_SCANNER_ERROR, let problem = parser.problem.map({ String(cString: $0) }) else { return nil }
+        guard parser.error == YAML_SCANNER_ERROR, let problem = parser.problem.map({ String(cString: $0) }) else {
+            return nil
+        }
         let isInPlainScalar = problem == "found a tab character that violates indentation"
         guard isInPlainScalar || problem == "found character that cannot start any token" else { return nil }
         let bytes = text.bytes

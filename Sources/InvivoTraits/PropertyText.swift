@@ -13,7 +13,9 @@ public enum PropertyText {
     /// Writes a value of a property. `value(_:of:)` returns it again.
     public static func text(of value: Value, of property: Property) throws(Failure) -> String {
         let checked: Value
-        do throws(Failure) { checked = try property.checkedContent(value) } catch { throw error.under(property.name) }
+        do throws(Failure) { checked = plain(try property.checkedContent(value)) } catch {
+            throw error.under(property.name)
+        }
         for candidate in candidates(checked, property) {
             if let again = try? self.value(candidate, of: property), again.isSame(as: checked) { return candidate }
         }
@@ -49,6 +51,17 @@ public enum PropertyText {
     }
 
     // MARK: writing
+
+    /// The value with one form of NaN: text has no others.
+    private static func plain(_ value: Value) -> Value {
+        switch value {
+        case .double(let number) where number.isNaN: .double(.nan)
+        case .float(let number) where number.isNaN: .float(.nan)
+        case .list(let items): .list(items.map(plain))
+        case .map(let pairs): .map(pairs.map { (name: $0.name, value: plain($0.value)) })
+        default: value
+        }
+    }
 
     /// The texts that may stand for a value, the best first.
     private static func candidates(_ value: Value, _ property: Property) -> [String] {

@@ -217,7 +217,8 @@ static invivo_value map_of(const char *const *names, invivo_value *values, size_
 }
 static bool round_trips(const char *property, const invivo_value *value) {
     invivo_value text, again, rewritten;
-    if (invivo_property_text(type, property, value, &text, NULL)) return true; /* outside the range */
+    invivo_status status = invivo_property_text(type, property, value, &text, NULL);
+    if (status) return CHECK(status == INVIVO_E_RANGE);
     if (!CHECK(!invivo_property_read(type, property, text.as.string.data, text.as.string.length, &again, NULL))) {
         fprintf(stderr, "%s: %s\n", property, text.as.string.data);
         invivo_value_clear(&text);

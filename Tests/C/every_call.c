@@ -362,7 +362,8 @@ static const char *const answered_in_a_child[] = {
     "invivo_pin_end", "invivo_object_retain", "invivo_object_release", "invivo_object_instance", "invivo_object_type", "invivo_object_key",
     "invivo_object_runtime",
     /* Descriptions and functions belong to the process, not to the runtime. */
-    "invivo_type_property_at", "invivo_type_parameter_at", "invivo_type_method_at", "invivo_callable_call",
+    "invivo_type_property_at", "invivo_type_parameter_at", "invivo_type_method_at", "invivo_property_text",
+    "invivo_property_read", "invivo_callable_call",
     "invivo_callable_retain", "invivo_callable_release", NULL};
 static void in_a_child(const arguments *live) {
     int status = -1;

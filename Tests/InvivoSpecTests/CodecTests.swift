@@ -17,7 +17,9 @@ import Testing
         let long = "123456789012345678901234567890"
         #expect(TextReader.quantity(long + " s", unit: "s") == Double(long))
         #expect(TextReader.quantity("1e80 d", unit: "h").map { abs($0 / 2.4e81 - 1) < 1e-15 } == true)
-        #expect(TextReader.quantity("0.1234567890123456789012 s 1 ms", unit: "s").map { abs($0 - 0.1244567890123) < 1e-12 } == true)
+        #expect(
+            TextReader.quantity("0.1234567890123456789012 s 1 ms", unit: "s").map { abs($0 - 0.1244567890123) < 1e-12 }
+                == true)
     }
 
     @Test func decibelsAndPercentagesHaveNoPrefix() {

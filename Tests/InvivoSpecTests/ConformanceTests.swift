@@ -23,7 +23,8 @@ import Testing
 
     @Test func outcomesAreTheKnownOnes() throws {
         let root = String(cString: getenv("INVIVO_CONFORMANCE"))
-        let results = try json(root + "/JSONTestSuite/test_parsing") + yamlFolders(root + "/yaml-test-suite").map(yamlResult)
+        let results =
+            try json(root + "/JSONTestSuite/test_parsing") + yamlFolders(root + "/yaml-test-suite").map(yamlResult)
         let known = try known(String(cString: getenv("INVIVO_CONFORMANCE_FILE")))
         var seen: Set<String> = []
         for result in results {
@@ -126,7 +127,9 @@ import Testing
         defer { closedir(folder) }
         var found: [String] = []
         while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if !name.hasPrefix(".") { found.append(name) }
         }
         return found.sorted()

@@ -4,7 +4,9 @@ import Testing
 
 /// Documents as text: docs/rules/codecs.md.
 @Suite struct SpecTextTests {
-    private static let environment = Environment([("A", "5"), ("B", "saw"), ("EMPTY", ""), ("N", "null"), ("D", "2.5e3")])
+    private static let environment = Environment([
+        ("A", "5"), ("B", "saw"), ("EMPTY", ""), ("N", "null"), ("D", "2.5e3"),
+    ])
 
     private func expanded(_ text: String, _ file: String) throws(Failure) -> SpecDocument {
         try SpecReader.read(
@@ -104,14 +106,16 @@ import Testing
     private func scalar(_ random: inout SplitMix, indent: Int) -> String {
         let margin = String(repeating: " ", count: indent + 1)
         let plain = [
-            "${A}", "0x${A}", "${A}.5", "${NONE:-7}", "${NONE:-a b}", "~${EMPTY}", "${EMPTY}", "${N}", "a ${B} c", "$${B}",
+            "${A}", "0x${A}", "${A}.5", "${NONE:-7}", "${NONE:-a b}", "~${EMPTY}", "${EMPTY}", "${N}", "a ${B} c",
+            "$${B}",
             "$${B} ${A}", "${D}", "${A}#", "saw", "12", "-.5", "null", "true", "2 kHz", "a\n\(margin)${A}",
             "a\n\n\(margin)${B}\n\n\n\(margin)- c",
         ]
         func one(_ texts: [String]) -> String { texts.randomElement(using: &random) ?? "" }
         switch Int.random(in: 0..<8, using: &random) {
         case 0, 1, 2: return one(plain)
-        case 3: return one(["!!int ", "!!float ", "!!str ", "!!null "]) + one(["${A}", "\"${A}\"", "${N}", "'${NONE:-3}'"])
+        case 3:
+            return one(["!!int ", "!!float ", "!!str ", "!!null "]) + one(["${A}", "\"${A}\"", "${N}", "'${NONE:-3}'"])
         case 4: return "'" + one(["${A}", "$${A}", "file:x", "file::x", "", "a # b", "it''s ${B}"]) + "'"
         case 5: return "\"" + one(["${A}\\n", "\\u0024{A}", "$$${A}", "\\t", "é${B}", "${NONE:-: #}"]) + "\""
         case 6: return one(["[]", "{}", "[1, '${A}', { a: b }]", "{ a: ['$${A}'], b: \"${B}\" }"])
