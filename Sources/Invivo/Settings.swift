@@ -85,21 +85,47 @@ extension Runtime {
     public func settingsKey<Value>(_ type: Value.Type = Value.self, named name: String? = nil) throws(InvivoError)
         -> SettingsKey<Value>
     {
-        var handle = invivo_config()
-        let name = name ?? "\(type)"
-        try core.call(naming: name) { $0.pointee.settings_id(core.handle, $1, &handle, $2) }
-        return SettingsKey(handle: handle, name: name)
+        try core.settingsKey(type, name)
     }
 
     /// Returns the typed settings of the current generation: in a factory or hook of that for which its object is built, in a pin of that
     /// of the pin.
     public func settings<Value>(_ type: Value.Type = Value.self, named name: String? = nil) throws(InvivoError) -> Value
     {
-        let key = try settingsKey(type, named: name)
-        let raw = core.beginView()
-        defer { core.table.pointee.view_end(raw) }
+        try core.settings(type, name)
+    }
+}
+
+/// Typed settings as a member of an assembly: `let audio = lazySingleton(settings(Audio.self, at: "audio"))`. Members with a parameter of
+/// the type receive the value, and follow the changes of the section. The runtime has the binding (`Runtime.bindSettings`).
+public func settings<Value: Decodable & Sendable>(
+    _ type: Value.Type, at path: String, named name: String? = nil
+) -> Maker<Value> {
+    // The section is an argument, so that its changes are followed.
+    wired(
+        .config("/\(path)", default: InvivoValue.null),
+        by: { (_: InvivoValue) throws -> Value in
+            guard let core = CurrentRuntime.entered else {
+                throw InvivoError(.closed, "the runtime is closed", path: name ?? "\(type)")
+            }
+            return try core.settings(type, name)
+        })
+}
+
+extension Core {
+    fileprivate func settingsKey<Value>(_ type: Value.Type, _ name: String?) throws(InvivoError) -> SettingsKey<Value> {
+        var id = invivo_config()
+        let name = name ?? "\(type)"
+        try call(naming: name) { $0.pointee.settings_id(handle, $1, &id, $2) }
+        return SettingsKey(handle: id, name: name)
+    }
+
+    fileprivate func settings<Value>(_ type: Value.Type, _ name: String?) throws(InvivoError) -> Value {
+        let key = try settingsKey(type, name)
+        let raw = beginView()
+        defer { table.pointee.view_end(raw) }
         var found: UnsafeRawPointer?
-        try core.call { $0.pointee.settings_read(raw, core.handle, key.handle, &found, $1) }
+        try call { $0.pointee.settings_read(raw, handle, key.handle, &found, $1) }
         guard let value = found.map(SettingsBox.at)?.value as? Value else {
             throw InvivoError(.type, "the settings '\(key.name)' are no \(type)", path: key.name)
         }

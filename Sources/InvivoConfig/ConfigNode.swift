@@ -117,6 +117,28 @@ public struct ConfigNode: Sendable {
         }
     }
 
+    /// Returns whether every receiver reads the same from both, wherever they are written: the values are the same, and so are the strings
+    /// of environment variables, which a receiver of strings gets.
+    func isSame(as other: ConfigNode) -> Bool {
+        if case .value(let one) = content, case .value(let two) = other.content {
+            return one.isSame(as: two) && hasSameStrings(as: other)
+        }
+        return value.isSame(as: other.value) && hasSameStrings(as: other)
+    }
+
+    /// For a node with the same value.
+    private func hasSameStrings(as other: ConfigNode) -> Bool {
+        switch (content, other.content) {
+        case (.value, .value):
+            guard let text = variables?.text, let others = other.variables?.text else { return true }
+            return text.isSameName(as: others)
+        case (.list(let one), .list(let two)): return zip(one, two).allSatisfy { $0.hasSameStrings(as: $1) }
+        case (.map(let one), .map(let two)):
+            return one.allSatisfy { name, node in two[name].map { node.hasSameStrings(as: $0) } ?? true }
+        default: return true
+        }
+    }
+
     private func hasSameVariables(as other: ConfigNode) -> Bool {
         guard let variables, let others = other.variables else { return variables == nil && other.variables == nil }
         return variables.isSame(as: others)

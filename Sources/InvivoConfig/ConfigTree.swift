@@ -58,16 +58,16 @@ public struct ConfigTree: Sendable {
             let (before, after) = (old?.map, new?.map)
             guard before != nil || after != nil else {
                 guard let old, let new else { return old != nil || new != nil }
-                return !old.value.isSame(as: new.value)
+                return !old.isSame(as: new)
             }
             var differs = before == nil || after == nil
             for (name, old, new) in try ConfigMap.difference(before, after, &steps).entries {
-                if case .value(let one)? = old?.content, case .value(let two)? = new?.content, one.isSame(as: two) {
+                if case .value? = old?.content, case .value? = new?.content, let old, let new, old.isSame(as: new) {
                     continue
                 }
                 // An entry that no path can name is part of the value of its map.
                 if ConfigPath.isNameless(name) {
-                    guard let old, let new, old.value.isSame(as: new.value) else {
+                    guard let old, let new, old.isSame(as: new) else {
                         differs = true
                         continue
                     }

@@ -129,5 +129,30 @@ extension SwiftAPI {
             #expect(error?.description.contains("got the value of an environment variable") == true)
             try runtime.close()
         }
+
+        @Test func aMemberReceivesTheSettings() throws {
+            let runtime = try Self.open()
+            try Self.document(runtime, "config: { audio: { rate: 8, voices: 2 } }")
+            try runtime.bindSettings(Audio.self, to: "audio")
+            let deck = try runtime.activate(Deck())
+            let first = try deck.player()
+            #expect(first.audio.rate == 8)
+            try Self.document(runtime, "config: { audio: { rate: 8, voices: 2 }, other: 1 }")
+            #expect(try deck.player() === first)
+            try Self.document(runtime, "config: { audio: { rate: 9, voices: 2 } }")
+            #expect(try deck.player().audio.rate == 9)
+            #expect(try deck.audio() == runtime.settings(Audio.self))
+            try runtime.close()
+        }
     }
+}
+
+private final class Speaker: Sendable {
+    let audio: SwiftAPI.SettingsTests.Audio
+    init(_ audio: SwiftAPI.SettingsTests.Audio) { self.audio = audio }
+}
+
+private final class Deck: Assembly {
+    let audio = lazySingleton(settings(SwiftAPI.SettingsTests.Audio.self, at: "audio"))
+    let player = singleton(Speaker.init)
 }

@@ -106,6 +106,16 @@ def test_validation_runs_on_a_thread_of_the_library() -> None:
         assert threads[0] != threading.get_ident()
 
 
+def test_many_errors_are_counted() -> None:
+    with invivo.Runtime(log_level="silent") as runtime:
+        configured(runtime, "config: { numbers: [1] }")
+        runtime.bind_settings(list[int], "numbers", name="numbers")
+        with pytest.raises(invivo.Error) as caught:
+            configured(runtime, f"config: {{ numbers: [{', '.join(['x'] * 5000)}] }}")
+        assert len(caught.value.errors) == 100
+        assert "and 4901 more errors" in str(caught.value)
+
+
 # ---- injection and observers -------------------------------------------------------------------------------
 
 

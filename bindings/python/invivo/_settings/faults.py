@@ -8,6 +8,8 @@ from typing import Any, Final, TypeAlias
 
 from ..errors import Error, WrongTypeError
 
+_MOST = 99  # errors of one reading that are reported one by one, as the library does
+
 NOTHING: Final[Any] = object()
 """The result of a reader that has found an error."""
 
@@ -71,7 +73,9 @@ class Faults(list[Fault]):
 
     def error(self) -> Error:
         """Returns all of them as one."""
-        errors = [each.error() for each in self]
+        errors = [each.error() for each in self[:_MOST]]
+        if len(self) > _MOST:
+            errors.append(type(errors[0])(f"and {len(self) - _MOST} more errors"))
         first = errors[0]
         if len(errors) > 1:
             first.errors = errors
