@@ -273,6 +273,9 @@ final class Commit {
         _ one: Receiver, _ recipe: Recipe, _ former: Recipe, _ changed: IDSet?, keeping kept: Set<UInt32>,
         _ undo: inout Undo, _ restores: PendingRestores, isUnrestored: Bool
     ) throws(Failure) {
+        func noteTraits() {
+            if let record = ObjectTable.record(one.object), Tuning.isUnrestored(record) { restores.add([one.id]) }
+        }
         let again = Reinjection(
             of: one.object, one.arguments, by: recipe, after: former, changed: isUnrestored ? nil : changed,
             keeping: kept, repeatsAll: isUnrestored, in: container)
@@ -281,12 +284,14 @@ final class Commit {
                 undo.add { () throws(Failure) in
                     do throws(Failure) { try step() } catch {
                         restores.add(one.object, one.id)
+                        noteTraits()
                         throw error.named(recipe.key, recipe.definition.location)
                     }
                 }
             }
             if isUnrestored { restores.noteRestored(one.object) }
         } catch {
+            noteTraits()
             guard !one.isAffected else { throw error }
             let text = "\(recipe.key): its former injections still cannot be put back: \(error.message)"
             state.locked { state in
@@ -370,7 +375,8 @@ final class Commit {
         var bases: [UInt64: [Tuning.Base]] = [:]
         for (object, index, value) in plan.steps.based { bases[object, default: []].append((index, value)) }
         let attached = Set(plan.wiring.set.targets.attached.map(\.object))
-        for (id, object, layers) in plan.tuned {
+        for (position, (id, object, layers)) in plan.tuned.enumerated() {
+            let isRestored = position >= plan.steps.tuned.count
             // A target may be about to end: it is leased during the change, or skipped.
             guard let lease = container.retiredObjects.leaseForChange(object) else { continue }
             keep(lease)
@@ -384,6 +390,7 @@ final class Commit {
             let key = container.keyName(id)
             let isNew = attached.contains(object)
             add(domain(of: record)) { [self] undo throws(Failure) in
+                guard !isRestored else { return restore(record, id, key, layers, &undo) }
                 for outcome in try Tuning.change(
                     record, key: key, to: layers, bases: bases, isNew: isNew, undo: &undo)
                 {
@@ -393,6 +400,23 @@ final class Commit {
             }
         }
         try visit(groups)
+    }
+
+    /// Puts the traits of an object back, which an earlier commit could not do. An error is a warning.
+    private func restore(_ record: Record, _ id: UInt32, _ key: String, _ layers: TargetLayers?, _ undo: inout Undo) {
+        var own = Undo()
+        defer { undo.add(own) }
+        do throws(Failure) {
+            for outcome in try Tuning.change(record, key: key, to: layers, undo: &own) { note(outcome, id, key) }
+            if layers?.moves == true { Tuning.onMoving?(container, record, id) }
+        } catch {
+            _ = own.run()
+            let text = "\(key): its traits still cannot be put back: \(error.message)"
+            state.locked { state in
+                state.notes.append(Report.Warning(.unrestored, text, at: error.location))
+                (state.warned, state.refused) = (state.warned.union([key]), state.refused.union([id]))
+            }
+        }
     }
 
     private func visit(_ groups: [(domain: Domain?, steps: [Step])]) throws(Failure) {
@@ -432,15 +456,5 @@ final class Commit {
     private func needsTuning(_ record: Record, _ layers: TargetLayers?) -> Bool {
         if let layers, !layers.live.isEmpty || !layers.above.isEmpty { return true }
         return ObjectExtra.known(of: record)?.tuning != nil
-    }
-}
-
-extension Tuning.Outcome {
-    fileprivate var warning: Report.Warning.Kind {
-        switch what {
-        case .adjusted: .adjusted
-        case .left: .foreign
-        case .refused: .unrestored
-        }
     }
 }

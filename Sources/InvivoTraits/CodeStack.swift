@@ -86,8 +86,9 @@ final class CodeStack {
     func push(_ segment: CodeSegment, _ target: Target, _ undo: inout Undo) throws(Failure) -> [Tuning.Outcome] {
         let entry = Entry(segment.application)
         try apply(entry, target)
+        // Also if a reversal above it has failed: nothing below may change while its code is applied.
         undo.add { [self] () throws(Failure) in
-            guard !isBroken else { return }
+            guard entries.last === entry else { return }
             entries.removeLast()
             do throws(Failure) { try entry.reversal?.run(target.object, target.instance) } catch {
                 isBroken = true
@@ -105,7 +106,7 @@ final class CodeStack {
         entries.append(entry)
     }
 
-    /// Changes the layers above an entry. If the stack breaks while it is undone, they are not put back.
+    /// Changes the layers above an entry. If the entry is not there when this is undone, they are not put back.
     func change(
         _ entry: Entry, to live: [Layer], _ target: Target, _ undo: inout Undo
     ) throws(Failure) -> [Tuning.Outcome] {
@@ -117,7 +118,7 @@ final class CodeStack {
         if !own.isEmpty {
             let steps = own
             undo.add { [self] () throws(Failure) in
-                guard !isBroken else { return }
+                guard entries.contains(where: { $0 === entry }) else { return }
                 // The entry holds what the steps refer to.
                 var steps = steps
                 defer { withExtendedLifetime(entry) {} }

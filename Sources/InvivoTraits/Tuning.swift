@@ -80,6 +80,12 @@ public final class Tuning: PropertyCover {
         return tuning
     }
 
+    /// Whether a failed commit could not put the traits of an object back. In the domain of the object.
+    public static func isUnrestored(_ record: Record) -> Bool {
+        guard let tuning = ObjectExtra.known(of: record)?.tuning as? Tuning else { return false }
+        return tuning.code?.isBroken == true || tuning.first?.first { $0.isStuck } != nil
+    }
+
     /// Changes an object from its layers to `layers`, and adds the inverse to `undo`. A failing setter throws, with the
     /// path of its property under `key`; the changes before it are in `undo`.
     ///

@@ -71,6 +71,15 @@ public struct Undo {
 
     public mutating func add(_ step: @escaping () throws(Failure) -> Void) { steps.append(.other(step)) }
 
+    /// Adds all steps of another undo.
+    public mutating func add(_ other: Undo) {
+        guard !other.isEmpty else { return }
+        add { () throws(Failure) in
+            var steps = other
+            if let failure = Failure.gathered(steps.run()) { throw failure }
+        }
+    }
+
     mutating func add(_ step: consuming ObjectUndo) {
         if isEmpty {
             first = step

@@ -1,4 +1,4 @@
-/* Everything that can fail fails in turn: each call of a hook, setter, method, factory, rule, converter and domain, and
+/* Everything that can fail fails in turn: each call of a hook, setter, method, factory, rule, trait, converter and domain, and
  * each system call for files, watches and threads, at its first, second, third call in a step, once and until the step
  * ends, with every error. After a step that fails the runtime is as before; after one that succeeds it is as in a run
  * without a fault; then the step is repeated without a fault and succeeds. At the end everything is closed and gone.
@@ -39,7 +39,7 @@ static int failing, counting, host_count, system_count, failed_calls;
 static char reached[64]; /* the name of the call that failed first in the step */
 static const char *const all_calls[] = {"init", "factory", "start", "stop", "will_inject", "did_inject", "inject", "setup", "effect",
                                         "teardown", "undo", "refresh", "finalize", "number", "get number", "base", "take", "convert",
-                                        "rule", "post", "open", "openat", "pread", "stat", "lstat", "fstat", "readlink", "inotify_init1",
+                                        "rule", "layers", "apply", "revert", "post", "open", "openat", "pread", "stat", "lstat", "fstat", "readlink", "inotify_init1",
                                         "inotify_add_watch", "epoll_create1", "pthread_create"};
 enum { ALL_CALLS = sizeof all_calls / sizeof *all_calls };
 static int counts[ALL_CALLS];
@@ -128,7 +128,7 @@ static invivo_source document, file;
 static invivo_object parent; /* a target */
 static invivo_target target;
 static int64_t serials;
-static int live, effects, rules, definitions;
+static int live, effects, rules, definitions, traits, applications;
 
 static int64_t serial_of(const invivo_value *value) {
     void *instance = NULL;
@@ -244,6 +244,33 @@ static invivo_status low_below_high(const invivo_value *values, size_t count, si
     return count == 2 && values[0].as.signed_integer < values[1].as.signed_integer ? INVIVO_OK : INVIVO_E_RANGE;
 }
 static void rule_gone(void *user_data) { (void)user_data, __atomic_sub_fetch(&rules, 1, __ATOMIC_SEQ_CST); }
+/* Trait types: of layers, and of code. Their version is the user data. */
+static void trait_gone(void *user_data) { (void)user_data, __atomic_sub_fetch(&traits, 1, __ATOMIC_SEQ_CST); }
+static invivo_status declare_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers, void *user_data,
+                                    invivo_error **error) {
+    (void)fields, (void)values, (void)count;
+    invivo_status status = host("layers", "", error);
+    return status ? status : invivo_layers_offset(layers, "level", *(const int *)user_data, error);
+}
+static void application_gone(void *data) { (void)data, __atomic_sub_fetch(&applications, 1, __ATOMIC_SEQ_CST); }
+/* A reversal that fails has reversed nevertheless: the rest of it would be a change by other code. */
+static invivo_status revert_code(invivo_object object, void *instance, void *data, invivo_error **error) {
+    part *self = instance;
+    (void)object;
+    self->level -= 1000 * *(const int *)data;
+    return host("revert", self->name, error);
+}
+static invivo_status apply_code(invivo_object object, void *instance, const void *fields, const invivo_value *values, size_t count,
+                                invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    part *self = instance;
+    (void)object, (void)fields, (void)values, (void)count;
+    invivo_status status = host("apply", self->name, error);
+    if (status) return status;
+    __atomic_add_fetch(&applications, 1, __ATOMIC_SEQ_CST);
+    self->level += 1000 * *(const int *)user_data;
+    reversal->revert = revert_code, reversal->data = user_data, reversal->destroy = application_gone;
+    return INVIVO_OK;
+}
 static void definition_gone(void *user_data) { (void)user_data, __atomic_sub_fetch(&definitions, 1, __ATOMIC_SEQ_CST); }
 static invivo_status post(void *user_data, invivo_job job, invivo_error **error) {
     (void)user_data;
@@ -347,9 +374,10 @@ enum { NAMES = sizeof names / sizeof *names };
 static const char *const texts[] = {
     "config: { low: 1, high: 9, color: red, items: { a: 1, b: 2 } }\ntraits:\n  s.side:\n    - Set: { number: 30 }\n",
     "config: { low: 2, high: 8, color: blue, items: { b: 3, c: 4 } }\ntraits:\n  s.side:\n    - Set: { number: 31 }\n"
-    "  s.home:\n    - Set: { number: 90 }\n  s.levels:\n    - Set: { low: 5 }\n  s.target:\n    - Set: { number: 70, level: 71 }\n",
+    "  s.home:\n    - Set: { number: 90 }\n    - t.Code: {}\n    - t.Layers: {}\n  s.levels:\n    - Set: { low: 5 }\n"
+    "  s.target:\n    - Set: { number: 70, level: 71 }\n    - t.Code: {}\n    - Scale: { level: 2 }\n    - t.Code: {}\n",
     "config: { low: 3, high: 7, color: green, items: { c: 5 } }\ntraits:\n  s.levels:\n    - Set: { low: 6, high: 7 }\n"
-    "  s.target:\n    - Set: { number: 72 }\n"};
+    "  s.target:\n    - Set: { number: 72 }\n    - t.Code: {}\n    - t.Layers: {}\n"};
 
 /* ---- the steps ------------------------------------------------------------------------------------------ */
 
@@ -415,6 +443,22 @@ static invivo_status add_rule(invivo_error **error) {
     __atomic_add_fetch(&rules, 1, __ATOMIC_SEQ_CST);
     return invivo_rule_add(runtime, &rule, error);
 }
+static const int versions[] = {1, 2};
+static invivo_status add_traits(const int *version, invivo_error **error) {
+    static const char *const targets[] = {"*"};
+    invivo_trait all[] = {{.struct_size = sizeof *all, .name = "t.Layers", .targets = targets, .target_count = 1, .layers = declare_layers},
+                          {.struct_size = sizeof *all, .name = "t.Code", .targets = targets, .target_count = 1, .apply = apply_code}};
+    invivo_changes changes;
+    invivo_status status = invivo_changes_open(runtime, &changes, error);
+    for (int i = 0; i < 2 && !status; i++) {
+        all[i].user_data = (void *)(uintptr_t)version, all[i].destroy = trait_gone;
+        status = invivo_changes_add_trait(changes, &all[i], error);
+        if (!status) __atomic_add_fetch(&traits, 1, __ATOMIC_SEQ_CST);
+    }
+    return status ? status : invivo_changes_commit(changes, error);
+}
+static invivo_status traits_1(invivo_error **error) { return add_traits(&versions[0], error); }
+static invivo_status traits_2(invivo_error **error) { return add_traits(&versions[1], error); }
 static invivo_status make_target(invivo_error **error) {
     return parent.bits ? INVIVO_OK : invivo_object_make(runtime, plain, NULL, 0, &parent, error);
 }
@@ -490,11 +534,13 @@ static const step steps[] = {{"open", open_runtime, SAME},
                              {"define", define_everything, SAME},
                              {"resolve", resolve_everything, MORE},
                              {"rule", add_rule, SAME},
+                             {"traits", traits_1, SAME},
                              {"target", make_target, SAME},
                              {"attach", attach, SAME},
                              {"mark", mark, SAME},
                              {"edit", edit_1, SAME},
                              {"base", base_2, SAME},
+                             {"traits again", traits_2, SAME},
                              {"leaf", leaf_2, SAME},
                              {"restart", restart_2, SAME},
                              {"edit again", edit_2, SAME},
@@ -604,7 +650,7 @@ static void check_unchanged(const step *at, const state *before, const state *af
 /* One run. Returns whether a step had that many calls. */
 static bool once(void) {
     bool came = false;
-    live = effects = rules = definitions = 0;
+    live = effects = rules = definitions = traits = applications = 0;
     parent.bits = 0;
     is_open = false;
     write_file(200);
@@ -665,6 +711,8 @@ static bool once(void) {
     CHECK_EQUAL(effects, 0);
     CHECK_EQUAL(rules, 0);
     CHECK_EQUAL(definitions, 0);
+    CHECK_EQUAL(traits, 0);
+    CHECK_EQUAL(applications, 0);
     return came;
 }
 

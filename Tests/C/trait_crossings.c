@@ -9,6 +9,7 @@ static const invivo_property voice_properties[] = {INVIVO_FIELD(voice, gain, .in
 static const char *all[] = {"Voice"};
 static invivo_type voice_type;
 static int applied, reverted, dropped, destroyed;
+static int fails_to_apply, fails_to_revert; /* -1: always */
 static void (*in_apply)(invivo_object target);
 static void (*in_revert)(void);
 
@@ -21,9 +22,13 @@ static void drop(void *data) {
     dropped++;
 }
 static invivo_status revert(invivo_object target, void *instance, void *data, invivo_error **error) {
-    (void)target, (void)data, (void)error;
+    (void)target, (void)data;
     reverted++;
     ((voice *)instance)->gain -= 1;
+    if (fails_to_revert && fails_to_revert--) {
+        *error = invivo_error_make(INVIVO_E_HOST, "the reversal fails", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
     void (*act)(void) = in_revert;
     in_revert = NULL;
     if (act) act();
@@ -31,7 +36,11 @@ static invivo_status revert(invivo_object target, void *instance, void *data, in
 }
 static invivo_status apply(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
                            invivo_reversal *reversal, void *user_data, invivo_error **error) {
-    (void)fields, (void)values, (void)count, (void)user_data, (void)error;
+    (void)fields, (void)values, (void)count, (void)user_data;
+    if (fails_to_apply && fails_to_apply--) {
+        *error = invivo_error_make(INVIVO_E_HOST, "the application fails", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
     applied++;
     ((voice *)instance)->gain += 1;
     reversal->revert = revert, reversal->data = &applied, reversal->destroy = drop;
@@ -39,6 +48,14 @@ static invivo_status apply(invivo_object target, void *instance, const void *fie
     in_apply = NULL;
     if (act) act(target);
     return INVIVO_OK;
+}
+
+/* Fails always. */
+static invivo_status fail_late(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                               invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)target, (void)instance, (void)fields, (void)values, (void)count, (void)reversal, (void)user_data;
+    *error = invivo_error_make(INVIVO_E_HOST, "too late", NULL, NULL);
+    return INVIVO_E_HOST;
 }
 
 static void define(const char *key, const char *type, uint32_t scope) {
@@ -58,7 +75,7 @@ static void begin(uint32_t commit_timeout_ms) {
     options.log_level = INVIVO_LOG_SILENT;
     options.load_timeout_ms = 120000;
     if (commit_timeout_ms) options.commit_timeout_ms = commit_timeout_ms;
-    applied = reverted = dropped = destroyed = 0;
+    applied = reverted = dropped = destroyed = fails_to_apply = fails_to_revert = 0;
     OK(invivo_runtime_open(&runtime, &options, E));
     invivo_type_options voices = {.struct_size = sizeof voices, .name = "Voice", .size = sizeof(voice),
                                   .properties = voice_properties, .property_count = 1};
@@ -189,9 +206,9 @@ static void reload_inside(invivo_object target) {
     calls++;
 }
 static void reload_in_reversal(void) { reload_inside((invivo_object){0}); }
-static int64_t configured(void) {
+static int64_t configured_at(const char *path) {
     invivo_value value = invivo_null();
-    OK(invivo_config_read(runtime, "x.y", &value, E));
+    OK(invivo_config_read(runtime, path, &value, E));
     int64_t number = value.kind == INVIVO_KIND_INT64 ? value.as.signed_integer : 0;
     invivo_value_clear(&value);
     return number;
@@ -211,7 +228,7 @@ static void code_cannot_wait_for_a_reload_and_may_submit_one(void) {
     in_apply = reload_inside;
     OK(document("a", "traits: { synth.lead: [synth.Code: {}] }", E));
     await_generation(generation + 2);
-    CHECK_EQUAL(configured(), 5);
+    CHECK_EQUAL(configured_at("x.y"), 5);
     in_revert = reload_in_reversal;
     OK(document("a", NULL, E));
     CHECK_EQUAL(calls, 2);
@@ -241,6 +258,73 @@ static void code_may_resolve_other_objects(void) {
     CHECK_EQUAL(calls, 1);
     CHECK_EQUAL(seen->gain, 2);
     OK(document("a", NULL, E));
+    end();
+}
+
+/* ---- objects that could not be put back ------------------------------------------------------------------- */
+
+static void an_object_that_cannot_be_restored_blocks_no_other_change(void) {
+    begin(0);
+    OK(document("a", "traits: { synth.lead: [Set: { gain: 10 }, synth.Code: {}] }", E));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    /* The reversal fails, and its trait cannot be applied again. */
+    fails_to_revert = 1, fails_to_apply = 1000;
+    expects_error(document("a", "traits: {}", E), INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(seen->gain, 10);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.lead");
+    OK(document("b", "config: { x: { y: 3 } }", E));
+    CHECK_EQUAL(configured_at("x.y"), 3);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.lead");
+    CHECK_EQUAL(seen->gain, 10);
+    fails_to_apply = 0;
+    OK(document("b", "config: { x: { y: 4 } }", E));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    CHECK_EQUAL(seen->gain, 11);
+    OK(document("a", NULL, E));
+    CHECK_EQUAL(seen->gain, 1);
+    end();
+}
+
+/* The object follows the configuration below its traits. */
+static void a_failed_injection_below_a_trait_is_listed(void) {
+    begin(0);
+    OK(document("b", "config: { x: { y: 3 } }", E));
+    invivo_injection property = {.name = "gain", .how = INVIVO_INJECT_CONFIG, .reference = "/x.y"};
+    invivo_definition other = {.struct_size = sizeof other, .key = "synth.other", .type_name = "Voice", .scope = INVIVO_SCOPE_SINGLETON,
+                               .properties = &property, .property_count = 1};
+    OK(invivo_define(runtime, &other, NULL, E));
+    invivo_object one;
+    OK(invivo_resolve_name(runtime, "synth.other", &one, E));
+    OK(document("a", "traits: { synth.other: [synth.Code: {}, Scale: { gain: 2 }] }", E));
+    CHECK_EQUAL(instance_of(one)->gain, 8);
+    fails_to_revert = 1;
+    expects_error(document("b", "config: { x: { y: 5 } }", E), INVIVO_E_HOST, NULL);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.other");
+    CHECK_EQUAL(configured_at("x.y"), 3);
+    OK(document("c", "config: { z: 1 }", E));
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    CHECK_EQUAL(instance_of(one)->gain, 8);
+    OK(document("a", NULL, E));
+    CHECK_EQUAL(instance_of(one)->gain, 3);
+    OK(invivo_object_release(one));
+    end();
+}
+
+/* The upper reversal fails in the undo: the lower one is reversed all the same, before the layers below it are put back. */
+static void an_undo_continues_below_a_reversal_that_fails(void) {
+    begin(0);
+    invivo_trait late = {.struct_size = sizeof late, .name = "synth.Late", .targets = all, .target_count = 1, .apply = fail_late};
+    OK(invivo_trait_add(runtime, &late, E));
+    fails_to_revert = 1;
+    expects_error(document("a", "traits: { synth.lead: [Set: { gain: 10 }, synth.Code: {}, Scale: { gain: 2 }, synth.Code: {}, synth.Late: {}] }", E),
+                  INVIVO_E_HOST, NULL);
+    CHECK_EQUAL(seen->gain, 1);
+    CHECK_EQUAL(reverted, 2);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.lead");
+    OK(document("a", "traits: { synth.lead: [synth.Code: {}] }", E));
+    CHECK_EQUAL(seen->gain, 2);
+    OK(document("a", NULL, E));
+    CHECK_EQUAL(seen->gain, 1);
     end();
 }
 
@@ -359,6 +443,9 @@ int main(void) {
     RUN_TEST(a_reversal_that_does_not_end_is_applied_again_when_it_returns);
     RUN_TEST(code_cannot_wait_for_a_reload_and_may_submit_one);
     RUN_TEST(code_may_resolve_other_objects);
+    RUN_TEST(an_object_that_cannot_be_restored_blocks_no_other_change);
+    RUN_TEST(a_failed_injection_below_a_trait_is_listed);
+    RUN_TEST(an_undo_continues_below_a_reversal_that_fails);
     RUN_TEST(a_target_may_end_while_another_one_is_changed);
     RUN_TEST(a_target_may_end_in_its_own_application);
     RUN_TEST(a_target_may_end_in_its_own_reversal);

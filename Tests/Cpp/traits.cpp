@@ -167,9 +167,36 @@ static void descriptions_are_checked() {
     CHECK(lead->gain == 4);
 }
 
+struct holder {
+    invivo::ref<voice> kept;
+};
+static void close_puts_attached_objects_back() {
+    auto counted = std::make_shared<int>(0);
+    {
+        invivo::runtime own;
+        (void)open(own);
+        invivo::type<holder>("Holder").property<&holder::kept>("kept").add(own.raw());
+        own.define(invivo::definition("synth.holder").of<holder>().lazy_singleton());
+        own.add_trait(boosts(counted));
+        invivo::ref<holder> holds = own.resolve<holder>("synth.holder");
+        invivo_type type{};
+        invivo_object made{};
+        invivo_target target{};
+        invivo::detail::checked([&](invivo_error **e) { return invivo_type_find(own.raw(), "Voice", &type, e); });
+        invivo::detail::checked([&](invivo_error **e) { return invivo_object_make(own.raw(), type, nullptr, 0, &made, e); });
+        holds->kept = invivo::ref<voice>(invivo::object(made));
+        invivo::detail::checked([&](invivo_error **e) { return invivo_target_attach(made, "synth.free", &target, e); });
+        CHECK(tell(own, "a", "traits: { synth.free: [synth.Boost: { by: 3 }] }"));
+        CHECK(holds->kept->gain == 4 && applied == 1);
+    }
+    CHECK(reverted == 1);
+    CHECK(counted.use_count() == 1);
+}
+
 int main() {
     a_trait_type_declares_layers();
     a_trait_type_runs_code();
     descriptions_are_checked();
+    close_puts_attached_objects_back();
     return ended();
 }

@@ -255,10 +255,10 @@ class HostError(Error, RuntimeError, status=c.INVIVO_E_HOST): ...
 
 
 class Refused(HostError):
-    """Raised by a rule: the values do not satisfy it. Any other exception refuses them, too.
+    """Raised by a rule, or by the check of a `Trait`: the values do not satisfy it.
 
-    ``input`` is the input at fault, whose source location the error has: its name, or its index. Without it, that is
-    the first input that changes.
+    Any other exception refuses them, too. ``input`` is the input or field at fault, whose source location the error
+    has: its name, or its index. Without it, that is the first input that changes, or the trait.
     """
 
     def __init__(self, message: str, /, *, input: str | int | None = None) -> None:

@@ -394,14 +394,22 @@ def test_a_manifest_adds_the_trait_types_of_its_modules(tmp_path: Path) -> None:
         "    def layers(self, layers):\n"
         "        layers.scale('gain', 1 - self.amount)\n"
     )
-    (tmp_path / "spec.yaml").write_text("traits:\n  synth.lead:\n    - synth.Duck: { amount: 0.25 }\n")
+    text = "traits:\n  synth.lead:\n    - synth.Duck: { amount: 0.25 }\n    - program.Double: {}\n"
+    (tmp_path / "spec.yaml").write_text(text)
     (tmp_path / "app.yaml").write_text(
         "modules: { synth: synth.py }\ncomponents:\n  synth.lead: { type: Voice }\nspecs: [spec.yaml]\n"
     )
+
+    class Double(invivo.Trait, name="program.Double"):
+        targets = "*"
+
+        def layers(self, layers: invivo.Layers) -> None:
+            layers.scale("gain", 2)
+
     before = traits.declared_traits()
     with invivo.Runtime() as other:
         with invivo.App(tmp_path / "app.yaml") as app:
-            assert app.runtime["synth.lead"].gain == 0.75
+            assert app.runtime["synth.lead"].gain == 1.5
         # The other runtime does not have it.
         with pytest.raises(invivo.NotFoundError):
             other.remove_trait("synth.Duck")
@@ -426,3 +434,49 @@ def test_nothing_keeps_an_object_that_a_trait_has_changed() -> None:
         del voice
         gc.collect()
         assert kept() is None
+
+
+def test_objects_of_other_languages_have_traits_of_python(native: Path) -> None:
+    fails = True
+
+    class Loud(invivo.Trait, name="synth.Loud"):
+        targets = "Voice"
+
+        def apply(self, target: Any) -> None:
+            target.gain = 2.0
+            target.note = 7
+            if fails:
+                raise OSError("no more")
+
+    class Boost(invivo.Trait, name="synth.Boost"):
+        targets = "Voice"
+        by: int = 1
+
+        def apply(self, target: Any) -> Callable[[Any], None]:
+            target.note += self.by
+            return lambda target: setattr(target, "note", target.note - self.by)
+
+    class Listen(invivo.Trait, name="synth.Listen"):
+        targets = "Voice"
+
+        def apply(self, target: Any) -> Iterator[None]:
+            target.note += 10
+            yield
+            target.note -= 10
+
+    with invivo.Runtime() as runtime:
+        runtime.load_module(native)
+        runtime.define("Voice", "synth.lead")
+        voice = runtime["synth.lead"]
+        error = refusal(runtime, "traits: { synth.lead: [synth.Loud: {}] }")
+        assert "OSError: no more" in str(error)
+        assert (voice.gain, voice.note) == (1, 0)
+        fails = False
+        tell(runtime, "traits: { synth.lead: [synth.Loud: {}] }")
+        assert (voice.gain, voice.note) == (2, 7)
+        tell(runtime, "traits: { synth.lead: [synth.Boost: { by: 3 }, synth.Listen: {}] }")
+        assert (voice.gain, voice.note) == (1, 13)
+        tell(runtime, "traits: { synth.lead: [synth.Boost: { by: 4 }] }")
+        assert voice.note == 4
+        tell(runtime, "traits: { synth.lead: [synth.Listen: {}] }")
+        assert voice.note == 10  # its reversal refers to the object until the runtime closes

@@ -156,6 +156,22 @@ async def later(runtime: invivo.Runtime) -> None:
     wrong: Fort = await runtime.aresolve(Knight)  # E: arg-type
     by_name = await runtime.aresolve("camelot.knight", "x")
 
+class Duck(invivo.Trait, name="synth.Duck"):
+    targets = (Knight, "Fort")
+    amount: float = invivo.tunable(..., min=0, max=1)
+    count: int = invivo.tunable(2, max=5)
+
+    def layers(self, layers: invivo.Layers) -> None:
+        layers.scale("gain", 1 - self.amount)
+        layers.scale("gain", "much")  # E: arg-type
+        count: str = self.count  # E: assignment
+
+def traits(runtime: invivo.Runtime) -> None:
+    runtime.add_trait(Duck)
+    runtime.remove_trait("synth.Duck")
+    runtime.add_trait(Fort)  # E: arg-type
+    Duck.remove()
+
 def pools(runtime: invivo.Runtime) -> None:
     runtime.define(Fort, "a.fort", scope=3)  # E: arg-type
     found: list[Fort] = runtime.resolve_all(Knight)  # E: arg-type

@@ -209,7 +209,7 @@ def _apply(
     attributes = _Attributes(core, entry)
     try:
         with core.entered():
-            own = _reversal(item.described, trait.apply(core.borrow(target.bits)))
+            own = _reversal(item.described, trait.apply(_thing(core, entry, target.bits)))
     except BaseException:
         attributes.put_back(attributes.changed())
         raise
@@ -228,7 +228,13 @@ def _revert(item: _Applied, target: Any, instance: int, _: int, error: Any) -> N
     reverse = item.reverse()
     if reverse is not None:
         with item.core.entered():
-            reverse(item.core.borrow(target.bits))
+            reverse(_thing(item.core, item.entry, target.bits))
+
+
+def _thing(core: Objects, entry: Entry | None, bits: int) -> Any:
+    """Returns the object of Python, or a proxy of one of another language."""
+    thing = None if entry is None else entry.target()
+    return core.borrow(bits) if thing is None else thing
 
 
 def _reversal(described: TraitType, answer: Any) -> Reversal | None:
@@ -307,7 +313,7 @@ class _Applied:
     the cycles through them."""
 
     def __init__(self, core: Objects, entry: Entry | None, reverse: Reversal) -> None:
-        self.core, self._entry, self._number = core, entry, next(_numbers)
+        self.core, self.entry, self._number = core, entry, next(_numbers)
         self._reverse: Reversal | None = reverse
         thing = None if entry is None else entry.target()
         if hasattr(thing, "__dict__"):
@@ -315,11 +321,11 @@ class _Applied:
             self._reverse = None
 
     def changing(self) -> None:
-        if self._entry is not None:
-            self.core.tunings.changing(self._entry.number)
+        if self.entry is not None:
+            self.core.tunings.changing(self.entry.number)
 
     def _kept(self) -> dict[int, Reversal]:
-        found = getattr(None if self._entry is None else self._entry.target(), "__dict__", {}).get(_REVERSALS, {})
+        found = getattr(None if self.entry is None else self.entry.target(), "__dict__", {}).get(_REVERSALS, {})
         return found if isinstance(found, dict) else {}
 
     def reverse(self) -> Reversal | None:
