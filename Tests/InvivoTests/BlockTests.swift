@@ -119,6 +119,34 @@ extension SwiftAPI {
             }
         }
 
+        @Test func aSourceThatKeepsGoingSkipsWhatIsWrong() throws {
+            try withRuntime { runtime throws in
+                let lead = try runtime.define(Self.block)
+                let text = "traits: { synth.lead: [Set: { gain: 2.1 }, Set: { cutoff: 500 }] }"
+                #expect(failure { _ = try runtime.source("t.yaml", text) }.code == .range)
+                let source = try runtime.source("t.yaml", text, keepingGoing: true)
+                #expect(runtime[lead].gain == 0.5 && runtime[lead].cutoff == 500)
+                let warning = try #require(try runtime.reports.last?.warningDetails.first)
+                #expect(warning.kind == .skipped && warning.line == 1)
+                try source.close()
+                #expect(runtime[lead].cutoff == 800)
+            }
+        }
+
+        @Test func theGraphMarksADecisionOfADocument() throws {
+            try withRuntime { runtime throws in
+                _ = try runtime.define(Self.block)
+                _ = try runtime.define(Block("synth.bass", Tuning(), typeName: "Bass") { $0.field("gain", \.gain) })
+                func node() throws -> WiringGraph.Node? { try runtime.wiring.nodes.first { $0.key == "synth.lead" } }
+                #expect(try node()?.isWired == false)
+                let source = try runtime.source("w.yaml", "wiring: { synth.lead: { alias: synth.bass } }")
+                let wired = try #require(try node())
+                #expect(wired.isWired && wired.alias == "synth.bass" && wired.file == "w.yaml" && wired.line == 1)
+                try source.close()
+                #expect(try node()?.isWired == false)
+            }
+        }
+
         @Test func aComputedFieldIsRefused() throws {
             try withRuntime { runtime throws in
                 let error = failure { try runtime.define(Block("a.b", Tuning()) { $0.field("doubled", \.doubled) }) }
