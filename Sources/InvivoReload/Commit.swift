@@ -391,11 +391,8 @@ final class Commit {
             let isNew = attached.contains(object)
             add(domain(of: record)) { [self] undo throws(Failure) in
                 guard !isRestored else { return restore(record, id, key, layers, &undo) }
-                for outcome in try Tuning.change(
-                    record, key: key, to: layers, bases: bases, isNew: isNew, undo: &undo)
-                {
-                    note(outcome, id, key)
-                }
+                let outcomes = try Tuning.change(record, key: key, to: layers, bases: bases, isNew: isNew, undo: &undo)
+                for outcome in outcomes { note(outcome, id, key) }
                 if layers?.moves == true { Tuning.onMoving?(container, record, id) }
             }
         }
@@ -414,7 +411,8 @@ final class Commit {
             let text = "\(key): its traits still cannot be put back: \(error.message)"
             state.locked { state in
                 state.notes.append(Report.Warning(.unrestored, text, at: error.location))
-                (state.warned, state.refused) = (state.warned.union([key]), state.refused.union([id]))
+                state.warned.insert(key)
+                state.refused.insert(id)
             }
         }
     }
