@@ -11,8 +11,9 @@ struct KeptObjects {
     /// Returns the objects that a plan concerns.
     ///
     /// An owner of a changed child, or of an injected object, is set up again. A tracked object whose own definition changes is treated like a child. Objects into which
-    /// something new is injected, and attached objects of changed keys, are refreshed.
-    func concerned(by effects: Effects, _ wiring: NextWiring) -> Owners.Concerned {
+    /// something new is injected, and attached objects of changed keys, are refreshed. Throws if a child that its owner keeps
+    /// could be none by its next definition.
+    func concerned(by effects: Effects, _ wiring: NextWiring) throws(Failure) -> Owners.Concerned {
         guard observed.hasCalledObjects else { return Owners.Concerned() }
         let steps = effects.steps
         let hasOwners = observed.hasOwners
@@ -49,6 +50,17 @@ struct KeptObjects {
             ? Owners.Concerned()
             : observed.concerned(
                 by: changed, owners: owners, settable: settable, rebuilt: steps.rebuilt, allOwners(of:))
+        for child in concerned.kept {
+            guard let id = observed.key(of: child) else { continue }
+            if let recipe = effects.editor.recipe(id) {
+                try recipe.requireChild(recipe.key)
+            } else if let former = graph.recipe(id) {
+                throw Failure(
+                    .notFound,
+                    "the definition '\(former.key)' cannot be removed: its object is the child of an object that keeps its children",
+                    path: former.key, at: former.definition.location)
+            }
+        }
         var seen = Set(concerned.setUp + concerned.retried)
         concerned.refreshed = (refreshed + concerned.refreshed).filter { seen.insert($0).inserted }
         return concerned

@@ -71,7 +71,7 @@ struct Planner {
         let findings = try planLayers(wiring, rebased, &effects, &restarts, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
         try planAliases(wiring, &effects)
-        let kept = KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects, wiring)
+        let kept = try KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects, wiring)
         try planSettings(config, set, &effects.editor)
         try planBound(sections, wiring, &effects.editor)
         effects.changes += set.rebuilds.pools.map(\.change)

@@ -60,7 +60,8 @@ struct KeysCommand: ParsableCommand {
             let text = try Application.check(manifest, options, waiting: wait, as: format)
             guard let output, check else { return try messages.write(text, to: output) }
             guard !messages.has(text, in: output) else { return }
-            messages.problem("invivo: \(output) is out of date: write it with 'invivo keys \(manifest) --output \(output)'")
+            messages.problem(
+                "invivo: \(output) is out of date: write it with 'invivo keys \(manifest) --output \(output)'")
         } catch {
             messages.findings(error)
             throw ExitCode(2)

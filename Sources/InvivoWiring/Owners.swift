@@ -46,6 +46,8 @@ public final class Owners: Sendable {
         public var refreshed: [UInt64] = []
         /// Objects whose setup failed before, and that nothing else sets up.
         public var retried: [UInt64] = []
+        /// Changed children whose owners keep them.
+        public var kept: [UInt64] = []
 
         public init() {}
 
@@ -142,6 +144,7 @@ public final class Owners: Sendable {
             }
             for object in changed where !visit(above(object)) {
                 if state.kinds[object]?.isSetUp ?? settable.contains(object) { choose(object) }
+                if state.owners[object] != nil { found.kept.append(object) }
             }
             _ = visit(owners)
             for (object, key) in state.unfinished where !chosen.contains(object) {
@@ -160,6 +163,7 @@ public final class Owners: Sendable {
             }
             found.setUp.removeAll(where: isBelow)
             found.retried.removeAll(where: isBelow)
+            found.kept.removeAll(where: isBelow)
             found.refreshed.removeAll { chosen.contains($0) || isBelow($0) }
             return found
         }

@@ -74,12 +74,7 @@ public struct RunningSetup {
 
     /// Refuses objects that others may have, too.
     private func checkScope(_ id: UInt32) throws(Failure) {
-        guard let recipe = graph.recipe(id), recipe.scope != .prototype else { return }
-        let key = container.keyName(id)
-        throw Failure(
-            .argument,
-            "a child belongs to one owner, and '\(key)' has the scope \(recipe.scope.name): define a prototype, or resolve it",
-            path: key, at: recipe.definition.location)
+        if let recipe = graph.recipe(id) { try recipe.requireChild(container.keyName(id)) }
     }
 
     private func create(
@@ -120,5 +115,16 @@ public struct RunningSetup {
         }
         call.belongings.add(child)
         return made
+    }
+}
+
+extension Recipe {
+    /// Throws unless its objects can be children: others may have objects that are shared.
+    public func requireChild(_ key: String) throws(Failure) {
+        guard scope != .prototype else { return }
+        throw Failure(
+            .argument,
+            "a child belongs to one owner, and '\(key)' has the scope \(scope.name): define a prototype, or resolve it",
+            path: key, at: definition.location)
     }
 }

@@ -166,7 +166,7 @@ static void the_form_of_the_traits_library_is_read(void) {
     OK(says("a.json", "{\"specs\": {\"synth.lead\": [{\"type\": \"Set\", \"gain\": 3}, {\"type\": \"Scale\", \"gain\": 2}]}}", E));
     CHECK_EQUAL(own()->gain, 6);
     expects_error(says("a.json", "{\"specks\": {\"synth.lead\": []}}", E), INVIVO_E_SPEC,
-                  "a.json:1:2: unknown key 'specks'; expected 'traits', 'config' or 'include'");
+                  "a.json:1:2: unknown key 'specks'; expected 'traits', 'config', 'wiring' or 'include'");
     expects_error(says("a.json", "{\"specs\": [], \"config\": {}}", E), INVIVO_E_SPEC,
                   "a.json:1:11: specs: expected a map of targets and their lists of traits, found a list");
     expects_error(says("a.json", "{\"specs\": {}, \"traits\": {}}", E), INVIVO_E_SPEC,

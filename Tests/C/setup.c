@@ -645,6 +645,17 @@ static void an_owner_that_keeps_its_children_is_passed_over(void) {
     OK(define(LEAF(2)));
     expect_trace("teardown:x setup:x refresh:group ");
     CHECK(child(group, 0) == leaf);
+    /* A new runtime would refuse the same definitions. */
+    invivo_error *error = NULL;
+    expects_error(define({.key = "ui.leaf", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 3, .is_named = true}),
+                  INVIVO_E_ARGUMENT, NULL);
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "ui.leaf", E));
+    CHECK(invivo_changes_commit(changes, &error) == INVIVO_E_NOT_FOUND);
+    CHECK(strstr(invivo_error_text(error), "its object is the child of an object that keeps its children"));
+    invivo_error_release(error);
+    CHECK(child(group, 0) == leaf);
     OK(invivo_object_release(group_object));
     OK(invivo_object_release(object));
     end();

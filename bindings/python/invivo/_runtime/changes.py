@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import ctypes
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -178,9 +177,7 @@ class Changes:
 
     def remove_rule(self, name: str) -> None:
         """Removes a rule by its name."""
-        self._open()
-        library, encoded = self._core.library, strings.name_bytes(name)
-        self._contents.others.append(lambda handle: library.call("changes_remove_rule", handle, encoded))
+        self._other("changes_remove_rule", strings.name_bytes(name))
 
     def add_trait(self, trait: builtins.type[Trait]) -> None:
         """Adds a trait type, or replaces the one with the same name. `Trait` does so by itself for each subclass."""
@@ -211,12 +208,10 @@ class Changes:
     def unbind_settings(self, what: Any) -> None:
         """Removes the binding of a class, or one by its name."""
         self._open()
-        library, name = self._core.library, bindings.name_of(self._core, what)
+        name = bindings.name_of(self._core, what)
         if bindings.key_of(name) in self._core.keys.declared:
             self._contents.remove(bindings.key_of(name))
-        self._contents.others.append(
-            lambda handle: library.call("changes_unbind_settings", handle, strings.name_bytes(name))
-        )
+        self._other("changes_unbind_settings", strings.name_bytes(name))
 
     def mount(
         self,
@@ -480,25 +475,6 @@ class Changes:
             self.commit()
         else:
             self.discard()
-
-
-class UnusedChanges(Changes):
-    """A change set that the program has opened and not used. Its first use makes it a `Changes`.
-
-    The end of that runs no code, in which an exception of a signal handler would be lost.
-    """
-
-    def __init__(self, core: Core, place: tuple[str, int]) -> None:
-        self._place = place  # first, because the handler of a signal may raise at any time
-        super().__init__(core)
-
-    def __del__(self) -> None:
-        warnings.warn_explicit(
-            "the change set was neither committed nor discarded: use it as 'with runtime.changes() as changes:', "
-            "or call commit(), submit() or discard()",
-            ResourceWarning,
-            *self._place,
-        )
 
 
 def _leave(core: Core, assemblies: list[AssemblyDescription]) -> None:

@@ -34,10 +34,11 @@ from .._services.setup import in_setup
 from .._state.binding import roll_back
 from .._values import conversion
 from ..errors import ArgumentError
-from .changes import Changes, UnusedChanges, generation_number
+from .changes import Changes, generation_number
 from .overrides import Override
 from .resolving import Resolving
 from .traits import Trait
+from .unused import UnusedChanges
 
 T = TypeVar("T")
 AnyRule = TypeVar("AnyRule", bound=Callable[..., Any])
