@@ -81,9 +81,19 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("forward", "all.reversed()", "traits"),
     ],
     "InvivoTraits/Tuning.swift": [
-        Mutant("always", "former.isSeen(shown)", "traits"),
         Mutant("never", "!change.isSettled", "traits exactness"),
+        Mutant("skip", "for change in stopped { moving.replace(change) }", "ramps"),
+    ],
+    "InvivoTraits/Tuning+Plain.swift": [
+        Mutant("always", "former.isSeen(shown)", "traits"),
         Mutant("never", "layer.pointee.value.isSame(as: answer)", "traits"),
+    ],
+    "InvivoTraits/TargetLayers.swift": [
+        Mutant("never", "former?.effective[index]?.shows(sameAs: layer) == true", "ramps"),
+    ],
+    "InvivoReload/Ramps.swift": [
+        Mutant("always", "!$0.value.isBusy", "ramps"),
+        Mutant("skip", "restores.add([id])", "ramps"),
     ],
     "InvivoTraits/PropertyChange.swift": [
         Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits exactness"),
