@@ -38,7 +38,8 @@ public final class Engine: Sendable {
         }
         Tuning.onMoving = { (container, record, id) in
             guard let engine = container.owner as? Engine else { return }
-            engine.reloader.ramps.begin(ObjectTable.handle(record), id, Tuning.runs(of: record))
+            engine.reloader.ramps.begin(
+                ObjectTable.handle(record), id, in: ObjectType.of(record).domain, Tuning.runs(of: record))
         }
         RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { ObjectType.of($0).description } }

@@ -16,6 +16,7 @@ final class Ramps: Sendable {
 
     private struct Moving {
         let id: UInt32
+        let domain: Domain?
         /// Whether a job of it is under way.
         var isBusy = false
     }
@@ -80,11 +81,11 @@ final class Ramps: Sendable {
 
     /// In the domain of an object that a commit changes, or that is created for a key: its movements begin. The next step forgets an
     /// object without movements, also after a commit that failed.
-    func begin(_ object: UInt64, _ id: UInt32, _ runs: [RampRun]) {
+    func begin(_ object: UInt64, _ id: UInt32, in domain: Domain?, _ runs: [RampRun]) {
         guard !runs.isEmpty else { return }
         state.locked { state in
             let now = clock(state)
-            if state.objects[object] == nil { state.objects[object] = Moving(id: id) }
+            if state.objects[object] == nil { state.objects[object] = Moving(id: id, domain: domain) }
             for run in runs { run.begin(at: now) }
         }
         startTimer()
@@ -211,39 +212,33 @@ final class Ramps: Sendable {
         }
     }
 
-    /// Posts a step of an object, for which no thread waits.
+    /// Posts a step of an object, for which no thread waits. A job that waits has no lease: it must not keep the runtime open.
     private func post(_ object: UInt64, at now: UInt64) {
-        guard let (lease, domain) = target(object) else { return }
-        guard let domain else { return run(lease, at: now) }
+        guard let moving = state.locked({ $0.objects[object] }) else { return }
+        guard let domain = moving.domain else { return run(object, at: now) }
         state.locked { $0.objects[object]?.isBusy = true }
         let isOver: @Sendable () -> Void = { [weak self] in self?.state.locked { $0.objects[object]?.isBusy = false } }
         container.domains.post(to: domain, isPatient: true, onDrop: isOver) { [weak self] in
-            self?.run(lease, at: now)
+            self?.run(object, at: now)
             isOver()
         }
     }
 
     /// Makes a step of an object, and waits for it.
     private func move(_ object: UInt64, at now: UInt64, limit: UInt64) throws(Failure) {
-        guard let (lease, domain) = target(object) else { return }
-        guard let domain else { return run(lease, at: now) }
-        try container.domains.run(in: domain, timeout: limit) { [self] _ in run(lease, at: now) }
-    }
-
-    /// Returns an object that moves, with its domain. Forgets one that has ended.
-    private func target(_ object: UInt64) -> (lease: ObjectLease, domain: Domain?)? {
-        guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object)
-        else {
-            state.locked { $0.objects[object] = nil }
-            return nil
-        }
-        return (lease, ObjectType.of(record).domain)
+        guard let moving = state.locked({ $0.objects[object] }) else { return }
+        guard let domain = moving.domain else { return run(object, at: now) }
+        try container.domains.run(in: domain, timeout: limit) { [self] _ in run(object, at: now) }
     }
 
     /// In the domain of the object.
-    private func run(_ lease: ObjectLease, at now: UInt64) {
-        let object = lease.bits
-        guard let record = ObjectTable.record(object), let id = state.locked({ $0.objects[object]?.id }) else { return }
+    private func run(_ object: UInt64, at now: UInt64) {
+        guard let id = state.locked({ $0.objects[object]?.id }) else { return }
+        guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object) else {
+            // It has ended.
+            return state.locked { $0.objects[object] = nil }
+        }
+        defer { withExtendedLifetime(lease) {} }
         let key = container.keyName(id)
         let isFinalized =
             ObjectType.of(record).description.functions.finalize != nil && !Tuning.runs(of: record).isEmpty

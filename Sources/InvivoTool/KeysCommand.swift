@@ -106,7 +106,8 @@ extension Output {
         guard let file = fopen(path, "r") else { return false }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: text.utf8.count + 1)
-        return bytes.prefix(fread(&bytes, 1, bytes.count, file)).elementsEqual(text.utf8)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return bytes.prefix(count).elementsEqual(text.utf8)
     }
 
     /// Writes a file unless it has this content already, so that watchers and builds are not triggered.

@@ -196,6 +196,8 @@ final class PropertyChange {
             settleWhole()
         }
         if let ramp = work?.steps?.ramp { move(by: ramp) }
+        // The property has left its movement: it may not have the value that its former layer had, too.
+        if before?.run != nil, run == nil, goal == nil { goal = end }
     }
 
     /// Computes the value of this moment of a property that moves.

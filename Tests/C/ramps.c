@@ -236,6 +236,12 @@ static void a_changed_ramp_begins_at_the_value_shown(void) {
     CHECK(block().level == 50 && seen->gain == 7);
     advance(10);
     CHECK(block().level == 50 && seen->gain == 7 && status("moving") == 0);
+    /* Also one of the same value. */
+    OK(tell("a", "traits: { synth.lead: [{ Ramp: { to: { gain: 3 }, over: 40 ms } }], synth.tone: [{ Ramp: { to: { level: 5 }, over: 40 ms } }] }"));
+    advance(10);
+    CHECK(seen->gain == 6);
+    OK(tell("a", "traits: { synth.lead: [{ Set: { gain: 3 } }], synth.tone: [{ Set: { level: 5 } }] }"));
+    CHECK(seen->gain == 3 && block().level == 5);
     end_all();
 }
 

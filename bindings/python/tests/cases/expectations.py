@@ -62,7 +62,12 @@ class Expectations:
     # ---- what is expected --------------------------------------------------------------------------------
 
     def compare(self, found: list[str], words: tuple[Word, ...], *, ordered: bool = True) -> None:
-        there, expected = list(found), [each.event for each in words]
+        expected = [each.event for each in words]
+        # A thread of the runtime may be the one that checks the references to a retired object, and stops it.
+        limit = time.monotonic() + 20
+        while len(found) < len(expected) and time.monotonic() < limit:
+            time.sleep(0.001)
+        there = list(found)
         found.clear()
         if not ordered:
             there, expected = sorted(there), sorted(expected)
