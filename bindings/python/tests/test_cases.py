@@ -53,6 +53,7 @@ def lines_of(lines: Iterable[Line]) -> Iterator[int]:
 def test_a_wrong_case_fails_where_it_is_wrong(case: Case) -> None:
     (wrong,) = WRONG_LINES.intersection(lines_of(case.lines))
     runner = Runner(case)
+    runner.patience = 0
     with pytest.raises((Unreadable, Wrong)) as caught:
         runner.run_all()
     # What was expected to fail says so at the line below the statement.

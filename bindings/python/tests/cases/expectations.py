@@ -15,6 +15,7 @@ from .script import Line, Word
 
 
 class Expectations:
+    patience = 20.0  # seconds to wait for expected events
     case: Any
     names: Names
     assemblies: Assemblies
@@ -64,7 +65,7 @@ class Expectations:
     def compare(self, found: list[str], words: tuple[Word, ...], *, ordered: bool = True) -> None:
         expected = [each.event for each in words]
         # A thread of the runtime may be the one that checks the references to a retired object, and stops it.
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + self.patience
         while len(found) < len(expected) and time.monotonic() < limit:
             time.sleep(0.001)
         there = list(found)
