@@ -7,7 +7,7 @@
  * A sequence attaches, detaches and ends objects, edits and removes documents, writes properties as other code does, advances the
  * clock of properties that move, begins and ends pins, and rolls back. After each operation each property has the value of the
  * model, byte for byte. At the end all layers are removed. */
-/* sanitize: yes */
+/* sanitize: no, it has one thread, and ramps.c and trait_types.c make the same calls */
 #include "parts.h"
 #include <math.h>
 
