@@ -234,7 +234,8 @@ final class Ramps: Sendable {
     /// In the domain of the object.
     private func run(_ object: UInt64, at now: UInt64) {
         guard let id = state.locked({ $0.objects[object]?.id }) else { return }
-        guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object) else {
+        guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object)
+        else {
             // It has ended.
             return state.locked { $0.objects[object] = nil }
         }
