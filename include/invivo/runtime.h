@@ -357,7 +357,7 @@ INVIVO_API invivo_status invivo_runtime_inspect(invivo_runtime runtime, invivo_r
  *     unrestored    the keys of objects that a failed commit could not restore or set up again; each commit tries again
  *     former        the former generations that are read, pinned, or whose objects are in use, the oldest first: maps with
  *                   "generation", "age_ns" since it was replaced, "objects", "bytes" of their instances, and "threads", the
- *                   kernel's ids of those that read it now
+ *                   kernel's ids of those that read it now. Of a generation with steps, one for each step that is kept
  *     pins          the open pins, including those of invivo_pin_enter, the oldest first: maps with "generation", "age_ns", "thread" and "place" ("server.c:12", or "")
  *
  * Counts are of kind INVIVO_KIND_UINT64. A snapshot, while other threads go on. Runs no host code, like
