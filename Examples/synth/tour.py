@@ -243,6 +243,29 @@ class Tour:
         need(struct.pack("<f", now) == struct.pack("<f", self.former), f"gain was {self.former!r} and is {now!r}")
         return f"applied {took:.2f} ms after the save, gain is exactly {now:.9g} again"
 
+    def inherited(self) -> str:
+        """The lead has the traits of another key. An edit of that key reaches it."""
+        for gain in (0.375, 0.4375):
+            soft = (
+                f"traits:\n  .soft:\n    - Set: {{ gain: {gain} }}\n  synth.lead:\n    - Inherit: {{ traits: .soft }}\n"
+            )
+            took = self.edit(in_place, spec().replace("traits:\n  synth.lead:\n", soft))
+            need(self.source() == gain, f"the level is {self.source()}, not {gain}")
+        return f"applied {took:.2f} ms after the save of the inherited key"
+
+    def ramp(self) -> str:
+        """The cutoff moves for a second, in one generation."""
+        self.edit(in_place, spec(gain=0.5, cutoff="40 Hz"))
+        self.player.buffers_of(self.generation, least=400)
+        took = self.edit(
+            in_place, spec(gain=0.5).replace("Set: { cutoff: 1.2 kHz }", "Ramp: { to: { cutoff: 400 Hz }, over: 1 s }")
+        )
+        rows = self.player.buffers_of(self.generation, least=1050)
+        levels = [max(float(row["level"]) for row in rows[at : at + 75]) for at in range(0, 1050, 75)]
+        between = [level for level in levels if 1.1 * levels[0] < level < 0.9 * levels[-1]]
+        need(levels[0] < levels[-1] / 2 and len(between) > 1, f"the levels are {levels}")
+        return f"applied {took:.2f} ms after the save, level {levels[0]:.3f} -> {levels[-1]:.3f} in a second"
+
     def rule(self) -> str:
         """The rule of session.py; each of the two values alone is in its range."""
         self.edit(in_place, spec(gain=0.8, resonance=0.6))
@@ -342,6 +365,8 @@ STEPS = [
     ("a half-written file", Tour.half_written),
     ("the file mended", Tour.mended),
     ("the trait removed", Tour.trait_removed),
+    ("inherited traits", Tour.inherited),
+    ("a ramp of the cutoff", Tour.ramp),
     ("a rule refuses an edit", Tour.rule),
     ("a rollback", Tour.rollback),
     ("a component with a setup, created again", Tour.sessions),
