@@ -19,6 +19,7 @@ final class PlanCalls {
     }
 
     func declare(_ type: TraitType, _ values: [Value], _ spec: TraitSpec) throws(Failure) -> [LayerDeclaration] {
+        guard type.isPlannedByHost else { return [] }
         let check = TraitCheck(type: type, values: values, spec: spec)
         if let fault = try run([check]).first { throw fault.failure }
         return check.declared

@@ -55,6 +55,8 @@ public final class TraitType: Sendable {
     public func disown() { owner.disown() }
 
     public var runsCode: Bool { if case .apply = action { true } else { false } }
+    /// Whether a plan calls the host for its traits.
+    public var isPlannedByHost: Bool { check != nil || !runsCode }
 
     // MARK: parameters
 
