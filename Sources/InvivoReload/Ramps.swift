@@ -199,10 +199,13 @@ final class Ramps: Sendable {
             guard !block.hasSameBytes(as: old) else { continue }
             isChanged = true
             editor.set(block, at: id)
+            guard !links.aliases.isEmpty else { continue }
             for alias in links.allAliases(of: id) { editor.set(block, at: alias) }
         }
+        // The table is copied only if something ends.
+        let ended = blocks.filter { _, runs in runs.values.contains { $0.isOver(at: now) } }
         state.locked { state in
-            for (id, runs) in blocks {
+            for (id, runs) in ended {
                 let rest = runs.filter { !$0.value.isOver(at: now) }
                 state.blocks[id] = rest.isEmpty ? nil : rest
             }
