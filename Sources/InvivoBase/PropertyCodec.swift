@@ -50,7 +50,7 @@ extension PropertyTable {
         if let fault = Self.fault(of: codec, &parts) { reader.problem(path, "the codec \(codec.name) needs \(fault)") }
     }
 
-    /// What a codec requires and the property does not have; nil if it fits.
+    /// Returns the requirement of a codec that the property does not meet; nil if it fits.
     private static func fault(of codec: PropertyCodec, _ parts: inout Property.Parts) -> String? {
         let found = parts.choices.isEmpty ? parts.kind.withArticle : "an enumeration"
         let isPlainNumber = parts.kind.isNumber && parts.choices.isEmpty

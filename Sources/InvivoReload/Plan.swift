@@ -14,7 +14,7 @@ struct DefinitionPlan {
     var changed: IDTable<Definition?> = [:]
     /// Definitions with the same content as before, declared at another source location or in another order.
     var moved: IDTable<Definition> = [:]
-    /// What lies above the base definitions of these keys after the plan.
+    /// The decisions and overrides above the base definitions of these keys after the plan.
     var covers: [UInt32: Covers] = [:]
     /// Keys that the change set describes again.
     var described: IDSet = []

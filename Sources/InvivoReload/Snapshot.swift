@@ -17,7 +17,7 @@ struct Snapshot: Sendable {
     /// The definitions that processors replaced, as they were described.
     let originals: TreeDictionary<UInt32, Definition>
     let assemblies: ActiveAssemblies
-    /// What lies above the base definitions: decisions of documents, and overrides.
+    /// The decisions of documents and the overrides above the base definitions.
     let covers: TreeDictionary<UInt32, Covers>
     /// All processors in order.
     let processors: [Processor]

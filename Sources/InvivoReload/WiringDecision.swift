@@ -57,7 +57,7 @@ struct WiringDecision: Sendable {
     func failure(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: path, at: location) }
 }
 
-/// What lies above the base definition of a key: the decision of the documents, then overrides. Immutable.
+/// The layers above the base definition of a key: the decision of the documents, then overrides. Immutable.
 struct Covers: Sendable {
     var wiring: WiringDecision?
     /// The last one is in force.

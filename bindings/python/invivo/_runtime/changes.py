@@ -189,7 +189,7 @@ class Changes:
         self._contents.others.append(lambda handle: described.give(core, handle))
 
     def remove_trait(self, trait: builtins.type[Trait] | str) -> None:
-        """Removes a trait type, by its class or name. What it did to objects is reversed."""
+        """Removes a trait type, by its class or name. Its changes of objects are reversed."""
         name = trait if isinstance(trait, str) else trait_type_of(trait).name
         self._other("changes_remove_trait", strings.name_bytes(name))
 

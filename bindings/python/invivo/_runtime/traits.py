@@ -88,7 +88,7 @@ class Trait:
 
     @classmethod
     def remove(cls) -> None:
-        """Removes the type from all runtimes, and from those that are opened later. What it did is reversed."""
+        """Removes the type from all runtimes, also from later ones. Its changes of objects are reversed."""
         described = trait_type_of(cls)
         if _declared.get(described.name) is described:
             del _declared[described.name]

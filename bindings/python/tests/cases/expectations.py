@@ -65,9 +65,8 @@ class Expectations:
     def compare(self, found: list[str], words: tuple[Word, ...], *, ordered: bool = True) -> None:
         expected = [each.event for each in words]
         # A thread of the runtime may be the one that checks the references to a retired object, and stops it.
-        limit = time.monotonic() + self.patience
-        while len(found) < len(expected) and time.monotonic() < limit:
-            time.sleep(0.001)
+        with world.world.changed:
+            world.world.changed.wait_for(lambda: len(found) >= len(expected), self.patience)
         there = list(found)
         found.clear()
         if not ordered:

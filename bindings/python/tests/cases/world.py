@@ -52,6 +52,7 @@ class World:
         """Says that something is about to happen; may wait, and may fail."""
         with self.changed:
             self.heard.append(text)
+            self.changed.notify_all()
             rule = self.rules.get(text)
             if rule is None:
                 return
@@ -75,6 +76,7 @@ class World:
         with self.changed:
             self.alive[kind] -= 1
             self.gone.append(kind)
+            self.changed.notify_all()
 
 
 world = World()
