@@ -1,4 +1,4 @@
-"""Invivo: re-wire, re-tune and re-code a program while it lives.
+"""Invivo: dependency injection that rewires and tunes a running program.
 
     app = invivo.Assembly("synth")
     app.lazy_singleton(Player)
@@ -103,6 +103,7 @@ from ._services.traits import Layers
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
 from ._values.foreign import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
+from ._version import VERSION as __version__
 from .errors import (
     AbstractError,
     AmbiguousError,
