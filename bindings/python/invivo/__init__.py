@@ -103,7 +103,7 @@ from ._services.traits import Layers
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
 from ._values.foreign import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
-from ._version import VERSION as __version__
+from ._version import __version__ as __version__
 from .errors import (
     AbstractError,
     AmbiguousError,

@@ -17,13 +17,13 @@ from typing import Any, TextIO, cast
 from . import Error, LogLevel, Report
 from ._runtime.app import App, explain
 from ._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
-from ._version import VERSION
+from ._version import __version__
 from .errors import OperatingSystemError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m invivo", description="Runs programs that change while they live.")
-    parser.add_argument("--version", action="version", version=VERSION)
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser(
         "run", help="run an application manifest and apply edits of its spec files until SIGINT, SIGTERM or SIGHUP"
