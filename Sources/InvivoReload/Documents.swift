@@ -404,16 +404,33 @@ final class Documents: Sendable {
     /// The follower's counts; nil if no file is followed.
     var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }
 
-    /// The open documents in the order in which later ones win, how a file is followed, and how it differs after a rollback.
-    func facts() -> [(document: Document, isFollowed: Bool, mode: FollowMode?, divergence: Document.Divergence?)] {
-        let (documents, follower) = state.locked { state in
-            (
-                state.open.all.sorted { $0.state.order < $1.state.order }.map { ($0, $0.follow, $0.divergence) },
-                state.follower
+    struct Facts {
+        let document: Document
+        let isFollowed: Bool
+        var mode: FollowMode?
+        /// How the file differs from the live content after a rollback.
+        let divergence: Document.Divergence?
+        /// Whether the present bytes of the file were refused, and are tried again in each change set.
+        let isRefused: Bool
+    }
+
+    /// The open documents in the order in which later ones win.
+    func facts() -> [Facts] {
+        let (facts, follows, follower) = state.locked { state in
+            let documents = state.open.all.sorted { $0.state.order < $1.state.order }
+            let refused = Set(state.refused.map(ObjectIdentifier.init))
+            return (
+                documents.map {
+                    Facts(
+                        document: $0, isFollowed: $0.follow != nil, divergence: $0.divergence,
+                        isRefused: refused.contains(ObjectIdentifier($0)))
+                }, documents.map(\.follow), state.follower
             )
         }
-        return documents.map { document, id, divergence in
-            (document, id != nil, id.flatMap { id in follower?.following(id) }, divergence)
+        return zip(facts, follows).map { fact, id in
+            var fact = fact
+            fact.mode = id.flatMap { id in follower?.following(id) }
+            return fact
         }
     }
 

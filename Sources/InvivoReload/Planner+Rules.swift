@@ -24,7 +24,7 @@ extension Planner {
     }
 
     /// Returns the rules to run: the new ones, and those of which the value of an input changes. The cost is proportional to
-    /// the change. Throws if one of them reads a property that moves: its steps are no change sets, and run no rules.
+    /// the change. Throws if one of them reads a property whose values it cannot check.
     func ruleChecks(_ wiring: NextWiring, _ effects: Effects) throws(Failure) -> [RuleCheck] {
         let rules = wiring.rules ?? before.rules
         guard !rules.isEmpty else { return [] }
@@ -39,12 +39,12 @@ extension Planner {
         var checks: [RuleCheck] = []
         for rule in rules.rules(named: concerned) {
             let inputs = rule.inputs.map(next.input)
-            for (name, input) in zip(rule.inputs, inputs) where input.isMoving {
+            for (name, input) in zip(rule.inputs, inputs) {
+                guard let obstacle = input.obstacle else { continue }
                 failures.append(
                     Failure(
-                        .spec,
-                        "the rule '\(rule.name)' reads a property that moves by Ramp, in steps that no rule checks: use Set",
-                        path: name, at: input.origin.location))
+                        .spec, "the rule '\(rule.name)' reads a property that \(obstacle.rawValue)", path: name,
+                        at: input.origin.location))
             }
             let changed = zip(rule.inputs, inputs).enumerated().first { _, pair in
                 !former.input(pair.0).value.isSame(as: pair.1.value)
@@ -131,7 +131,7 @@ private struct RuleValues {
         var input = RuleCheck.Input()
         if let layer {
             input.origin = .trait(layer.location)
-            input.isMoving = layer.ramp != nil
+            input.obstacle = layer.ramp != nil ? .moves : layer.isRelative && !property.isInBlock ? .isRelative : nil
         } else if property.isInBlock, let recipe {
             input.origin = .at(location(of: property, index, recipe.definition))
         }

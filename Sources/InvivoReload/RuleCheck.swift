@@ -33,8 +33,14 @@ struct RuleCheck: PlannedCall {
         /// Null if there is none.
         var value = Value.null
         var origin = Origin.none
-        /// Whether the property moves to its value: then rules cannot read it.
-        var isMoving = false
+        var obstacle: Obstacle?
+    }
+
+    /// Why rules cannot check the values of a property.
+    enum Obstacle: String, Sendable {
+        case moves = "moves by Ramp, in steps that no rule checks: use Set"
+        case isRelative =
+            "a layer changes relative to the value of the object itself, which no rule knows before the commit: set it by Set below"
     }
 
     /// Where a value was given.

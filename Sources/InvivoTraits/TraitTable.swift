@@ -141,7 +141,8 @@ public struct TraitTable {
             "unknown trait \(quoted(spec.type))"
                 + (nearest.isEmpty ? "; the traits are: \(known.joined(separator: ", "))" : nearest),
             path: spec.path, at: spec.typeLocation)
-        failure.finding = .unknownTrait
+        // A name that is similar to a built-in trait is a mistake, and no type that is added later.
+        failure.finding = nearestName(to: spec.type, among: Self.builtIn) == nil ? .unknownTrait : .misspelledTrait
         return failure
     }
 
