@@ -58,8 +58,8 @@ public final class Chunk: @unchecked Sendable {
     /// The compiled definitions that differ from those of the slots.
     private var recipes: [Int: Recipe] = [:]
     /// The blocks of entries; few chunks have any.
-    private(set) var blocks: [Int: Block] = [:]
-    private(set) var configurations: [Int: any Configuration] = [:]
+    private(set) var blocks: IDTable<Block> = [:]
+    private(set) var configurations: IDTable<any Configuration> = [:]
     /// Values of the configuration among the entries; few chunks have any.
     private(set) var settings: [Int: ConfigValue] = [:]
     /// Values of bindings among the entries.
@@ -146,12 +146,12 @@ public final class Chunk: @unchecked Sendable {
     }
 
     func set(_ block: Block?, at index: Int) {
-        blocks[index] = block
+        blocks[UInt32(index)] = block
         entries[index].block = block.map { UnsafeRawPointer($0.bytes) }
     }
 
     func set(_ configuration: (any Configuration)?, at index: Int) {
-        configurations[index] = configuration
+        configurations[UInt32(index)] = configuration
         entries[index].layers = configuration.map { Unmanaged.passUnretained($0 as AnyObject).toOpaque() }
     }
 
@@ -308,11 +308,11 @@ public final class Graph: @unchecked Sendable {
     }
 
     public func block(_ id: UInt32) -> Block? {
-        chunk(id)?.blocks[Int(id) % chunkSize]
+        chunk(id)?.blocks[id % UInt32(chunkSize)]
     }
 
     public func configuration(_ id: UInt32) -> (any Configuration)? {
-        chunk(id)?.configurations[Int(id) % chunkSize]
+        chunk(id)?.configurations[id % UInt32(chunkSize)]
     }
 
     /// The configuration value at the path of this id.
@@ -340,6 +340,8 @@ public struct GraphEditor {
     private var pages: [Page]
     private var chunkCount: Int
     private var ownChunks: Set<Int> = []
+    /// The chunk that was changed last: neighbors are often changed one after the other.
+    private var latest: (index: Int, chunk: Chunk)?
 
     public init(_ graph: Graph) {
         former = graph
@@ -350,6 +352,7 @@ public struct GraphEditor {
 
     private mutating func chunk(_ id: UInt32) -> Chunk {
         let index = Int(id) / chunkSize
+        if let latest, latest.index == index { return latest.chunk }
         while chunkCount <= index {
             if chunkCount / Page.size == pages.count { pages.append(Page()) }
             pages[chunkCount / Page.size].chunks.append(Chunk())
@@ -360,6 +363,7 @@ public struct GraphEditor {
         if ownChunks.insert(index).inserted {
             pages[page].chunks[position] = Chunk(copying: pages[page].chunks[position])
         }
+        latest = (index, pages[page].chunks[position])
         return pages[page].chunks[position]
     }
 
@@ -389,9 +393,9 @@ public struct GraphEditor {
 
     public func slot(_ id: UInt32) -> GraphSlot? { existing(id)?.slots[Int(id) % chunkSize] }
     public func recipe(_ id: UInt32) -> Recipe? { existing(id)?.recipe(Int(id) % chunkSize) }
-    public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[Int(id) % chunkSize] }
+    public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[id % UInt32(chunkSize)] }
     public func configuration(_ id: UInt32) -> (any Configuration)? {
-        existing(id)?.configurations[Int(id) % chunkSize]
+        existing(id)?.configurations[id % UInt32(chunkSize)]
     }
 
     /// The next generation, or with the number of the former one, a step of it.
