@@ -15,6 +15,8 @@
  * - A lookup by type keeps its binding unless it is greedy (W-L2): a new runtime receives the bindings (world.h).
  * - Resolves of a constructor are listed as long as its object exists, also after a reload has injected other objects.
  * - The names in a map of the configuration have no order.
+ * - An error has the source location that a decision of a document had when its definition was compiled. An equal decision of
+ *   another document compiles nothing.
  * - Among equally near names, the suggestion of an error depends on the order of their first use.
  * - Children are created by setups that reloads run at other times: each has a graph of its own. An owner that keeps its
  *   children has those of its first setup.
@@ -158,7 +160,8 @@ static void show_value(observation *self, const invivo_value *value) {
     }
 }
 static void show_status(observation *self, invivo_status status, invivo_error *error) {
-    const char *text = status ? invivo_error_text(error) : "", *suggestion = strstr(text, ", did you mean");
+    const char *text = status ? invivo_error_text(error) : "", *suggestion = strstr(text, ", did you mean"), *past = strstr(text, ": ");
+    if (with(WITH_WIRING) && past && !strncmp(text, "document", strlen("document"))) text = past + 2;
     put(self->into, "%s %.*s", invivo_status_name(status), suggestion ? (int)(suggestion - text) : (int)strlen(text), text);
     invivo_error_release(error);
 }
@@ -296,6 +299,9 @@ static void observe(twin *twin, text *into, bool is_main) {
         put(into, "%s: ", path), show_value(&self, &value), show_status(&self, status, error), put(into, "\n");
         invivo_value_clear(&value);
     }
+    char settings[4096];
+    print_settings(twin, settings, sizeof settings);
+    put(into, "%s", settings);
     if (is_main && MUST(invivo_runtime_states(twin->runtime, &value, E))) show_facts(&self, &value, state_facts);
     invivo_value_clear(&value);
     if (is_main && MUST(invivo_graph_describe(twin->runtime, INVIVO_GRAPH_FACTS, &value, E))) show_facts(&self, &value, wiring_facts);
