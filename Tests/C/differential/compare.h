@@ -97,7 +97,11 @@ static void show_object(observation *self, invivo_object object) {
     if (self->local_count == MOST_LOCAL) return put(self->into, "...");
     put(self->into, "%%%d", self->local_count);
     self->local[self->local_count++] = object;
-    show_content(self, part, object, has_traits_of_its_creation(self));
+    bool was_held = self->is_held, has_former_traits = has_traits_of_its_creation(self);
+    /* An object that is shared by the resolves with an argument holds others, too. */
+    for (int i = 0; i < KEYS * ARGUMENTS * 2 && !self->is_held; i++) self->is_held = self->with_argument[i % 2][i / 2].bits == object.bits;
+    show_content(self, part, object, has_former_traits);
+    self->is_held = was_held;
 }
 static void show_slot(observation *self, const char *name, const slot *slot) {
     if (!slot->kind) return;
