@@ -35,6 +35,8 @@ struct RuleCheck: PlannedCall {
         var origin = Origin.none
         /// Whether the property moves to its value: then rules cannot read it.
         var isMoving = false
+        /// Whether the value, or a part of it, is secret.
+        var isSecret = false
     }
 
     /// Where a value was given.
@@ -62,6 +64,13 @@ struct RuleCheck: PlannedCall {
 
     func run() -> PlannedRefusal? {
         rule.run(inputs.map(\.value), changed: changed).map { PlannedRefusal(failure: $0.failure, at: $0.at) }
+    }
+
+    func refusal(at index: Int, _ cause: Failure) -> Failure {
+        guard inputs.contains(where: \.isSecret) else {
+            return failure(.host, "refuses this value", at: index, cause: cause)
+        }
+        return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
     }
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
