@@ -136,7 +136,7 @@ public final class Property: Sendable {
             }
         } catch {
             throw isSecret
-                ? Failure.ofSecret(error.code, "the set function of '\(name)' refuses the value", path: error.path) : error
+                ? Failure.ofSecret(error.code, "the set function of '\(name)' refuses the value") : error
         }
     }
 
