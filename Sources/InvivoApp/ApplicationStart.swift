@@ -71,6 +71,10 @@ struct ApplicationStart {
         var typeless: NameSet = []
         var failures = unloaded
         activate(in: &wiring, &failures)
+        for secret in manifest.secrets {
+            wiring.secrets.append((secret.name, true))
+            outlines.secrets.append((secret.name, true))
+        }
         outlines.definitions = wiring.definitions
         outlines.assemblies = wiring.assemblies
         for component in manifest.components {

@@ -2,6 +2,7 @@ public import CInvivo
 public import CPlatform
 internal import Glibc
 public import InvivoBase
+public import InvivoConfig
 
 /// The tunable properties of a shared object as one immutable struct. Never written after it is published.
 public final class Block: Sendable {
@@ -181,6 +182,8 @@ public final class Graph: @unchecked Sendable {
     public let raw: UnsafeMutablePointer<iv_graph>
     /// The definitions by the types of their objects, for lookups by type.
     public let types: TypeIndex
+    /// The secret paths of the configuration.
+    public let secrets: SecretPaths
     let pages: [Page]
     fileprivate let chunkCount: Int
     /// One pointer for each chunk, for readers. Copied as a whole, then changed where chunks are new.
@@ -190,10 +193,11 @@ public final class Graph: @unchecked Sendable {
 
     fileprivate init(
         generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int,
-        changed: Set<Int>, former: Graph?, types: TypeIndex
+        changed: Set<Int>, former: Graph?, types: TypeIndex, secrets: SecretPaths
     ) {
         let isStep = former.map { $0.generation == generation } ?? false
         self.types = types
+        self.secrets = secrets
         self.pages = pages
         self.chunkCount = chunkCount
         self.changed = changed
@@ -227,7 +231,7 @@ public final class Graph: @unchecked Sendable {
     public convenience init(generation: UInt64, keys: KeyTable) {
         self.init(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [],
-            former: nil, types: TypeIndex())
+            former: nil, types: TypeIndex(), secrets: SecretPaths())
     }
 
     /// The graph of a view, which keeps it until it ends.
@@ -337,6 +341,7 @@ public final class Graph: @unchecked Sendable {
 public struct GraphEditor {
     private let former: Graph
     public var types: TypeIndex
+    public var secrets: SecretPaths
     private var pages: [Page]
     private var chunkCount: Int
     private var ownChunks: Set<Int> = []
@@ -346,6 +351,7 @@ public struct GraphEditor {
     public init(_ graph: Graph) {
         former = graph
         types = graph.types
+        secrets = graph.secrets
         pages = graph.pages
         chunkCount = graph.chunkCount
     }
@@ -403,6 +409,6 @@ public struct GraphEditor {
         Graph(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: pages, chunkCount: chunkCount,
             changed: ownChunks,
-            former: former, types: types)
+            former: former, types: types, secrets: secrets)
     }
 }

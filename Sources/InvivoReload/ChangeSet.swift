@@ -33,6 +33,8 @@ public struct ChangeSet: Sendable {
     public var assemblies: [AssemblyChange] = []
     /// Runtime settings of configuration paths, in order; nil removes the setting.
     public var configured: [(path: String, node: ConfigNode?)] = []
+    /// Configuration paths that become secret, or cease to be, in order.
+    public var secrets: [(path: String, isSecret: Bool)] = []
     /// Processors, rules, trait types and bindings of settings.
     var functions: [FunctionChange] = []
     var overrides: [OverrideChange] = []
@@ -75,6 +77,14 @@ public struct ChangeSet: Sendable {
                 + "again, and write the set for that generation")
     }
 
+    /// Whether the set may make a path of the configuration secret.
+    var declaresSecrets: Bool {
+        secrets.contains(where: \.isSecret) || bindingChanges.added.contains { !$0.secrets.isEmpty }
+            || assemblies.contains { change in
+                if case .activate(let activation) = change { activation.description?.secrets.isEmpty == false } else { false }
+            }
+    }
+
     /// Whether the set changes nothing except its documents.
     var changesOnlyDocuments: Bool {
         configured.isEmpty && changesOnlyDocumentsAndSettings
@@ -82,7 +92,7 @@ public struct ChangeSet: Sendable {
 
     private var changesOnlyDocumentsAndSettings: Bool {
         keys.isEmpty && assemblies.isEmpty && functions.isEmpty && overrides.isEmpty && targets.isEmpty
-            && rebuilds.isEmpty && restoredGeneration == nil
+            && rebuilds.isEmpty && secrets.isEmpty && restoredGeneration == nil
     }
 
     /// Whether the set changes nothing except settings.
@@ -118,6 +128,7 @@ public struct ChangeSet: Sendable {
         documents.join(later.documents)
         assemblies += later.assemblies
         configured += later.configured
+        secrets += later.secrets
         processorChanges.join(later.processorChanges)
         ruleChanges.join(later.ruleChanges)
         traitChanges.join(later.traitChanges)

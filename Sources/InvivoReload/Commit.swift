@@ -215,7 +215,10 @@ final class Commit {
 
     private func keep(_ lease: ObjectLease) { state.locked { $0.leases.append(lease) } }
 
-    private func note(_ outcome: Tuning.Outcome, _ id: UInt32, _ key: String) {
+    private func note(_ found: Tuning.Outcome, _ id: UInt32, _ key: String) {
+        let names = container.names
+        // The value may be the former one.
+        let outcome = build.graph.withoutSecrets(former.withoutSecrets(found, id, names), id, names)
         state.locked { state in
             if case .refused = outcome.what { state.refused.insert(id) }
             state.notes.append(Report.Warning(outcome.warning, "\(key).\(outcome.text)", at: outcome.location))

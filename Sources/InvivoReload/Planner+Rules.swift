@@ -114,7 +114,7 @@ private struct RuleValues {
             if let id = names.id(of: key), let found = self.property(property, of: id) { return found }
         }
         guard let node = config.find(RuleTable.path(name)) else { return RuleCheck.Input() }
-        return RuleCheck.Input(value: node.value, origin: .at(node.location))
+        return RuleCheck.Input(value: node.value, origin: .at(node.location), isSecret: node.hasSecret)
     }
 
     /// Nil if the key has no such property. The value is null if no layer sets the property, or the field in it.
@@ -129,6 +129,10 @@ private struct RuleValues {
         let property = type.description.properties[index]
         let layer = layers?.effective[index]
         var input = RuleCheck.Input()
+        // Also if another layer lies above a secret: a value of a struct may come from both.
+        input.isSecret =
+            property.origin(layer?.location.variables)?.isSecret == true
+            || recipe.map { given(property, $0.definition).contains(where: \.hasSecret) } == true
         if let layer {
             input.origin = .trait(layer.location)
             input.obstacle = layer.ramp != nil ? .moves : layer.isRelative && !property.isInBlock ? .isRelative : nil
@@ -143,6 +147,20 @@ private struct RuleValues {
         }
         for field in path.dropFirst() { input.value = input.value.field(field) ?? .null }
         return input
+    }
+
+    /// The configuration values that a definition, or one that it inherits from, injects into a property.
+    private func given(_ property: Property, _ definition: Definition) -> [ConfigNode] {
+        var seen: Set<UInt32> = []
+        var holder = described(definition.id)
+        while let found = holder, seen.insert(found.id).inserted {
+            if let injection = found.body.properties.last(where: { $0.name.isSameName(as: property.name) }) {
+                let paths = injection.source.configPaths.flatMap { ConfigPath.candidates($0, for: definition) }
+                return paths.compactMap { config.find($0) }
+            }
+            holder = found.body.parent.flatMap(names.id(of:)).flatMap(described)
+        }
+        return []
     }
 
     /// Where the value of a block is given that no trait sets: in the configuration, or in the definition.

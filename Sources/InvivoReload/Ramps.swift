@@ -255,7 +255,8 @@ final class Ramps: Sendable {
             }.get()
             if !isMoving { state.locked { $0.objects[object] = nil } }
             for outcome in outcomes where outcome.isWorthLogging(isMoving: isMoving) {
-                container.log(.warning, "\(key).\(outcome.text)")
+                let shown = container.currentGraph().withoutSecrets(outcome, id, container.names)
+                container.log(.warning, "\(key).\(shown.text)")
             }
             if isFinalized { finalize(record, key) }
         } catch {

@@ -34,6 +34,8 @@ struct RuleCheck: PlannedCall {
         var value = Value.null
         var origin = Origin.none
         var obstacle: Obstacle?
+        /// Whether the value, or a part of it, is secret.
+        var isSecret = false
     }
 
     /// Why rules cannot check the values of a property.
@@ -68,6 +70,13 @@ struct RuleCheck: PlannedCall {
 
     func run() -> PlannedRefusal? {
         rule.run(inputs.map(\.value), changed: changed).map { PlannedRefusal(failure: $0.failure, at: $0.at) }
+    }
+
+    func refusal(at index: Int, _ cause: Failure) -> Failure {
+        guard inputs.contains(where: \.isSecret) else {
+            return failure(.host, "refuses this value", at: index, cause: cause)
+        }
+        return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
     }
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {

@@ -224,7 +224,7 @@ final class PropertyChange {
                 Tuning.Outcome(
                     path: property.name, location: location.location,
                     what: .left(expected: before?.seen ?? wanted, found: property.shown(present)),
-                    variables: location.variables))
+                    variables: property.origin(location.variables)))
             return
         }
         guard case .step(let now) = work.moment else {
@@ -271,7 +271,11 @@ final class PropertyChange {
     private func refuse(_ failure: Failure, _ key: String) throws(Failure) {
         guard isLeftover else { throw located(failure, key) }
         isRefused = true
-        notes = [Tuning.Outcome(path: property.name, location: location.location, what: .refused(failure))]
+        notes = [
+            Tuning.Outcome(
+                path: property.name, location: location.location, what: .refused(failure),
+                variables: property.origin(nil))
+        ]
         end = nil
     }
 
@@ -282,7 +286,8 @@ final class PropertyChange {
 
     /// The message is replaced if it could show the value of an environment variable.
     static func located(_ failure: Failure, _ property: Property, _ key: String, _ layer: TraitLocation) -> Failure {
-        var located = layer.variables?.masking(failure, expected: property.kind.withArticle) ?? failure
+        let origin = property.origin(layer.variables)
+        var located = origin?.masking(failure, expected: property.kind.withArticle) ?? failure
         located.path = key.isEmpty ? property.name : "\(key).\(property.name)"
         let location = layer.location
         if location.line > 0 { located.location = location }
@@ -304,7 +309,7 @@ final class PropertyChange {
                 let what = Tuning.Outcome.What.adjusted(wanted: property.shown(end), seen: found)
                 outcomes.append(
                     Tuning.Outcome(
-                        path: property.name, location: location.location, what: what, variables: location.variables))
+                        path: property.name, location: location.location, what: what, variables: property.origin(location.variables)))
             }
         }
         // An external change is still detected by the value that was seen before.
@@ -412,7 +417,7 @@ final class PropertyChange {
             notes.append(
                 Tuning.Outcome(
                     path: path(), location: location.location, what: .left(expected: part.seen ?? base, found: shown),
-                    variables: before?.location.variables ?? location.variables))
+                    variables: property.origin(before?.location.variables ?? location.variables)))
             return (nil, nil, nil)
         }
         let goal = part.newBase ?? base

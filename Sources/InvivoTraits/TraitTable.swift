@@ -105,7 +105,7 @@ public struct TraitTable {
         let values = try trait.values(spec)
         let declared = try declare(trait, values, spec)
         guard !trait.runsCode else {
-            return [.code(CodeApplication(trait, values, path: spec.path, at: spec.trackedLocation))]
+            return [.code(CodeApplication(trait, values, spec))]
         }
         var failures: [Failure] = []
         var items: [StackItem] = []

@@ -39,8 +39,25 @@ public final class Tuning: PropertyCover {
         /// The environment variables that have a part in the value of the layer, which is not shown then.
         var variables: VariableText?
 
+        /// The same for a property whose value may be a secret.
+        public var ofSecret: Outcome {
+            var outcome = self
+            outcome.variables = VariableText.marking(variables, isSecret: true)
+            return outcome
+        }
+
         /// One line for the log, without the key.
         public var text: String {
+            if variables?.isSecret == true {
+                switch what {
+                case .adjusted:
+                    return "\(path): set to \(VariableText.shownSecret), but the object returns another value"
+                case .left:
+                    return "\(path): other code changed it from \(VariableText.shownSecret); the new value stays"
+                case .refused:
+                    return "\(path): its former value still cannot be restored \(Failure.hiddenMessage)"
+                }
+            }
             if let variables {
                 switch what {
                 case .adjusted: return "\(path): the object returns another value than \(variables.described) gives"

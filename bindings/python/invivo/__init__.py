@@ -50,6 +50,7 @@ from ._declarations.marks import (
 )
 from ._declarations.recipes import Options, Scope, options
 from ._declarations.references import Lazy, Provider, Resolver, Weak
+from ._declarations.secrets import Secret, secret
 from ._declarations.words import (
     arguments,
     asker,
@@ -241,6 +242,7 @@ __all__ = [
     "Runtime",
     "RuntimeOptions",
     "Scope",
+    "Secret",
     "Source",
     "SourceState",
     "SpecError",
@@ -307,6 +309,7 @@ __all__ = [
     "ref",
     "resolver",
     "scoped",
+    "secret",
     "set_default",
     "shared",
     "singleton",

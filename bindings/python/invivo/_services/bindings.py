@@ -51,6 +51,9 @@ class Binding:
         options.name, options.path = strings.name_bytes(self.name), strings.name_bytes(self.path, "path")
         options.create, options.release = _create.of(library), callbacks.Trampoline.named["release"].of(library)
         options.destroy = callbacks.destroy.of(library)
+        options.flags = c.INVIVO_SETTINGS_DISCREET
+        paths = (ctypes.c_char_p * len(self.schema.secrets))(*map(strings.name_bytes, self.schema.secrets))
+        options.secrets, options.secret_count = paths or None, len(paths)
         options.user_data = number = callbacks.enroll(self)
         try:
             library.call("changes_bind_settings", changes, ctypes.byref(options))
