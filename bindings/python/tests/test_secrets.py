@@ -187,7 +187,8 @@ def test_numbers_lists_and_unknown_keys() -> None:
         for value in (NUMBER, CANARY, f"[{CANARY}]", f"{{ a: {CANARY} }}"):
             refused(output, lambda value=value: configured(runtime, f"config: {{ db: {{ password: {value} }} }}"))
             refused(
-                output, lambda value=value: configured(runtime, f"config: {{ db: {{ password: {value}, pasword: 1 }} }}")
+                output,
+                lambda value=value: configured(runtime, f"config: {{ db: {{ password: {value}, pasword: 1 }} }}"),
             )
         refused(output, lambda: configured(runtime, f'{{"config": {{"db": {{"password": {CANARY}}}}}}}', "a.json"))
         output.is_clean(runtime)
@@ -238,8 +239,18 @@ def test_the_paths_of_secrets() -> None:
         secret = {
             path
             for path in (
-                "e.hosts", "e.one.name", "e.one.key", "e.pair.left", "e.pair.right", "e.inner.api-token", "e.inner.plain",
-                "e.table", "e.tree.secret", "e.text", "e.whole", "e.whole.x",
+                "e.hosts",
+                "e.one.name",
+                "e.one.key",
+                "e.pair.left",
+                "e.pair.right",
+                "e.inner.api-token",
+                "e.inner.plain",
+                "e.table",
+                "e.tree.secret",
+                "e.text",
+                "e.whole",
+                "e.whole.x",
             )  # fmt: skip
             if runtime.is_secret(path)
         }
@@ -343,7 +354,7 @@ def test_a_constructor_receives_the_value_and_tells_it() -> None:
 
 # ---- manifests and tools -----------------------------------------------------------------------------------
 
-MODULE = '''
+MODULE = """
 import invivo
 
 
@@ -351,7 +362,7 @@ import invivo
 class Vault:
     key = invivo.tunable("")
     count = invivo.tunable(0, max=10)
-'''
+"""
 
 
 @pytest.mark.parametrize("command", [["check"], ["graph"], ["graph", "--format", "dot"]])
