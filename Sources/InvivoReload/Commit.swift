@@ -215,13 +215,10 @@ final class Commit {
 
     private func keep(_ lease: ObjectLease) { state.locked { $0.leases.append(lease) } }
 
-    private func note(_ found: Tuning.Outcome, _ id: UInt32, _ key: String) {
-        let names = container.names
-        // The value may be the former one.
-        let outcome = build.graph.withoutSecrets(former.withoutSecrets(found, id, names), id, names)
+    private func note(_ outcome: Tuning.Outcome, _ id: UInt32, _ key: String) {
         state.locked { state in
             if case .refused = outcome.what { state.refused.insert(id) }
-            state.notes.append(Report.Warning(outcome.warning, "\(key).\(outcome.text)", at: outcome.location))
+            state.notes.append(outcome.warning(of: id, key, in: [former, build.graph], container.names))
             state.warned.insert(key)
         }
     }

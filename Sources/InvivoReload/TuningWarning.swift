@@ -4,12 +4,18 @@ internal import InvivoWiring
 
 extension Tuning.Outcome {
     /// The kind of the warning about it.
-    var warning: Report.Warning.Kind {
+    private var kind: Report.Warning.Kind {
         switch what {
         case .adjusted: .adjusted
         case .left: .foreign
         case .refused: .unrestored
         }
+    }
+
+    /// The warning about it. The value may come from the definition of each of the generations.
+    func warning(of id: UInt32, _ key: String, in graphs: [Graph], _ names: KeyNames) -> Report.Warning {
+        let outcome = graphs.reduce(self) { $1.withoutSecrets($0, id, names) }
+        return Report.Warning(kind, "\(key).\(outcome.text)", at: location)
     }
 }
 
