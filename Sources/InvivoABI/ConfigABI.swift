@@ -132,7 +132,7 @@ private func declare(
 ) throws(Failure) {
     let changes = try InvivoABI.changes(changes)
     let path = try ConfigPath.checked(try text(path, "path"))
-    changes.set.secrets.append((path, isSecret))
+    changes.set.declare(secret: path, isSecret)
     changes.note(.configure, path)
 }
 

@@ -72,9 +72,9 @@ struct ApplicationStart {
         var failures = unloaded
         activate(in: &wiring, &failures)
         for secret in manifest.secrets {
-            wiring.secrets.append((secret.name, true))
-            outlines.secrets.append((secret.name, true))
+            wiring.declare(secret: secret.name, true)
         }
+        outlines.declareSecrets(of: wiring)
         outlines.definitions = wiring.definitions
         outlines.assemblies = wiring.assemblies
         for component in manifest.components {

@@ -33,9 +33,7 @@ public struct ChangeSet: Sendable {
     public var assemblies: [AssemblyChange] = []
     /// Runtime settings of configuration paths, in order; nil removes the setting.
     public var configured: [(path: String, node: ConfigNode?)] = []
-    /// Configuration paths that become secret, or cease to be, in order.
-    public var secrets: [(path: String, isSecret: Bool)] = []
-    /// Processors, rules, trait types and bindings of settings.
+    /// Processors, rules, trait types and bindings of settings, and declarations of secrets.
     var functions: [FunctionChange] = []
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
@@ -96,7 +94,7 @@ public struct ChangeSet: Sendable {
 
     private var changesOnlyDocumentsAndSettings: Bool {
         keys.isEmpty && assemblies.isEmpty && functions.isEmpty && overrides.isEmpty && targets.isEmpty
-            && rebuilds.isEmpty && secrets.isEmpty && restoredGeneration == nil
+            && rebuilds.isEmpty && restoredGeneration == nil
     }
 
     /// Whether the set changes nothing except settings.
@@ -132,7 +130,7 @@ public struct ChangeSet: Sendable {
         documents.join(later.documents)
         assemblies += later.assemblies
         configured += later.configured
-        secrets += later.secrets
+        for (path, isSecret) in later.secrets { declare(secret: path, isSecret) }
         processorChanges.join(later.processorChanges)
         ruleChanges.join(later.ruleChanges)
         traitChanges.join(later.traitChanges)

@@ -262,8 +262,9 @@ final class Ramps: Sendable {
         } catch {
             state.locked { $0.objects[object] = nil }
             restores.add([id])
+            let shown = error.withoutSecrets(in: [container.currentGraph()], container.names)
             container.log(
-                .error, "\(error.text); the property stays where it is, and the next reload sets it again")
+                .error, "\(shown.text); the property stays where it is, and the next reload sets it again")
         }
     }
 }

@@ -335,7 +335,7 @@ extension Reloader {
         let findings: Commit.Findings
         do throws(Failure) { findings = try commit.run(plan, restores) } catch {
             for (document, _) in documents { document.state.traits.adoptLocations() }
-            throw error
+            throw error.withoutSecrets(in: [former, next], container.names)
         }
         prepared.warnings += findings.warnings
         restores.keep(findings.refused)

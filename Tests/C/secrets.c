@@ -508,6 +508,33 @@ static void no_output_shows_a_secret_of_a_trait(void) {
     }
 }
 
+/* The base value below a trait comes from a secret of the configuration, and the property has no flag. */
+static void a_base_value_from_a_secret_is_not_shown(void) {
+    for (int i = 0; i < 3; i++) {
+        invivo_injection injection = password("told");
+        begin();
+        secret("db.password");
+        clamps = true; /* the setter takes everything */
+        OK(give(MEMORY, CANARY, E));
+        OK(define("a.setter", NULL, &injection, E));
+        clamps = false;
+        OK(document("b.yaml", "traits: { a.setter: [Set: { told: plain }] }", E));
+        output[0] = 0;
+        if (i == 0) {
+            /* It cannot be set again, and neither can it be undone. */
+            REFUSED("a restored value", document("b.yaml", "{}", &gone));
+            CHECK(strstr(output, "a.setter.told: the value cannot be set (its message is not shown, since it reads a secret)"));
+        } else {
+            /* The object returns another value, or other code has changed it. */
+            clamps = true;
+            if (i == 2) OK(document("b.yaml", "traits: { a.setter: [Set: { told: plainer }] }", E));
+            OK(document("b.yaml", "{}", E));
+        }
+        IS_CLEAN("a base value");
+        end();
+    }
+}
+
 /* A base value and an override are checked like other values. */
 static void a_secret_property_is_masked_wherever_its_value_comes_from(void) {
     begin();
@@ -659,6 +686,7 @@ int main(void) {
     RUN_TEST(a_receiver_that_comes_later_and_a_rollback_show_nothing);
     RUN_TEST(a_declaration_applies_to_values_that_are_there);
     RUN_TEST(no_output_shows_a_secret_of_a_trait);
+    RUN_TEST(a_base_value_from_a_secret_is_not_shown);
     RUN_TEST(a_secret_property_is_masked_wherever_its_value_comes_from);
     RUN_TEST(errors_of_form_quote_no_text_while_there_are_secrets);
     RUN_TEST(entries_of_a_secret_are_no_keys);

@@ -58,6 +58,18 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "job.domain.isHere != nil", "domains threads"),
         Mutant("skip", "state.held { $0.note(job) { $0.isLeft = true } }", "life domains"),
     ],
+    "InvivoConfig/SecretPaths.swift": [
+        Mutant("skip", "for path in paths { marked = marked.marked(ConfigPath.names(path)[...], isSecret: true) }", "secrets"),
+    ],
+    "InvivoConfig/ConfigLayers.swift": [
+        Mutant("never", "secrets != formerSecrets", "secrets"),
+    ],
+    "InvivoReload/RuleCheck.swift": [
+        Mutant("never", "inputs.contains(where: \\.isSecret)", "secrets"),
+    ],
+    "InvivoTraits/CodeStack.swift": [
+        Mutant("always", "!application.isSecret", "secrets"),
+    ],
     "InvivoReload/Commit.swift": [
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
         Mutant("skip", "failure.others += build.stopCommit(isApart: isAbandoned)", "life"),
@@ -157,6 +169,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "arguments.isEmpty", "validation wiring cases"),
     ],
     "InvivoWiring/Build+Create.swift": [
+        Mutant("never", "graph.hasSecret(ids, container.names)", "secrets"),
         Mutant(
             "skip",
             "if recipe.isTracked { track(recipient) }",
@@ -186,6 +199,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "isClosing", "abandoning"),
     ],
     "InvivoReload/Stage.swift": [
+        Mutant("skip", "limits.quotesText = !hasSecrets", "secrets"),
         Mutant("always", "!isSame", "exactness"),
         Mutant("never", "set.documents.opened.contains { $0.document === document }", "watched"),
     ],
