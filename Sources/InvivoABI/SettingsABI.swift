@@ -128,16 +128,19 @@ private struct GivenSettings {
         guard !name.isEmpty else { throw Failure(.argument, "settings.name is empty") }
         func fail(_ message: String) -> Failure { Failure(.argument, message, path: name) }
         let path = try ConfigPath.checked(try text(given.path, "settings.path"))
+        let schema = try given.schema.map { schema throws(Failure) in try text(schema, "settings.schema") }
         if let create = given.create {
             guard given.field_count == 0, given.size == 0, given.check == nil else {
                 throw fail("the settings have create, and also fields, size or check; expected one of them")
             }
-            return SettingsBinding(name: name, path: path, form: .host(create, given.release), owner: owner)
+            return SettingsBinding(
+                name: name, path: path, form: .host(create, given.release), schema: schema, owner: owner)
         }
         guard given.size > 0 else {
             throw fail("settings.size is 0; expected the size of the struct that the fields describe, or create")
         }
         guard given.release == nil else { throw fail("settings.release is for values of create, which is NULL") }
+        guard schema == nil else { throw fail("settings.schema is for values of create; fields describe themselves") }
         let fields = try FieldTable(given.fields, given.field_count, size: given.size, path: name)
         return SettingsBinding(name: name, path: path, form: .fields(fields, given.check), owner: owner)
     }

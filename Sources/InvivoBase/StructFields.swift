@@ -535,6 +535,7 @@ extension invivo_settings: SizedStruct {
         fieldRange(of: \invivo_settings.release),
         fieldRange(of: \invivo_settings.user_data),
         fieldRange(of: \invivo_settings.destroy),
+        fieldRange(of: \invivo_settings.schema),
     ]
 }
 

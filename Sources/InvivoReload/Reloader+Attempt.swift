@@ -77,7 +77,8 @@ extension Reloader {
             nodes.append(node)
         }
         guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
-        var facts = WiringFacts(generation: container.currentGraph().generation, nodes: nodes)
+        var facts = WiringFacts(
+            generation: container.currentGraph().generation, nodes: nodes, schema: schemaFacts(plan))
         do throws(Failure) { facts.unread = try planner().unread(plan.wiring) } catch { return (nil, error.all) }
         return (facts, [])
     }

@@ -30,11 +30,13 @@ public final class SettingsBinding: Named {
     /// The path of the section.
     public let path: String
     let form: Form
+    /// The section as a JSON Schema; nil if the host gives none.
+    let schema: String?
     /// Holds the host's data.
     private let owner: Factory
 
-    public init(name: String, path: String, form: Form, owner: Factory) {
-        (self.name, self.path, self.form, self.owner) = (name, path, form, owner)
+    public init(name: String, path: String, form: Form, schema: String? = nil, owner: Factory) {
+        (self.name, self.path, self.form, self.schema, self.owner) = (name, path, form, schema, owner)
     }
 
     /// Leaves the user data with the host, because the call that received the binding fails.

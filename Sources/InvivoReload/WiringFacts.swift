@@ -91,10 +91,13 @@ public struct WiringFacts: Sendable {
     public let nodes: [Node]
     /// The entries of the configuration that nothing reads; nil where they were not looked for.
     public var unread: [UnreadEntry]?
+    /// What documents may contain.
+    public let schema: SchemaFacts
 
-    public init(generation: UInt64, nodes: [Node]) {
+    public init(generation: UInt64, nodes: [Node], schema: SchemaFacts = SchemaFacts()) {
         self.generation = generation
         self.nodes = nodes.sorted { $0.key < $1.key }
+        self.schema = schema
     }
 }
 

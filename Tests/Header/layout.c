@@ -560,6 +560,7 @@ int main(void) {
     OFFSET(invivo_settings, release, sizeof(((invivo_settings *)0)->release));
     OFFSET(invivo_settings, user_data, sizeof(((invivo_settings *)0)->user_data));
     OFFSET(invivo_settings, destroy, sizeof(((invivo_settings *)0)->destroy));
+    OFFSET(invivo_settings, schema, sizeof(((invivo_settings *)0)->schema));
     SIZE(invivo_reversal);
     OFFSET(invivo_reversal, struct_size, sizeof(((invivo_reversal *)0)->struct_size));
     OFFSET(invivo_reversal, revert, sizeof(((invivo_reversal *)0)->revert));
@@ -858,6 +859,7 @@ int main(void) {
     NUMBER(INVIVO_GRAPH_KEYS_C);
     NUMBER(INVIVO_GRAPH_KEYS_SWIFT);
     NUMBER(INVIVO_GRAPH_KEYS_PYTHON);
+    NUMBER(INVIVO_GRAPH_SCHEMA);
     NUMBER(INVIVO_GRAPH_UNREAD);
     NUMBER(INVIVO_SECTION_PRIVATE);
     NUMBER(INVIVO_ENTRY_SETTINGS);

@@ -72,6 +72,10 @@ typedef struct invivo_settings {
     /** Called once when the binding is dropped, and no value of it is left. It may be called on a thread of the runtime, and after close.
      * May be NULL. */
     void (*destroy)(void *user_data);
+    /** With `create`: the accepted sections as a JSON Schema (draft 2020-12), for INVIVO_GRAPH_SCHEMA. References have the form
+     * `#/$defs/NAME`. Strings with environment variables, and null for a value that is removed, are accepted in addition, and required
+     * fields are required only if no other document can give them. NULL if any section is accepted. */
+    const char *schema;
 } invivo_settings;
 
 /** Binds a section, or replaces the binding with the same name. The commit fails if the section is invalid.

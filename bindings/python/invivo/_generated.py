@@ -294,6 +294,7 @@ INVIVO_GRAPH_MERMAID = 3
 INVIVO_GRAPH_KEYS_C = 16
 INVIVO_GRAPH_KEYS_SWIFT = 17
 INVIVO_GRAPH_KEYS_PYTHON = 18
+INVIVO_GRAPH_SCHEMA = 24
 INVIVO_GRAPH_UNREAD = 32
 INVIVO_SECTION_PRIVATE = 1
 INVIVO_ENTRY_SETTINGS = 3
@@ -1267,6 +1268,7 @@ invivo_settings._fields_ = [
     ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("schema", ctypes.c_char_p),
 ]
 invivo_reversal._fields_ = [
     ("struct_size", ctypes.c_size_t),

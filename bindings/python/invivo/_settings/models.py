@@ -180,6 +180,11 @@ def _models(cls: Any, seen: set[Any] | None = None) -> set[Any]:
     return seen
 
 
+def silent(cls: Any) -> set[str]:
+    """The names of the models that say nothing about further keys: a model and those that its annotations name."""
+    return {each.__name__ for each in _models(cls) if "extra" not in _config(each)}
+
+
 def has_secrets(cls: Any) -> bool:
     """Whether a model has a field that is a secret."""
 
