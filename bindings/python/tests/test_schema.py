@@ -24,6 +24,7 @@ from schemas.mutate import mutants
 
 import invivo
 from invivo.__main__ import main
+from invivo._runtime import traits
 
 # The errors of mutants that a schema cannot express. Each has a test below.
 INEXPRESSIBLE = (
@@ -34,6 +35,15 @@ INEXPRESSIBLE = (
     r"no target has the key 'synth\.track\[",  # an entry that does not exist
     r"expected a duration",  # a string that a converter of Python reads
 )
+
+
+@pytest.fixture(autouse=True)
+def declared() -> Iterator[None]:
+    """No other test has the trait types of these."""
+    before = dict(traits._declared)
+    yield
+    traits._declared.clear()
+    traits._declared.update(before)
 
 
 @contextlib.contextmanager
@@ -186,17 +196,6 @@ def test_a_parsed_document_has_no_duplicate_keys_and_no_limits() -> None:
             changes.discard()
 
 
-class Checked(invivo.Trait, name="schemas.Checked"):
-    targets = (object,)
-    amount: int = invivo.tunable(0)
-
-    def check(self) -> None:
-        if self.amount % 2:
-            raise invivo.Refused("it is odd", field="amount")
-
-    def layers(self, layers: invivo.Layers) -> None: ...
-
-
 @dataclass
 class Even:
     number: int = 0
@@ -213,6 +212,16 @@ class Knob:
 
 
 def test_rules_and_checks_of_the_host() -> None:
+    class Checked(invivo.Trait, name="schemas.Checked"):
+        targets = (Knob,)
+        amount: int = invivo.tunable(0)
+
+        def check(self) -> None:
+            if self.amount % 2:
+                raise invivo.Refused("the amount is odd")
+
+        def layers(self, layers: invivo.Layers) -> None: ...
+
     with invivo.Runtime() as runtime:
         with runtime.changes() as changes:
             changes.define(Knob, "a.knob", scope="lazy_singleton")
@@ -227,6 +236,7 @@ def test_rules_and_checks_of_the_host() -> None:
         schema = json.loads(runtime.schema_text())
         for document, message in (
             ({"config": {"even": {"number": 3}}}, "it is odd"),
+            ({"traits": {"a.knob": [{"schemas.Checked": {"amount": 3}}]}}, "the amount is odd"),
             ({"config": {"a": {"low": 3, "high": 2}}}, "low_is_below_high"),
             ({"traits": {"a.knob": [{"Ramp": {"to": {"level": 1}, "over": 1}}]}}, "level"),
         ):

@@ -75,13 +75,18 @@ class Player:
     def __init__(self, voices: int, label: str = "") -> None: ...
 
 
-class Duck(invivo.Trait, name="synth.Duck"):
-    targets = (Voice,)
-    amount: float = invivo.tunable(..., min=0, max=1)
-    soft: bool = invivo.tunable(False)
+def duck() -> type[invivo.Trait]:
+    """A trait type, which other tests do not have."""
 
-    def layers(self, layers: invivo.Layers) -> None:
-        layers.scale("gain", 1 - self.amount)
+    class Duck(invivo.Trait, name="synth.Duck"):
+        targets = (Voice,)
+        amount: float = invivo.tunable(..., min=0, max=1)
+        soft: bool = invivo.tunable(False)
+
+        def layers(self, layers: invivo.Layers) -> None:
+            layers.scale("gain", 1 - self.amount)
+
+    return Duck
 
 
 class Loop:
@@ -173,6 +178,7 @@ class Synth(invivo.Assembly):
 @contextlib.contextmanager
 def synth() -> Iterator[Tried]:
     """Keys, traits, conditions, a choice, entries and wiring."""
+    duck()
     with invivo.Runtime(Synth("synth")) as runtime:
         with runtime.changes() as changes:
             changes.document("tested.json", json.dumps(SYNTH))
