@@ -541,6 +541,7 @@ extension invivo_settings: SizedStruct {
         fieldRange(of: \invivo_settings.reserved),
         fieldRange(of: \invivo_settings.secrets),
         fieldRange(of: \invivo_settings.secret_count),
+        fieldRange(of: \invivo_settings.schema),
     ]
 }
 

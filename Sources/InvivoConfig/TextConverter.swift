@@ -193,7 +193,16 @@ extension ConfigNode {
                     $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
                 }
                 let name = field.flatMap { Taker.property($0).converter }
-                values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))
+                do throws(Failure) {
+                    values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))
+                } catch {
+                    guard let property else { throw error }
+                    // The path begins with the property's name, as that of its check does.
+                    let rest = error.path.split(separator: ".").dropFirst().map { "." + $0 }.joined()
+                    var failure = error
+                    failure.path = "\(property.name).\(pair.name)\(rest)"
+                    throw failure
+                }
             }
             return .map(values)
         }

@@ -172,6 +172,11 @@ public final class Engine: Sendable {
         return WiringFactsReader(container: container, secrets: snapshot.config.secrets).all(snapshot)
     }
 
+    /// Gathers what documents may contain in the newest generation. Waits for the reload that runs.
+    public func schemaFacts() throws(Failure) -> WiringFacts {
+        WiringFacts(generation: 0, nodes: [], schema: try reloader.schemaFacts())
+    }
+
     /// Reports the registration of a type: definitions that wait for it are planned again, in a reload of their own.
     public func typeIsThere(_ name: String) { reloader.typeIsThere(name) }
 

@@ -79,7 +79,7 @@ extension Reloader {
         }
         guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
         var facts = WiringFacts(
-            generation: container.currentGraph().generation, nodes: nodes, secrets: secrets)
+            generation: container.currentGraph().generation, nodes: nodes, secrets: secrets, schema: schemaFacts(plan))
         do throws(Failure) { facts.unread = try planner().unread(plan.wiring) } catch { return (nil, error.all) }
         return (facts, [])
     }

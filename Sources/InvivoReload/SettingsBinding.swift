@@ -30,6 +30,8 @@ public final class SettingsBinding: Named {
     /// The path of the section.
     public let path: String
     let form: Form
+    /// The section as a JSON Schema; nil if the host gives none.
+    let schema: String?
     /// The configuration paths of the secret fields.
     let secrets: [String]
     /// Whether the errors of the host quote no value of a private section.
@@ -39,9 +41,11 @@ public final class SettingsBinding: Named {
 
     /// `secrets` are the paths of secret parts, below `path`.
     public init(
-        name: String, path: String, form: Form, secrets: [String] = [], isDiscreet: Bool = false, owner: Factory
+        name: String, path: String, form: Form, schema: String? = nil, secrets: [String] = [], isDiscreet: Bool = false,
+        owner: Factory
     ) {
         (self.name, self.path, self.form, self.owner) = (name, path, form, owner)
+        self.schema = schema
         self.isDiscreet = isDiscreet
         var parts = secrets
         if case .fields(let fields, _) = form {

@@ -99,11 +99,16 @@ public struct WiringFacts: Sendable {
     public var unread: [UnreadEntry]?
     /// The paths of the configuration whose values are shown nowhere.
     public let secrets: SecretPaths
+    /// What documents may contain.
+    public let schema: SchemaFacts
 
-    public init(generation: UInt64, nodes: [Node], secrets: SecretPaths = SecretPaths()) {
+    public init(
+        generation: UInt64, nodes: [Node], secrets: SecretPaths = SecretPaths(), schema: SchemaFacts = SchemaFacts()
+    ) {
         self.generation = generation
         self.secrets = secrets
         self.nodes = nodes.sorted { $0.key < $1.key }
+        self.schema = schema
     }
 }
 

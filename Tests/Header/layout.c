@@ -566,6 +566,7 @@ int main(void) {
     OFFSET(invivo_settings, reserved, sizeof(((invivo_settings *)0)->reserved));
     OFFSET(invivo_settings, secrets, sizeof(((invivo_settings *)0)->secrets));
     OFFSET(invivo_settings, secret_count, sizeof(((invivo_settings *)0)->secret_count));
+    OFFSET(invivo_settings, schema, sizeof(((invivo_settings *)0)->schema));
     SIZE(invivo_reversal);
     OFFSET(invivo_reversal, struct_size, sizeof(((invivo_reversal *)0)->struct_size));
     OFFSET(invivo_reversal, revert, sizeof(((invivo_reversal *)0)->revert));
@@ -865,6 +866,7 @@ int main(void) {
     NUMBER(INVIVO_GRAPH_KEYS_C);
     NUMBER(INVIVO_GRAPH_KEYS_SWIFT);
     NUMBER(INVIVO_GRAPH_KEYS_PYTHON);
+    NUMBER(INVIVO_GRAPH_SCHEMA);
     NUMBER(INVIVO_GRAPH_UNREAD);
     NUMBER(INVIVO_SECTION_PRIVATE);
     NUMBER(INVIVO_SETTINGS_DISCREET);

@@ -86,6 +86,10 @@ typedef struct invivo_settings {
      * addition to the fields with INVIVO_PROPERTY_SECRET. They are secret while the section is bound. */
     const char *const *secrets;
     uint64_t secret_count;
+    /** With `create`: the accepted sections as a JSON Schema (draft 2020-12), for INVIVO_GRAPH_SCHEMA. References have the form
+     * `#/$defs/NAME`. Strings with environment variables, and null for a value that is removed, are accepted in addition, and required
+     * fields are required only if no other document can give them. NULL if any section is accepted. */
+    const char *schema;
 } invivo_settings;
 
 /** Binds a section, or replaces the binding with the same name. The commit fails if the section is invalid.

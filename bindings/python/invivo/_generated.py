@@ -295,6 +295,7 @@ INVIVO_GRAPH_MERMAID = 3
 INVIVO_GRAPH_KEYS_C = 16
 INVIVO_GRAPH_KEYS_SWIFT = 17
 INVIVO_GRAPH_KEYS_PYTHON = 18
+INVIVO_GRAPH_SCHEMA = 24
 INVIVO_GRAPH_UNREAD = 32
 INVIVO_SECTION_PRIVATE = 1
 INVIVO_SETTINGS_DISCREET = 1
@@ -1275,6 +1276,7 @@ invivo_settings._fields_ = [
     ("reserved", ctypes.c_uint32),
     ("secrets", ctypes.POINTER(ctypes.c_char_p)),
     ("secret_count", ctypes.c_uint64),
+    ("schema", ctypes.c_char_p),
 ]
 invivo_reversal._fields_ = [
     ("struct_size", ctypes.c_size_t),

@@ -317,6 +317,8 @@ public:
     key_facts describe(const std::string &key) const { return detail::described_key(raw_, key.c_str()); }
     /// Returns the wiring as text: INVIVO_GRAPH_JSON, _DOT, _MERMAID, _KEYS_C, ...
     std::string wiring_text(uint32_t format) const { return detail::graph_describe(raw_, format).as<std::string>(); }
+    /// Returns the JSON Schema of the spec files that the runtime accepts, for editors and checks.
+    std::string schema_text() const { return wiring_text(INVIVO_GRAPH_SCHEMA); }
     std::vector<object_state> states() const { return detail::object_states(raw_); }
     /// Returns the documents, and how their changes are detected. Later documents override earlier ones.
     std::vector<source_state> sources() const { return detail::source_states(raw_); }

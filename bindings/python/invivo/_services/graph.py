@@ -31,6 +31,8 @@ KEYS_LANGUAGES: Final[Mapping[str, int]] = {
     "python": c.INVIVO_GRAPH_KEYS_PYTHON,
 }
 
+SCHEMA: Final[int] = c.INVIVO_GRAPH_SCHEMA
+
 
 @dataclass(frozen=True)
 class Need:

@@ -188,6 +188,11 @@ def fields_of(cls: Any) -> Iterator[tuple[str, Any, Any]]:
             yield written, each.annotation, each.metadata
 
 
+def silent(cls: Any) -> set[str]:
+    """The names of the models that say nothing about further keys: a model and those that its annotations name."""
+    return {each.__name__ for each in _models(cls) if "extra" not in _config(each)}
+
+
 def _extras(annotation: Any, value: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """The keys that no field has, of models that say nothing about further keys."""
     model = _model(annotation)

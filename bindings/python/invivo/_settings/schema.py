@@ -20,16 +20,16 @@ from . import models, records, scalars, secrets
 from .faults import NOTHING, Faults, Reader, Variable
 
 Find = Callable[[type], Callable[[str], Any] | None]
-_LISTS: tuple[Any, ...] = (
+LISTS: tuple[Any, ...] = (
     list,
     collections.abc.Sequence,
     collections.abc.MutableSequence,
     collections.abc.Iterable,
     collections.abc.Collection,
 )
-_SETS: tuple[Any, ...] = (set, collections.abc.Set, collections.abc.MutableSet)
-_MAPS: tuple[Any, ...] = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
-_ALIAS: Any = getattr(typing, "TypeAliasType", ())
+SETS: tuple[Any, ...] = (set, collections.abc.Set, collections.abc.MutableSet)
+MAPS: tuple[Any, ...] = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+TYPE_ALIAS: Any = getattr(typing, "TypeAliasType", ())
 
 
 class Schema:
@@ -74,7 +74,7 @@ class Schema:
             return self._reader(annotation.type)
         if hasattr(annotation, "__supertype__"):
             return self._reader(annotation.__supertype__)
-        if _ALIAS and isinstance(annotation, _ALIAS):
+        if TYPE_ALIAS and isinstance(annotation, TYPE_ALIAS):
             return self._later(annotation, lambda: annotation.__value__)
         origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
         if origin is typing.Annotated:
@@ -111,9 +111,9 @@ class Schema:
         return read
 
     def _class(self, annotation: Any, cls: Any, arguments: tuple[Any, ...]) -> Reader:
-        if cls in _LISTS or cls in _SETS or cls in (tuple, frozenset):
+        if cls in LISTS or cls in SETS or cls in (tuple, frozenset):
             return self._collection(cls, arguments)
-        if cls in _MAPS:
+        if cls in MAPS:
             return self._map(arguments)
         if models.is_model(cls):
             return models.Model(cls)
@@ -136,7 +136,7 @@ class Schema:
         variables = dict(zip(getattr(cls, "__parameters__", ()), arguments, strict=False))
         if variables:
             fields = {
-                name: records.Field(_given(each.annotation, variables), each.is_required)
+                name: records.Field(records.given(each.annotation, variables), each.is_required)
                 for name, each in fields.items()
             }
         record.fill(fields, self._reader)
@@ -149,7 +149,7 @@ class Schema:
             return self._tuple([self._reader(each) for each in arguments if each != ()])
         item = self._reader(arguments[0] if arguments else Any)
         make: Callable[[list[Any]], Any] | None = (
-            tuple if cls is tuple else frozenset if cls is frozenset else set if cls in _SETS else None
+            tuple if cls is tuple else frozenset if cls is frozenset else set if cls in SETS else None
         )
 
         def read(value: Any, faults: Faults) -> Any:
@@ -289,14 +289,6 @@ def _checks(note: Any) -> list[tuple[Callable[[Any], Any], str]]:
     if callable(test) and type(note).__name__ == "Predicate":
         found.append((test, f"a value for which {getattr(test, '__name__', 'the predicate')} holds"))
     return found
-
-
-def _given(annotation: Any, variables: dict[Any, Any]) -> Any:
-    """Replaces the type variables of a generic class."""
-    if annotation in variables:
-        return variables[annotation]
-    parameters = getattr(annotation, "__parameters__", ())
-    return annotation[tuple(variables.get(each, each) for each in parameters)] if parameters else annotation
 
 
 def _marked(value: Any, path: str, variables: dict[str, str | None]) -> Any:
