@@ -373,7 +373,8 @@ final class PropertyChange {
 
     private var whole: Part {
         Part(
-            base: before?.base, seen: before.flatMap { $0.isUnseen ? nil : $0.seen }, former: before.flatMap { $0.isStuck ? nil : $0.wanted },
+            base: before?.base, seen: before.flatMap { $0.isUnseen ? nil : $0.seen },
+            former: before.flatMap { $0.isStuck ? nil : $0.wanted },
             wanted: wanted, newBase: newBase, present: present)
     }
 
