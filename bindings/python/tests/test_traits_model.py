@@ -163,9 +163,7 @@ class Sequence:
         own = [name for name in NAMES if self.chance(50)]
         self.random.shuffle(own)
         thing: Any = Inheriting(own) if kind == 0 else Slotted() if kind == 1 else Described()
-        attributes = {
-            name: Attribute(getattr(thing, name), kind > 0 or name in vars(thing)) for name in NAMES
-        }
+        attributes = {name: Attribute(getattr(thing, name), kind > 0 or name in vars(thing)) for name in NAMES}
         return Subject(thing, list(getattr(thing, "__dict__", {}).items()), attributes)
 
     def traits_of(self, key: str | None) -> list[Any]:
@@ -258,13 +256,14 @@ class Sequence:
                 changes.document("ab"[number], text)
         except invivo.Error as error:
             self.note(f"  {error}")
-            assert is_wrong or (is_armed and Failing.left <= 0), f"seed {self.seed}: {error}"
             self.documents[number], self.order = former, order
+            has_failed = True
         else:
-            assert not is_wrong
             self.change_all()
-        finally:
-            Failing.left = 0
+            has_failed = False
+        assert not is_wrong or has_failed, f"seed {self.seed}"
+        assert not has_failed or is_wrong or (is_armed and Failing.left <= 0), f"seed {self.seed}"
+        Failing.left = 0
         self.settle()
 
     def settle(self) -> None:

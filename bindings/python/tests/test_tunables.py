@@ -353,6 +353,23 @@ def test_an_attribute_of_the_class_is_not_left_in_the_object(runtime: invivo.Run
     target.detach()
 
 
+def test_a_class_that_watches_its_attributes_sees_the_value_of_the_class(runtime: invivo.Runtime) -> None:
+    class Watching:
+        gain: float = invivo.tunable(1.0)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            seen.append(value)
+            object.__setattr__(self, name, value)
+
+    seen: list[Any] = []
+    watching = Watching()
+    runtime.attach_target(watching, "h.watching")
+    with runtime.source("a.yaml", "traits: { h.watching: [Set: { gain: 5 }] }"):
+        assert seen == [5]
+    assert seen == [5, 1]
+    assert vars(watching) == {}
+
+
 def test_a_commit_that_fails_leaves_no_attribute(runtime: invivo.Runtime) -> None:
     class Fragile:
         gain: float = invivo.tunable(1.0)

@@ -52,10 +52,12 @@ class Property:
 
     def put_back(self, instance: Any, held: Any, is_own: bool) -> None:
         """Makes the attribute what it was when it had the value `held`, which the object held itself or not."""
-        if not is_own and self.name in getattr(instance, "__dict__", ()):
-            delattr(instance, self.name)
-        elif is_own or getattr(instance, self.name) is not held:
+        # A class with a `__setattr__` of its own may have to know the value.
+        watches = any("__setattr__" in cls.__dict__ for cls in type(instance).__mro__ if cls is not object)
+        if is_own or watches or self.name not in getattr(instance, "__dict__", ()):
             setattr(instance, self.name, held)
+        if not is_own:
+            getattr(instance, "__dict__", {}).pop(self.name, None)
 
 
 @dataclasses.dataclass(frozen=True)
