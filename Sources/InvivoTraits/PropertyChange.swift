@@ -27,6 +27,8 @@ final class PropertyChange {
     private var answered: Value?
     /// Whether the change could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
+    /// Whether it could not be read when it became stuck. Its value counts as ours then.
+    private var isUnseen = false
     /// Nil for the first layer on a plain property: the present value is the base, and the layer's value is set.
     private var work: Work?
 
@@ -241,8 +243,7 @@ final class PropertyChange {
     func stopped(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stopped = PropertyChange(property, index, before: nil, wanted: nil, location: location)
         (stopped.base, stopped.keptBase) = (base, keptBase)
-        stopped.seen = ((try? property.get(instance)) ?? seen).picked(like: base ?? .null)
-        stopped.isStuck = true
+        stopped.becomeStuck(instance, base: base, former: seen)
         return stopped
     }
 
@@ -298,7 +299,7 @@ final class PropertyChange {
     func finish() -> [Tuning.Outcome] {
         if isRefused {
             (base, keptBase) = (before?.base, before?.keptBase)
-            (seen, isStuck) = (before?.seen ?? .null, true)
+            (seen, isStuck, isUnseen) = (before?.seen ?? .null, true, before?.isUnseen == true)
             return notes
         }
         var outcomes = notes
@@ -342,9 +343,15 @@ final class PropertyChange {
         let base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)
         stuck.base = base
         stuck.keptBase = before?.base == nil ? keptPresent : before?.keptBase
-        stuck.seen = ((try? property.get(instance)) ?? before?.seen ?? present).picked(like: base)
-        stuck.isStuck = true
+        stuck.becomeStuck(instance, base: base, former: before?.seen ?? present)
         return stuck
+    }
+
+    /// Reads the value with which it stays, to notice whether other code changes it until the restore.
+    private func becomeStuck(_ instance: UnsafeMutableRawPointer, base: Value?, former: Value) {
+        let found = try? property.get(instance)
+        seen = (found ?? former).picked(like: base ?? .null)
+        (isStuck, isUnseen) = (true, found == nil)
     }
 
     // MARK: working it out
@@ -372,7 +379,8 @@ final class PropertyChange {
 
     private var whole: Part {
         Part(
-            base: before?.base, seen: before?.seen, former: before.flatMap { $0.isStuck ? nil : $0.wanted },
+            base: before?.base, seen: before.flatMap { $0.isUnseen ? nil : $0.seen },
+            former: before.flatMap { $0.isStuck ? nil : $0.wanted },
             wanted: wanted, newBase: newBase, present: present)
     }
 
