@@ -20,18 +20,21 @@ extension Property {
             switch kind {
             // A reference may be none.
             case .any, .object, .type, .callable: return value
-            default: throw Failure(.null, "null where \(wanted) is needed")
+            default: throw Failure(.null, "expected \(wanted), got null")
             }
         }
         if isEnumeration { return try checkedChoice(value) }
         if isNested { return try checkedFields(value) }
+        if kind == .string && value.kind.isNumber {
+            throw Failure(.type, "\(value.withKind) is not a string; in a document, write it in quotes")
+        }
         let converted = try value.converted(to: kind)
         if isField { try checkCapacity(converted) }
         try bounds.check(converted, unit: unit)
         return converted
     }
 
-    private var wanted: String { isEnumeration ? "one of \(choiceList)" : kind.withArticle }
+    private var wanted: String { isEnumeration ? "one of \(choiceList)" : kind.inWords }
 
     private func checkCapacity(_ value: Value) throws(Failure) {
         switch value {

@@ -523,8 +523,8 @@ static void a_check_that_does_not_return_is_given_up(void) {
     OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
     bind_audio();
     expects_error(document("a.yaml", "config:\n  audio: { voices: 13 }\n", E), INVIVO_E_TIMEOUT,
-                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the limit for the rules of "
-                  "a change set: a rule must not wait (rule_timeout_ms permits more)");
+                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the rule timeout of "
+                  "the runtime: it must return at once, without waiting");
     await_count(&entered, 1);
     CHECK_EQUAL(current().voices, 1);
     /* Refused at once. Others go on. */
