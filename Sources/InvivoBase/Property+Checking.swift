@@ -60,7 +60,8 @@ extension Property {
         case .string(let name), .enumeration(_, let name?):
             guard let choice = choices.first(where: { $0.name.isSameName(as: name) }) else {
                 let near = suggestion(for: name, among: choices.map(\.name))
-                throw Failure(.range, "'\(name)' is not one of \(choiceList)\(near)")
+                let shown = ContentQuoting.isAllowed ? "'\(name)'" : "'...'"
+                throw Failure(.range, "\(shown) is not one of \(choiceList)\(near)")
             }
             return .enumeration(number: choice.number, name: choice.name)
         default:

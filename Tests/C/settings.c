@@ -377,7 +377,7 @@ static void the_host_creates_a_value(void) {
     OK(invivo_settings_bind(runtime, &settings, E));
     CHECK_EQUAL(sum(), 3);
     expects_error(document("a.yaml", "config:\n  list:\n    items: [1, b,\n      c]\n", E), INVIVO_E_TYPE,
-                  "a.yaml:3:16: config.list.items.1: no integer\na.yaml:4:7: config.list.items.2: no integer");
+                  "a.yaml:3:16: config.list.items[1]: no integer\na.yaml:4:7: config.list.items[2]: no integer");
     CHECK_EQUAL(sum(), 3);
     OK(document("a.yaml", "config: { list: { items: [4] } }", E));
     CHECK_EQUAL(sum(), 4);

@@ -110,7 +110,8 @@ def stable_with(name: str, thing: Callable[[Any], Any]) -> Stable:
 )
 def test_an_attribute_of_another_class_is_refused_at_activation(name: str, thing: Callable[[Any], Any]) -> None:
     with pytest.raises(
-        invivo.WrongTypeError, match=f"the property '{name}' needs an object of type 'Horse', and .* is of type 'Donkey'"
+        invivo.WrongTypeError,
+        match=f"the property '{name}' needs an object of type 'Horse', and .* is of type 'Donkey'",
     ) as info:
         stable_with(name, thing)
     assert info.value.path == f"farm.stable.{name}"

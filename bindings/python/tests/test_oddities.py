@@ -187,7 +187,7 @@ def test_a_place_of_a_scope_is_a_number_that_fits(place: Any) -> None:
     with invivo.Runtime() as runtime:
         runtime.scope("request", lambda: place)
         runtime.activate(app := App())
-        with pytest.raises(invivo.RangeError, match="a place of a scope is a number"):
+        with pytest.raises(invivo.RangeError, match="a scope instance is a number"):
             app.clock()
 
 

@@ -64,8 +64,8 @@ def test_all_errors_are_reported_at_their_lines() -> None:
         assert str(caught.value).splitlines() == [
             "a.yaml:3:11: config.audio.raet: Audio has no field 'raet', did you mean 'rate'?",
             "a.yaml:4:13: config.audio.device: expected a string, got 7",
-            "a.yaml:5:16: config.audio.gains.1: expected a number, got 'b'",
-            "a.yaml:6:7: config.audio.gains.2: expected a number, got 'c'",
+            "a.yaml:5:16: config.audio.gains[1]: expected a number, got 'b'",
+            "a.yaml:6:7: config.audio.gains[2]: expected a number, got 'c'",
             "a.yaml:3:5: config.audio.rate: Audio needs 'rate', which is not set",
         ]
         assert runtime.settings(Audio).rate == 8
@@ -434,7 +434,7 @@ def test_models_in_dataclasses() -> None:
         configured(runtime, "config: { cluster: { hosts: [{ name: a }] } }")
         runtime.bind_settings(Cluster, "cluster")
         assert runtime.settings(Cluster).hosts == [Host(name="a")]
-        with pytest.raises(invivo.Error, match=r"b.yaml:2:30: config.cluster.hosts.0.port: "):
+        with pytest.raises(invivo.Error, match=r"b.yaml:2:30: config.cluster.hosts\[0\].port: "):
             configured(runtime, "config:\n  cluster: { hosts: [{ port: 0, name: a }] }", "b.yaml")
 
 

@@ -295,12 +295,12 @@ def exactly(cls: type) -> Exactly:
 
 def choice(
     chooser: Any,
-    options: Mapping[Any, T] | Iterable[tuple[Any, T]] | None = None,
+    options: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None = None,
     /,
     *,
     named: bool = False,
-    otherwise: T | None = None,
-) -> T:
+    otherwise: Any = None,
+) -> Any:
     """In a definition: the first option that matches the value of ``chooser``: `config`, or an argument.
 
         return invivo.choice(invivo.config("wave"), {"saw": self.saw(), None: self.noise()}, otherwise=self.sine())
@@ -321,7 +321,7 @@ def choice(
         found.append((c.INVIVO_WHEN_NAMED, None, None))
     if otherwise is not None:
         found.append((c.INVIVO_WHEN_OTHERWISE, None, otherwise))
-    return cast(T, Recipe(Choice(chooser, tuple(found))))
+    return Recipe(Choice(chooser, tuple(found)))
 
 
 def resolver() -> Resolver:
