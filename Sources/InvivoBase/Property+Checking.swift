@@ -58,11 +58,13 @@ extension Property {
     func checkedChoice(_ value: Value) throws(Failure) -> Value {
         switch value {
         case .string(let name), .enumeration(_, let name?):
-            guard let choice = choices.first(where: { $0.name.isSameName(as: name) }) else {
+            guard let named = choices.first(where: { $0.name.isSameName(as: name) }) else {
                 let near = suggestion(for: name, among: choices.map(\.name))
                 let shown = ContentQuoting.isAllowed ? "'\(name)'" : "'...'"
                 throw Failure(.range, "\(shown) is not one of \(choiceList)\(near)")
             }
+            // Of several names of a number, the first one is its name.
+            let choice = choices.first { $0.number == named.number } ?? named
             return .enumeration(number: choice.number, name: choice.name)
         default:
             guard value.kind.isNumber || value.kind == .enumeration else {

@@ -203,6 +203,14 @@ extension Border {
             #expect(refusal(wave, .null).text == "gain: expected one of sine, saw, square, got null")
         }
 
+        @Test func several_names_of_a_number_stand_for_its_first_name() throws {
+            let wave = try property(.uint8) { tables.choices([("sine", 0), ("saw", 1), ("tooth", 1)], in: &$0) }
+            let saw = Value.enumeration(number: 1, name: "saw")
+            for value in [Value.string("tooth"), .string("saw"), .int64(1)] {
+                #expect(try wave.check(value).isSame(as: saw))
+            }
+        }
+
         @Test func text_that_does_not_fit_is_refused() throws {
             let text = try property(.string, size: 4)
             #expect(try text.check(.string("abc")).isSame(as: .string("abc")))

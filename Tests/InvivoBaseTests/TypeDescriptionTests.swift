@@ -307,9 +307,6 @@ extension Border {
             #expect(
                 property(.uint8) { tables.choices([("x", 0), ("x", 1)], in: &$0) } == "T.a: two choices are named 'x'")
             #expect(
-                property(.uint8) { tables.choices([("x", 0), ("y", 0)], in: &$0) }
-                    == "T.a: two choices have the number 0")
-            #expect(
                 property(.uint8) { tables.choices([("x", 1)], in: &$0) }
                     == "T.a: the initial value: 0 is not one of 1 (x)")
             #expect(

@@ -129,11 +129,13 @@ def _listed(value: Any) -> Any:
 
 def _enum_hint(cls: type[enum.Enum]) -> Hint:
     numbered = {member.name: enum_number(member) for member in cls}
+    if len(set(numbered.values())) < len(numbered):  # the index of one is the value of another
+        numbered = {member.name: index for index, member in enumerate(cls)}
     members = Members(cls)
     choices = members.choices(numbered)
     numbers = {number: cls[name] for name, number in numbered.items()}
     known = dict(choices)
-    words = {number: word for word, number in choices}
+    words = {number: word for word, number in reversed(choices)}
 
     def decode(value: Any) -> Any:
         if isinstance(value, cls):

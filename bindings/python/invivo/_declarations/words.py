@@ -300,7 +300,7 @@ def choice(
     *,
     named: bool = False,
     otherwise: Any = None,
-) -> Any:
+) -> T:  # type: ignore[type-var]  # of the type that is expected there: the options may have different classes
     """In a definition: the first option that matches the value of ``chooser``: `config`, or an argument.
 
         return invivo.choice(invivo.config("wave"), {"saw": self.saw(), None: self.noise()}, otherwise=self.sine())
@@ -321,7 +321,7 @@ def choice(
         found.append((c.INVIVO_WHEN_NAMED, None, None))
     if otherwise is not None:
         found.append((c.INVIVO_WHEN_OTHERWISE, None, otherwise))
-    return Recipe(Choice(chooser, tuple(found)))
+    return cast(T, Recipe(Choice(chooser, tuple(found))))
 
 
 def resolver() -> Resolver:

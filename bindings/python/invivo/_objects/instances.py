@@ -130,7 +130,8 @@ def count_references(item: TypeItem, instance: int, _: int, out: Any, error: Any
 
 @callbacks.returns_status(c.invivo_property, "get", user_data=1)
 def get(item: PropertyItem, instance: int, _: int, out: Any, error: Any) -> None:
-    value = item.written(instance, item.described.hold(instance_at(instance)))
+    thing = instance_at(instance)
+    value = item.described.read(thing) if item.reader is None else item.written(instance, item.described.hold(thing))
     conversion.answer(item.core, out, value, item.described.hint.kind)
 
 

@@ -26,12 +26,10 @@ class Reader:
 
     def __init__(self, described: Property, find: Find) -> None:
         self._name, self._hint = described.name, described.hint
-        self._schema = None if described.hint.choices else Schema(described.annotation, find)
+        self._schema = Schema(described.annotation, find)
 
     def read(self, given: Any) -> Any:
         """Returns the value that an attribute gets. An object that the program gives stays as it is."""
-        if self._schema is None:
-            return self._hint.decode(given)
         if given is not None and (type(given) not in _WRITTEN or isinstance(given, Enumeration)):
             return given
         try:
@@ -66,7 +64,4 @@ def _as_one(problem: Error) -> Error:
 
 def reader_of(described: Property, find: Find) -> Reader | None:
     """Returns the reader of an attribute; None if the library checks its values."""
-    hint = described.hint
-    # Some strings stand for the same member of an enumeration.
-    is_ambiguous = bool(hint.choices) and len({hint.decode(name) for name, _ in hint.choices}) < len(hint.choices)
-    return Reader(described, find) if described.annotation is not None or is_ambiguous else None
+    return None if described.annotation is None else Reader(described, find)

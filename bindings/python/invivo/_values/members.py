@@ -44,21 +44,17 @@ class Members:
         return ", ".join(values) + (f" (or by name: {', '.join(names)})" if names else "")
 
     def choices(self, numbers: dict[str, int]) -> tuple[tuple[str, int], ...]:
-        """Returns the strings that stand for members, with numbers. ``numbers``: those of the members, by name.
+        """Returns the strings that stand for members, with the numbers of the members. ``numbers``: by the names.
 
-        The first one of each member has its number, and is its name unless that is the value of another. A further
-        string has a number of its own, because the library wants different ones.
+        The first string of each member comes first: its name, unless that is the value of another member.
         """
-        found: dict[str, int] = {}
-        further: list[str] = []
+        first: dict[str, int] = {}
+        further: dict[str, int] = {}
         for each in self.cls:
             mine = [word for word in (each.name, each.value) if isinstance(word, str) and self.find(word) is each]
-            found.setdefault(str(mine[0]) if mine else f"{each.name}={each.value}", numbers[each.name])
-            further += [str(word) for word in mine[1:]]
-        further += [name for name, each in self.names.items() if name != each.name and self.find(name) is each]
-        number = max(numbers.values(), default=0)
-        for word in further:
-            if word not in found:
-                number += 1
-                found[word] = number
-        return tuple(found.items())
+            first.setdefault(str(mine[0]) if mine else f"{each.name}={each.value}", numbers[each.name])
+            further.update((str(word), numbers[each.name]) for word in mine[1:])
+        for name, each in self.names.items():
+            if name != each.name and self.find(name) is each:  # another name of the member
+                further[name] = numbers[each.name]
+        return tuple((first | {word: number for word, number in further.items() if word not in first}).items())
