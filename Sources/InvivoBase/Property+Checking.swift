@@ -39,18 +39,21 @@ extension Property {
             switch kind {
             // A reference may be none.
             case .any, .object, .type, .callable: return value
-            default: throw Failure(.null, "null where \(wanted) is needed")
+            default: throw Failure(.null, "expected \(wanted), got null")
             }
         }
         if isEnumeration { return try checkedChoice(value) }
         if isNested { return try checkedFields(value) }
+        if kind == .string && value.kind.isNumber {
+            throw Failure(.type, "\(value.withKind) is not a string; in a document, write it in quotes")
+        }
         let converted = try value.converted(to: kind)
         if isField { try checkCapacity(converted) }
         try bounds.check(converted, unit: unit)
         return converted
     }
 
-    private var wanted: String { isEnumeration ? "one of \(choiceList)" : kind.withArticle }
+    private var wanted: String { isEnumeration ? "one of \(choiceList)" : kind.inWords }
 
     private func checkCapacity(_ value: Value) throws(Failure) {
         switch value {
@@ -74,10 +77,13 @@ extension Property {
     func checkedChoice(_ value: Value) throws(Failure) -> Value {
         switch value {
         case .string(let name), .enumeration(_, let name?):
-            guard let choice = choices.first(where: { $0.name.isSameName(as: name) }) else {
+            guard let named = choices.first(where: { $0.name.isSameName(as: name) }) else {
                 let near = suggestion(for: name, among: choices.map(\.name))
-                throw Failure(.range, "'\(name)' is not one of \(choiceList)\(near)")
+                let shown = ContentQuoting.isAllowed ? "'\(name)'" : "'...'"
+                throw Failure(.range, "\(shown) is not one of \(choiceList)\(near)")
             }
+            // Of several names of a number, the first one is its name.
+            let choice = choices.first { $0.number == named.number } ?? named
             return .enumeration(number: choice.number, name: choice.name)
         default:
             guard value.kind.isNumber || value.kind == .enumeration else {

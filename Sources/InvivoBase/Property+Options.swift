@@ -105,7 +105,6 @@ struct PropertyTable {
             parts.choices.append(Property.Choice(name: name, number: choice.number))
         }
         reader.requireDistinct(parts.choices.map(\.name), path: path) { "two choices are named '\($0)'" }
-        reader.requireDistinct(parts.choices.map { "\($0.number)" }, path: path) { "two choices have the number \($0)" }
     }
 
     private func readAccess(

@@ -67,7 +67,8 @@ final class IncludedFiles: Sendable {
 
     /// The directories that a document may read: its own, and the declared ones.
     func directories(of document: Document) -> [String] {
-        (document.path.map { [$0.directory] } ?? []) + roots
+        let own = document.path?.directory
+        return (own.map { [$0] } ?? []) + roots.filter { $0 != own }
     }
 
     /// Returns the path that a reference leads to, by its text. This is the place that decides which documents may read files.

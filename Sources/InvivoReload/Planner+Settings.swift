@@ -211,14 +211,20 @@ final class SettingsCheck: PlannedCall {
     /// An error of the host with its path and source location.
     private func located(_ failure: Failure) -> Failure {
         var located = failure
-        located.path = binding.shown(failure.path)
-        if located.location.line == 0 && located.location.file.isEmpty { located.location = location(of: failure.path) }
+        let part = part(at: failure.path)
+        located.path = binding.shown(part.path)
+        if located.location.line == 0 && located.location.file.isEmpty { located.location = part.location }
         return located
     }
 
     /// The source location of a part of the section, or of the innermost part around it that is there.
-    private func location(of path: String) -> Location {
-        guard var found = node else { return Location() }
+    private func location(of path: String) -> Location { part(at: path).location }
+
+    /// The path of a part, with its indices in lists as `[0]`, and its source location, or that of the innermost part around it that
+    /// is there.
+    private func part(at path: String) -> (path: String, location: Location) {
+        guard var found = node else { return (path, Location()) }
+        var shown = ""
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
         while !names.isEmpty {
             // A name may contain dots.
@@ -227,9 +233,12 @@ final class SettingsCheck: PlannedCall {
                     found.inner(names.prefix(count).joined(separator: ".")).map { ($0, count) }
                 }).first
             else { break }
+            let name = names.prefix(count).joined(separator: ".")
+            shown += found.map == nil ? "[\(name)]" : shown.isEmpty ? name : "." + name
             found = next
             names = names.dropFirst(count)
         }
-        return found.location
+        let rest = names.joined(separator: ".")
+        return (shown + (shown.isEmpty || rest.isEmpty ? rest : "." + rest), found.location)
     }
 }

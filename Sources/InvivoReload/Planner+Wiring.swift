@@ -63,7 +63,7 @@ extension Planner {
                     decision.failure(
                         .notFound,
                         "no definition has the key '\(decision.key)'\(near(decision.key, definitions, &known)) "
-                            + "(pending_targets, or --wait, permits keys that come later)"))
+                            + "(pending_targets, or --wait, permits keys that are defined later)"))
             }
         }
     }

@@ -153,8 +153,7 @@ final class Ramps: Sendable {
         guard interval == nil else {
             throw Failure(
                 .unsupported,
-                "the clock of this runtime advances by itself; open the runtime with ramp_tick_ms = INVIVO_RAMP_TICK_MANUAL "
-                    + "to advance it")
+                "the clock of this runtime advances by itself; to advance it, open the runtime with a manual ramp tick")
         }
         try turns.take()
         let (now, objects) = state.locked { state in

@@ -16,7 +16,8 @@ protocol PlannedCall: Sendable {
 
 extension PlannedCall {
     func refusal(at index: Int, _ cause: Failure) -> Failure {
-        failure(.host, "refuses this value", at: index, cause: cause)
+        // An error of the code has the source location of the code; a refusal has none.
+        failure(.host, cause.location.file.isEmpty ? "refuses this value" : "failed", at: index, cause: cause)
     }
 }
 

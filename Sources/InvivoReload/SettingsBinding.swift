@@ -76,7 +76,8 @@ public final class SettingsBinding: Named {
 
     /// The path of a part of the section, as errors show it.
     func shown(_ part: String) -> String {
-        ["config", path, part].filter { !$0.isEmpty }.joined(separator: ".")
+        let whole = ["config", path].filter { !$0.isEmpty }.joined(separator: ".")
+        return part.isEmpty ? whole : part.hasPrefix("[") ? whole + part : "\(whole).\(part)"
     }
 
     // MARK: calls, on a thread for rules

@@ -32,7 +32,7 @@ enum {
     INVIVO_CODEC_DURATION = 6  /**< a number in a unit of time, by default "s": "250 ms", "1 h 30 min" */
 };
 
-/** One name of an enumeration. */
+/** One name of an enumeration. Several choices may have one number: the first of them is its name, the others are accepted. */
 typedef struct invivo_choice { const char *name; int64_t number; } invivo_choice;
 
 typedef struct invivo_property invivo_property;

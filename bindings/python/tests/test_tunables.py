@@ -102,7 +102,7 @@ def test_a_type_tells_what_its_author_said(runtime: invivo.Runtime) -> None:
     cutoff = told["cutoff"]
     assert (cutoff.kind, cutoff.min, cutoff.max, cutoff.unit, cutoff.was) == ("double", 20, 20_000, "Hz", ("freq",))
     assert (told["count"].min, told["count"].max) == (None, 9)
-    assert told["wave"].choices == {"SAW": 0, "SINE": 1}
+    assert told["wave"].choices == {"SAW": 0, "SINE": 1, "a": 0, "b": 1}
     assert told["small"].kind == "uint8"
     assert told["serial"].read_only
     assert told["voices"].restart

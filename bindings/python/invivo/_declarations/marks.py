@@ -13,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 
 from .. import _generated as c
 from .._values.kinds import CODECS, Codec
-from ..errors import ArgumentError
+from ..errors import ArgumentError, WrongTypeError
 from . import context
 from .changes import OnChange
 
@@ -145,6 +145,8 @@ def tunable(
         raise ArgumentError(f"tunable: min ({min}) must be less than max ({max})")
     if codec not in CODECS:
         raise ArgumentError(f"tunable: the codec {codec!r} is unknown; expected one of {', '.join(CODECS)}")
+    if isinstance(choices, str):
+        raise WrongTypeError(f"tunable: choices are a list of names, such as ['saw', 'sine'], not {choices!r}")
     pairs = (
         tuple(choices.items()) if isinstance(choices, Mapping) else tuple((n, i) for i, n in enumerate(choices or ()))
     )

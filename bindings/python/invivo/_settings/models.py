@@ -13,6 +13,7 @@ from typing import Any
 from .._native import signals
 from ..errors import ConversionError, NotConfiguredError, PropertyError
 from .faults import NOTHING, Faults, Variable, nearest
+from .records import allows_null, not_set
 
 
 def is_model(cls: Any) -> bool:
@@ -63,7 +64,8 @@ class Model:
             faults.add(*_unknown(names[-1], model), *names, kind=PropertyError)
         elif kind in ("missing", "missing_argument", "missing_keyword_only_argument") and names:
             owner = (model or self.cls).__name__
-            faults.add(f"{owner} needs {names[-1]!r}, which is not set", *names, kind=NotConfiguredError)
+            is_nullable = model is not None and allows_null(_field(model, names[-1]))
+            faults.add(f"{owner} {not_set(names[-1], is_nullable)}", *names, kind=NotConfiguredError)
         elif faults.hides and kind not in _SILENT:
             faults.add(f"the value is not accepted ({kind})", *names, kind=ConversionError)
         else:
@@ -107,7 +109,7 @@ _SILENT = {
 def _unknown(name: str, model: Any) -> tuple[str]:
     owner = model.__name__ if model is not None else "the model"
     known = _names(model) if model is not None else []
-    return (f"{owner} has no field {name!r}{nearest(name, known)}",)
+    return (f"{owner} has no field {name!r}{nearest(name, known) or '; it has ' + ', '.join(known) if known else ''}",)
 
 
 def _strings(value: Any) -> Any:
