@@ -84,6 +84,20 @@ static void a_trait_type_declares_layers() {
     CHECK(throws(INVIVO_E_NOT_FOUND, "synth.Duck", [&] { own.remove_trait("synth.Duck"); }));
 }
 
+struct share {
+    double part = 0.5;
+};
+static void a_field_has_a_codec() {
+    invivo::runtime own;
+    invivo::ref<voice> lead = open(own);
+    own.add_trait(invivo::trait<share>("synth.Share")
+                      .target<voice>()
+                      .field<&share::part>("part", {0, 1, 0, nullptr, nullptr, 0, INVIVO_CODEC_PERCENT})
+                      .layers([](const share &fields, invivo::layers &layers) { layers.set("gain", fields.part); }));
+    CHECK(tell(own, "a", "traits: { synth.lead: [synth.Share: { part: 25 % }] }"));
+    CHECK(lead->gain == 0.25);
+}
+
 struct boost {
     double by = 1;
 };
@@ -195,6 +209,7 @@ static void close_puts_attached_objects_back() {
 
 int main() {
     a_trait_type_declares_layers();
+    a_field_has_a_codec();
     a_trait_type_runs_code();
     descriptions_are_checked();
     close_puts_attached_objects_back();

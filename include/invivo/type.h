@@ -392,7 +392,7 @@ constexpr invivo_property invivo_field(const char *name, invivo_kind kind, uint3
 
 #define INVIVO_FIELD_(structure, property_flags, field, ...)                                                          \
     invivo_field(#field, INVIVO_KIND_OF(((structure *)0)->field), property_flags, offsetof(structure, field),         \
-                 sizeof(((structure *)0)->field), invivo_said{__VA_ARGS__})
+                 sizeof(((structure *)0)->field), __extension__ invivo_said{__VA_ARGS__})
 
 INVIVO_EXTERN_C_BEGIN
 #else

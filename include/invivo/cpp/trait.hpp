@@ -236,11 +236,7 @@ private:
         value initial;
 
         invivo_property property() const {
-            invivo_property made{};
-            made.struct_size = sizeof(made);
-            made.name = name.c_str();
-            made.kind = kind, made.flags = said.flags;
-            made.min = said.min, made.max = said.max, made.step = said.step;
+            invivo_property made = said.property(name.c_str(), kind);
             made.unit = unit.empty() ? nullptr : unit.c_str();
             made.text = text.empty() ? nullptr : text.c_str();
             made.initial_value = initial.is_null() ? nullptr : &initial.raw();

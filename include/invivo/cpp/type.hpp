@@ -15,6 +15,16 @@ struct facts {
     const char *unit = nullptr, *text = nullptr;
     uint32_t flags = 0; ///< INVIVO_PROPERTY_...
     uint32_t codec = INVIVO_CODEC_NONE; ///< the text form of its values, INVIVO_CODEC_...
+
+    /// The description of a property or field, whose strings stay with the caller.
+    invivo_property property(const char *name, invivo_kind kind) const {
+        invivo_property made{};
+        made.struct_size = sizeof(made);
+        made.name = name, made.kind = kind, made.flags = flags, made.codec = codec;
+        made.min = min, made.max = max, made.step = step;
+        made.unit = unit, made.text = text;
+        return made;
+    }
 };
 
 /// Writes a value of a property as text, by its codec, with its unit, or by the name of a choice. See invivo_property_text.
@@ -319,12 +329,8 @@ public:
 private:
     type &property(const char *called, invivo_kind kind, decltype(invivo_property::get) get, decltype(invivo_property::set) set,
                    const facts &said) {
-        invivo_property made{};
-        made.struct_size = sizeof(made);
-        made.name = tables_.keep(called);
-        made.kind = kind, made.flags = said.flags, made.get = get, made.set = set;
-        made.min = said.min, made.max = said.max, made.step = said.step;
-        made.codec = said.codec;
+        invivo_property made = said.property(tables_.keep(called), kind);
+        made.get = get, made.set = set;
         made.unit = said.unit ? tables_.keep(said.unit) : nullptr;
         made.text = said.text ? tables_.keep(said.text) : nullptr;
         properties_.push_back(made);
