@@ -54,9 +54,11 @@ struct SchemaFactsReader {
             if let definition, definition.alias == nil {
                 if let key = definition.specKey { add(key, type) }
                 let isPattern = definition.body.isPattern || definition.body.each != nil
-                if isPattern, definition.specKey == key, let owner = patterns.first(where: { Self.isPart(key, of: $0) }) {
+                if isPattern, definition.specKey == key, let owner = patterns.first(where: { Self.isPart(key, of: $0) })
+                {
                     facts.entries.append(
-                        .init(before: owner, after: String(key.dropFirst(owner.count)), types: [type].compactMap { $0 }))
+                        .init(before: owner, after: String(key.dropFirst(owner.count)), types: [type].compactMap { $0 })
+                    )
                 }
             } else {
                 add(key, nil)
@@ -142,7 +144,9 @@ struct SchemaFactsReader {
         for (index, injection) in body.initializer.enumerated() {
             let named = injection.name.flatMap { name in parameters.first { $0.name.isSameName(as: name) } }
             let isPositional = injection.name == nil && body.initializer.allSatisfy { $0.name == nil }
-            add(injection.source, receiver(named ?? (isPositional && index < parameters.count ? parameters[index] : nil)))
+            add(
+                injection.source,
+                receiver(named ?? (isPositional && index < parameters.count ? parameters[index] : nil)))
         }
         for injection in body.properties {
             guard let name = injection.name, let property = try? type?.description.property(named: name).property else {

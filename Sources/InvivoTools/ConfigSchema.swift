@@ -130,9 +130,13 @@ struct ConfigSchema {
             ])
         }
         var isWritten: [JsonText.Member] = [("not", .object([("required", .strings(["include"]))]))]
-        let dotted = names.count > 1 ? #"\#(SchemaPatterns.escaped(path))(?:\.|$)"# : SchemaPatterns.escaped(path) + #"\."#
+        let dotted =
+            names.count > 1 ? #"\#(SchemaPatterns.escaped(path))(?:\.|$)"# : SchemaPatterns.escaped(path) + #"\."#
         let others = JsonText.object([
-            ("propertyNames", .object([("not", .object([("pattern", .string(names.isEmpty ? #"\."# : "^" + dotted))]))]))
+            (
+                "propertyNames",
+                .object([("not", .object([("pattern", .string(names.isEmpty ? #"\."# : "^" + dotted))]))])
+            )
         ])
         isWritten.append(("properties", .object([("config", others)])))
         requirements.append(
@@ -208,7 +212,12 @@ struct ConfigSchema {
             found = .object([("type", .strings(["object", "array", "null"]))])
         case .choice(_, let options):
             guard let values = options.scalars else { return nil }
-            found = .object([("anyOf", .list([.object([("enum", .list(values + [.null]))]), SchemaDefinitions.reference("variable")]))])
+            found = .object([
+                (
+                    "anyOf",
+                    .list([.object([("enum", .list(values + [.null]))]), SchemaDefinitions.reference("variable")])
+                )
+            ])
         }
         guard !found.isEmpty else { return nil }
         var text = ""

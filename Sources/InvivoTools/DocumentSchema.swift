@@ -50,7 +50,11 @@ public struct DocumentSchema {
                 "properties",
                 .object([
                     ("include", include), ("config", values), ("traits", traits),
-                    ("specs", .object([("description", .string("'traits' in the form of the Traits library."))] + traits.members)),
+                    (
+                        "specs",
+                        .object(
+                            [("description", .string("'traits' in the form of the Traits library."))] + traits.members)
+                    ),
                     ("wiring", wiring(facts, &definitions)),
                 ])
             ), ("additionalProperties", .bool(false)),
@@ -94,7 +98,9 @@ public struct DocumentSchema {
         let free = facts.inherited.filter { name in !facts.targets.contains { $0.key == name } }
         keys += free.map { ($0, lists.open) }
         var patterns: [JsonText.Member] = [(#"^\."#, lists.open)]
-        for entries in facts.entries { patterns.append((pattern(entries), lists.list(for: entries.types, &definitions))) }
+        for entries in facts.entries {
+            patterns.append((pattern(entries), lists.list(for: entries.types, &definitions)))
+        }
         return [
             ("description", .string("The traits of each key.")), ("type", .string("object")),
             ("properties", .object(keys)), ("patternProperties", .object(patterns)),
@@ -144,7 +150,8 @@ public struct DocumentSchema {
                 ("type", .string("string")), ("minLength", .integer(1)),
                 ("anyOf", .list([.object([("enum", .strings(keys))]), open])),
             ])
-        let scopes = ["singleton", "lazy-singleton", "weak-singleton", "graph", "prototype", "context", "thread"] + facts.scopes
+        let scopes =
+            ["singleton", "lazy-singleton", "weak-singleton", "graph", "prototype", "context", "thread"] + facts.scopes
         let scope = definitions.add(
             "wiring.scope",
             [

@@ -22,13 +22,16 @@ struct PropertySchema {
 
     /// A value under a former name.
     func former(_ property: Property) -> JsonText {
-        .object([("description", .string("Now called '\(property.name)'.")), ("deprecated", .bool(true))] + content(property))
+        .object(
+            [("description", .string("Now called '\(property.name)'.")), ("deprecated", .bool(true))]
+                + content(property))
     }
 
     /// A value of a kind.
     func value(_ kind: ValueKind) -> JsonText {
         switch kind {
-        case .bool: return .object(typed(["boolean", "string"], pattern: place == .configuration ? [SchemaPatterns.bool] : []))
+        case .bool:
+            return .object(typed(["boolean", "string"], pattern: place == .configuration ? [SchemaPatterns.bool] : []))
         case .string: return .object(typed(["string"]))
         case .bytes: return .object(typed(["string"], pattern: [SchemaPatterns.base64]))
         case .list: return .object(typed(["array"]))
