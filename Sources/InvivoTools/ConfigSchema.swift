@@ -291,10 +291,12 @@ struct ConfigSchema {
         ]
         if !top.isEmpty { members.append(("properties", .object(top))) }
         var merged: [JsonText.Member] = []
+        var indices: [String: Int] = [:]
         for (pattern, schema) in dotted + patterns {
-            if let index = merged.firstIndex(where: { $0.name == pattern }) {
+            if let index = indices[pattern] {
                 merged[index].value = .object([("allOf", .list([merged[index].value, schema]))])
             } else {
+                indices[pattern] = merged.count
                 merged.append((pattern, schema))
             }
         }
