@@ -38,7 +38,7 @@ func engineOptions(_ pointer: UnsafePointer<invivo_runtime_options>?) throws(Fai
             throw Failure(
                 .argument,
                 "options.environment_prefix is \(prefix.isEmpty ? "empty" : "'\(prefix)'"); expected the beginning of the names "
-                    + "of variables, such as INVIVO__, or NULL for none")
+                    + "of variables, such as INVIVO__; leave the prefix out for no variables")
         }
         options.fixed.environmentPrefix = prefix
     }

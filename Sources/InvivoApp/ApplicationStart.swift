@@ -71,6 +71,10 @@ struct ApplicationStart {
         var typeless: NameSet = []
         var failures = unloaded
         activate(in: &wiring, &failures)
+        for secret in manifest.secrets {
+            wiring.declare(secret: secret.name, true)
+        }
+        outlines.declareSecrets(of: wiring)
         outlines.definitions = wiring.definitions
         outlines.assemblies = wiring.assemblies
         for component in manifest.components {

@@ -42,7 +42,7 @@ public struct Signature: Sendable {
         if parameter.kind == .any { return argument }
         if argument.isNull {
             if parameter.isOptional { return argument }
-            throw wrong(parameter, Failure(.null, "null where \(parameter.kind.withArticle) is needed"))
+            throw wrong(parameter, Failure(.null, "expected \(parameter.kind.inWords), got null"))
         }
         if let wanted = parameter.typeName, case .object(let lease) = argument, let type = lease.type,
             !type.isKind(of: wanted)

@@ -34,7 +34,7 @@ extension Value {
     }
 
     private func notConvertible(_ kind: ValueKind) -> Failure {
-        Failure(.type, "\(withKind) is not \(kind.withArticle)")
+        Failure(.type, "\(withKind) is not \(kind.inWords)")
     }
 
     private func integer<Integer: FixedWidthInteger>(_ kind: ValueKind) throws(Failure) -> Integer {
@@ -61,7 +61,7 @@ extension Value {
     private static func requireWhole(_ number: Double, _ kind: ValueKind) throws(Failure) {
         // Infinities are whole to `rounded`; they fail as out of range.
         guard number.isNaN || (number.isFinite && number != number.rounded(.towardZero)) else { return }
-        throw Failure(.range, "\(plain(number)) is not a whole number (\(kind.name))")
+        throw Failure(.range, "\(plain(number)) is not a whole number")
     }
 
     private func double() throws(Failure) -> Double {

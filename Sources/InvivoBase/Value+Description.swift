@@ -57,11 +57,11 @@ extension Value: CustomStringConvertible {
         }
     }
 
-    /// "a string", with the value where that is short enough: "'saw' (a string)".
+    /// The value and its kind: "'saw' (a string)".
     public var withKind: String {
         switch self {
         case .null, .object, .type, .callable: description
-        default: "\(description) (\(kind.withArticle))"
+        default: "\(description) (\(kind.inWords))"
         }
     }
 }

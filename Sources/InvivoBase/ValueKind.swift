@@ -57,7 +57,10 @@ public enum ValueKind: UInt32, Sendable, CaseIterable {
         }
     }
 
-    /// "an int8", "a string": for messages.
+    /// "a whole number", "a string": for messages about values, which also people read that do not know the kinds.
+    public var inWords: String { isInteger ? "a whole number" : isNumber ? "a number" : withArticle }
+
+    /// "an int8", "a string": for messages about declarations.
     public var withArticle: String {
         switch self {
         case .null, .bytes: name

@@ -114,6 +114,11 @@ public enum Taker {
         }
     }
 
+    /// The failure without the value of a secret property.
+    public func masked(_ failure: Failure) -> Failure {
+        if case .property(let property) = self { property.masked(failure) } else { failure }
+    }
+
     /// This receiver, or one of `kind` if it accepts every value.
     public func orKind(_ kind: ValueKind) -> Taker {
         switch self {
@@ -208,7 +213,8 @@ extension ConfigNode {
     ) throws(Failure) -> Value {
         let format = TextFormat(kind: kind, property: property, folder: folder)
         do throws(Failure) { return try converter.value(text, format, at: location) } catch {
-            throw masked(error, expected: kind == .any ? "a '\(converter.name)'" : kind.withArticle)
+            let masked = masked(error, expected: kind == .any ? "a '\(converter.name)'" : kind.withArticle)
+            throw property?.masked(masked) ?? masked
         }
     }
 

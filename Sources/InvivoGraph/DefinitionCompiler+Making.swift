@@ -110,7 +110,8 @@ extension DefinitionCompiler {
         if !type.description.isKind(of: wanted) {
             fail(
                 .type,
-                "\(what) wants a '\(wanted)', and '\(definitions.described(id)?.key ?? target.key)' is a '\(type.name)'"
+                "\(what) needs an object of type '\(wanted)', and "
+                    + "'\(definitions.described(id)?.key ?? target.key)' is of type '\(type.name)'"
             )
         }
     }

@@ -277,7 +277,7 @@ struct DefinitionCompiler {
         let slots: [Recipe.Slot]
         if let constant = definition.body.constant {
             if let made = constant.type, !made.isKind(of: type.name) {
-                fail(.type, "the object is a '\(made.name)' where a '\(type.name)' is needed")
+                fail(.type, "the object is of type '\(made.name)'; expected '\(type.name)'")
             }
             if !definition.body.initializer.isEmpty || !definition.body.properties.isEmpty
                 || !definition.body.methods.isEmpty || definition.body.factory != nil

@@ -35,7 +35,10 @@ public struct FilePath: Sendable {
     }
 
     /// The absolute path without `.` and repeated slashes.
-    public var normal: String { absolute.split(separator: "/").filter { $0 != "." }.map { "/" + $0 }.joined() }
+    public var normal: String {
+        let names = absolute.split(separator: "/").filter { $0 != "." }
+        return names.isEmpty ? "/" : names.map { "/" + $0 }.joined()
+    }
 
     /// The file that `path` names in a document in `directory`. `.` and `..` of `path` are removed from the text, so `..` leads to the
     /// parent in the text, even behind a symbolic link.

@@ -189,7 +189,7 @@ extension Planner {
             throw Failure(
                 .spec,
                 "no target has the key '\(one.key)'\(Self.targetHint(one.key, keys.sorted())) "
-                    + "(pending_targets, or --wait, permits keys that come later)",
+                    + "(pending_targets, or --wait, permits keys that are defined later)",
                 path: "traits.\(one.key)", at: one.location)
         }
         guard !one.traits.isEmpty else { return }

@@ -62,6 +62,8 @@ final class SettingsCheck: PlannedCall {
     let binding: SettingsBinding
     private let node: ConfigNode?
     private let section: SettingsBinding.Section
+    /// Whether messages of the host about the section are dropped.
+    private let hasSecret: Bool
     private let state = Mutex(State())
 
     private struct State {
@@ -77,7 +79,8 @@ final class SettingsCheck: PlannedCall {
         self.node = node
         var reads = false
         if case .host = binding.form { reads = true }
-        section = SettingsBinding.Section(reads ? node : nil, isPrivate: !ContentQuoting.isAllowed)
+        hasSecret = !binding.secrets.isEmpty || node?.hasSecret == true
+        section = SettingsBinding.Section(reads ? node : nil, isPrivate: hasSecret || !ContentQuoting.isAllowed)
     }
 
     /// The value that was read.
@@ -102,8 +105,24 @@ final class SettingsCheck: PlannedCall {
     }
 
     func refusal(at index: Int, _ cause: Failure) -> Failure {
-        guard case .host = binding.form else { return failure(.host, "refuses this value", at: index, cause: cause) }
-        return Failure.gathered(cause.all.map(located)) ?? cause
+        guard case .host = binding.form else {
+            guard hasSecret else { return failure(.host, "refuses this value", at: index, cause: cause) }
+            return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
+        }
+        guard hasSecret, !binding.isDiscreet else { return Failure.gathered(cause.all.map(located)) ?? cause }
+        return Failure.gathered(cause.all.map(hidden)) ?? cause
+    }
+
+    /// An error of the host without its message. Its path could show a value, too, unless it leads to a part of the section.
+    private func hidden(_ failure: Failure) -> Failure {
+        var named = self.failure(failure.code, "refuses the values \(Failure.hiddenMessage)", at: nil, cause: nil)
+        if part(at: failure.path) != nil { named = located(Failure(named.code, named.message, path: failure.path)) }
+        return named
+    }
+
+    /// The part of the section at a path; nil if there is none.
+    private func part(at path: String) -> ConfigNode? {
+        path.split(separator: ".").reduce(node) { $0?.inner(String($1)) }
     }
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
@@ -192,14 +211,20 @@ final class SettingsCheck: PlannedCall {
     /// An error of the host with its path and source location.
     private func located(_ failure: Failure) -> Failure {
         var located = failure
-        located.path = binding.shown(failure.path)
-        if located.location.line == 0 && located.location.file.isEmpty { located.location = location(of: failure.path) }
+        let part = part(at: failure.path)
+        located.path = binding.shown(part.path)
+        if located.location.line == 0 && located.location.file.isEmpty { located.location = part.location }
         return located
     }
 
     /// The source location of a part of the section, or of the innermost part around it that is there.
-    private func location(of path: String) -> Location {
-        guard var found = node else { return Location() }
+    private func location(of path: String) -> Location { part(at: path).location }
+
+    /// The path of a part, with its indices in lists as `[0]`, and its source location, or that of the innermost part around it that
+    /// is there.
+    private func part(at path: String) -> (path: String, location: Location) {
+        guard var found = node else { return (path, Location()) }
+        var shown = ""
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
         while !names.isEmpty {
             // A name may contain dots.
@@ -208,9 +233,12 @@ final class SettingsCheck: PlannedCall {
                     found.inner(names.prefix(count).joined(separator: ".")).map { ($0, count) }
                 }).first
             else { break }
+            let name = names.prefix(count).joined(separator: ".")
+            shown += found.map == nil ? "[\(name)]" : shown.isEmpty ? name : "." + name
             found = next
             names = names.dropFirst(count)
         }
-        return found.location
+        let rest = names.joined(separator: ".")
+        return (shown + (shown.isEmpty || rest.isEmpty ? rest : "." + rest), found.location)
     }
 }

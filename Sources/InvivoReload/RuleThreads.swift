@@ -120,8 +120,8 @@ enum RuleFault: Sendable {
         case .late(let check, let limit):
             check.failure(
                 .timeout,
-                "has not answered after \(milliseconds(limit)), the limit for the rules of a change set: a rule must not wait "
-                    + "(rule_timeout_ms permits more)", at: nil, cause: nil)
+                "has not answered after \(milliseconds(limit)), the rule timeout of the runtime: it must return at once, "
+                    + "without waiting", at: nil, cause: nil)
         case .stillRunning(let check):
             check.failure(
                 .timeout,

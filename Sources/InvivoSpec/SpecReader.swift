@@ -42,9 +42,11 @@ public enum SpecReader {
         let document: SpecDocument?
         do throws(Failure) {
             document =
-                switch format {
-                case .yaml: try YamlReader.read(text, limits: limits, expansion)
-                case .json: try JsonReader.read(text, limits: limits, expansion)
+                try ContentQuoting.allowed(ContentQuoting.isAllowed && limits.quotesText) { () throws(Failure) in
+                    switch format {
+                    case .yaml: try YamlReader.read(text, limits: limits, expansion)
+                    case .json: try JsonReader.read(text, limits: limits, expansion)
+                    }
                 }
         } catch {
             guard error.code == .syntax else { throw error }
@@ -55,7 +57,7 @@ public enum SpecReader {
         guard let document else {
             let comments = format == .yaml ? " or comments" : ""
             throw Failure(
-                .empty, "the document is empty (no text, or only blanks\(comments)); write {} if nothing is to hold",
+                .empty, "the document is empty (no text, or only blanks\(comments)); write {} for a document without content",
                 at: Location(file: file))
         }
         let hint = SpecFormat.hint(fileName: file)

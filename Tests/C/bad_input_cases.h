@@ -13,17 +13,17 @@ NOT_A_TEXT("unreadable", make_unreadable, INVIVO_E_FILE, "a.yaml: the file canno
 NOT_A_TEXT("too large", make_large, INVIVO_E_TOO_LARGE, "a.yaml: the file has 4999 bytes, at most 4096 are allowed; max_document_bytes permits more")
 
 TEXT("0 bytes", "a.yaml", "", INVIVO_E_EMPTY,
-     "a.yaml: the document is empty (no text, or only blanks or comments); write {} if nothing is to hold")
+     "a.yaml: the document is empty (no text, or only blanks or comments); write {} for a document without content")
 TEXT("blanks only", "a.yaml", " \n\n  \n", INVIVO_E_EMPTY,
-     "a.yaml: the document is empty (no text, or only blanks or comments); write {} if nothing is to hold")
+     "a.yaml: the document is empty (no text, or only blanks or comments); write {} for a document without content")
 TEXT("comments only", "a.yaml", "# traits:\n# nothing yet\n", INVIVO_E_EMPTY,
-     "a.yaml: the document is empty (no text, or only blanks or comments); write {} if nothing is to hold")
+     "a.yaml: the document is empty (no text, or only blanks or comments); write {} for a document without content")
 TEXT("a BOM only", "a.yaml", BOM, INVIVO_E_EMPTY,
-     "a.yaml: the document is empty (no text, or only blanks or comments); write {} if nothing is to hold")
+     "a.yaml: the document is empty (no text, or only blanks or comments); write {} for a document without content")
 TEXT("JSON of 0 bytes", "a.json", "", INVIVO_E_EMPTY,
-     "a.json: the document is empty (no text, or only blanks); write {} if nothing is to hold")
+     "a.json: the document is empty (no text, or only blanks); write {} for a document without content")
 TEXT("JSON of blanks", "a.json", " \n\t", INVIVO_E_EMPTY,
-     "a.json: the document is empty (no text, or only blanks); write {} if nothing is to hold")
+     "a.json: the document is empty (no text, or only blanks); write {} for a document without content")
 
 TEXT("not UTF-8", "a.yaml", "traits:\n  synth.lead:\n    - Set: { label: \"caf\xe9\" }\n", INVIVO_E_ENCODING,
      "a.yaml:3:25: the text is not UTF-8 (the byte 0xE9 cannot stand here); save the file as UTF-8")
@@ -70,15 +70,15 @@ TEXT("a target of the wrong type", "a.yaml", "traits:\n  synth.stage:\n    - Set
 TEXT("a text for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: loud }\n", INVIVO_E_TYPE,
      "a.yaml:3:20: traits.synth.lead[0].Set.gain: expected a number, got the text 'loud'")
 TEXT("a number for a text", "a.yaml", "traits:\n  synth.lead:\n    - Set: { label: 5 }\n", INVIVO_E_TYPE,
-     "a.yaml:3:21: traits.synth.lead[0].Set.label: 5 (an int64) is not a string")
+     "a.yaml:3:21: traits.synth.lead[0].Set.label: 5 (a whole number) is not a string; in a document, write it in quotes")
 TEXT("a number for a bool", "a.yaml", "traits:\n  synth.lead:\n    - Set: { mute: 1 }\n", INVIVO_E_TYPE,
-     "a.yaml:3:20: traits.synth.lead[0].Set.mute: 1 (an int64) is not a bool")
+     "a.yaml:3:20: traits.synth.lead[0].Set.mute: 1 (a whole number) is not a bool")
 TEXT("yes is a text", "a.yaml", "traits:\n  synth.lead:\n    - Set: { mute: yes }\n", INVIVO_E_TYPE,
      "a.yaml:3:20: traits.synth.lead[0].Set.mute: expected true or false, got the text 'yes'")
 TEXT("a list for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: [1] }\n", INVIVO_E_TYPE,
-     "a.yaml:3:20: traits.synth.lead[0].Set.gain: [1] (a list) is not a double")
+     "a.yaml:3:20: traits.synth.lead[0].Set.gain: [1] (a list) is not a number")
 TEXT("null for a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: }\n", INVIVO_E_NULL,
-     "a.yaml:3:20: traits.synth.lead[0].Set.gain: null where a double is needed")
+     "a.yaml:3:20: traits.synth.lead[0].Set.gain: expected a number, got null")
 TEXT("out of the declared range", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: 2.5 }\n", INVIVO_E_RANGE,
      "a.yaml:3:20: traits.synth.lead[0].Set.gain: 2.5 is outside 0...2")
 TEXT("not a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: .nan }\n", INVIVO_E_RANGE,
@@ -86,7 +86,7 @@ TEXT("not a number", "a.yaml", "traits:\n  synth.lead:\n    - Set: { gain: .nan 
 TEXT("300 into a uint8", "a.yaml", "traits:\n  synth.lead:\n    - Set: { level: 300 }\n", INVIVO_E_RANGE,
      "a.yaml:3:21: traits.synth.lead[0].Set.level: 300 is outside 0...255 (uint8)")
 TEXT("a fraction into an integer", "a.yaml", "traits:\n  synth.lead:\n    - Set: { level: 1.5 }\n", INVIVO_E_RANGE,
-     "a.yaml:3:21: traits.synth.lead[0].Set.level: 1.5 is not a whole number (uint8)")
+     "a.yaml:3:21: traits.synth.lead[0].Set.level: 1.5 is not a whole number")
 TEXT("a text too long for its field", "a.yaml", "traits:\n  synth.lead:\n    - Set: { label: 0123456789abcdefg }\n", INVIVO_E_RANGE,
      "a.yaml:3:21: traits.synth.lead[0].Set.label: a text of 17 bytes is too long: there is room for 15")
 TEXT("no such choice", "a.yaml", "traits:\n  synth.lead:\n    - Set: { wave: sqare }\n", INVIVO_E_RANGE,

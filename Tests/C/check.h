@@ -80,7 +80,7 @@ static inline int check_ok_(const char *file, int line, const char *call, invivo
 }
 
 /* The end of the error about a key without a target. */
-#define LATER " (pending_targets, or --wait, permits keys that come later)"
+#define LATER " (pending_targets, or --wait, permits keys that are defined later)"
 
 /* expects_error(call(..., E), code, "the complete text"): a NULL text compares only the code. */
 #define expects_error(call, code, text) (check_error = NULL, check_expected_(__FILE__, __LINE__, #call, (call), code, text))

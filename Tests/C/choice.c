@@ -228,7 +228,7 @@ static void a_choice_is_found_by_its_type_and_checked_against_it(void) {
     }
     definition.options = wrong, definition.option_count = 1;
     expects_error(invivo_define(runtime, &definition, NULL, E), INVIVO_E_TYPE,
-                  "s.source: option 0 wants a 'Wave', and 's.part' is a 'Part' (needed by s.holder)");
+                  "s.source: option 0 needs an object of type 'Wave', and 's.part' is of type 'Part' (needed by s.holder)");
     close_runtime();
 }
 

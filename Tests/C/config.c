@@ -453,7 +453,7 @@ static void values_are_made_to_fit_and_errors_have_the_place_of_the_document(voi
     expects_error(says("a.yaml", "config:\n  synth: { small: 1, gain: loud, name: 5 }\n", E), INVIVO_E_CONVERSION,
                   "a.yaml:2:28: config.synth.gain: the property 'gain' of 'synth.b': expected a number of Hz, as in "
                   "1200 or '1.2 kHz' at character 1 of 'loud'\n"
-                  "a.yaml:2:40: config.synth.name: the property 'name' of 'synth.c': 5 (an int64) is not a string");
+                  "a.yaml:2:40: config.synth.name: the property 'name' of 'synth.c': 5 (a whole number) is not a string; in a document, write it in quotes");
     /* Errors of traits are reported too. */
     expects_error(says("a.yaml", "config:\n  synth: { small: 1, gain: loud, name: x }\ntraits:\n  synth.a: [Set: { smal: 1 }]\n"
                        "  synth.none: [Set: { a: 1 }]\n", E), INVIVO_E_CONVERSION,
@@ -530,7 +530,7 @@ static void views_read_values_of_one_generation_by_id(void) {
     /* A value that is read as a kind must have it. */
     expects_error(says("a.yaml", "config:\n  synth: { count: 1e99, gain: 2, name: lead, on: 1 }", E), INVIVO_E_RANGE, NULL);
     expects_error(says("a.yaml", "config:\n  synth: { name: 7 }", E), INVIVO_E_TYPE,
-                  "a.yaml:2:18: config.synth.name: the host reads it as a string: 7 (an int64) is not a string");
+                  "a.yaml:2:18: config.synth.name: the host reads it as a string: 7 (a whole number) is not a string; in a document, write it in quotes");
     expects_error(invivo_config_id(runtime, "synth.name", INVIVO_KIND_INT64, &none, E), INVIVO_E_TYPE, NULL);
     expects_error(invivo_config_id(runtime, "synth.name", INVIVO_KIND_OBJECT, &none, E), INVIVO_E_ARGUMENT, NULL);
     close_runtime();

@@ -138,7 +138,7 @@ static void lossy_constants_are_refused_and_nothing_is_created(void) {
     CHECK_EQUAL(set("text", invivo_string("too long"), NULL), INVIVO_E_RANGE); /* and a NUL */
     CHECK_EQUAL(set("bytes", invivo_bytes((const uint8_t *)"five!", 5), NULL), INVIVO_E_RANGE);
     /* No other kind is read as this one. */
-    REFUSED("i8", invivo_string("5"), INVIVO_E_TYPE, "'5' (a string) is not an int8");
+    REFUSED("i8", invivo_string("5"), INVIVO_E_TYPE, "'5' (a string) is not a whole number");
     CHECK_EQUAL(set("flag", invivo_int64(1), NULL), INVIVO_E_TYPE);
     CHECK_EQUAL(set("i32", invivo_bool(true), NULL), INVIVO_E_TYPE);
     CHECK_EQUAL(set("number", invivo_null(), NULL), INVIVO_E_NULL);

@@ -266,8 +266,8 @@ static void limits_of_the_layer(void) {
 }
 
 static void wrong_variables_refuse_the_opening(void) {
-    expects_error(open_with("", 0, 0, E), INVIVO_E_ARGUMENT, "options.environment_prefix is empty; expected the beginning of the names of variables, such as INVIVO__, or NULL for none");
-    expects_error(open_with("A=", 0, 0, E), INVIVO_E_ARGUMENT, "options.environment_prefix is 'A='; expected the beginning of the names of variables, such as INVIVO__, or NULL for none");
+    expects_error(open_with("", 0, 0, E), INVIVO_E_ARGUMENT, "options.environment_prefix is empty; expected the beginning of the names of variables, such as INVIVO__; leave the prefix out for no variables");
+    expects_error(open_with("A=", 0, 0, E), INVIVO_E_ARGUMENT, "options.environment_prefix is 'A='; expected the beginning of the names of variables, such as INVIVO__; leave the prefix out for no variables");
     set("IV_W__", "1"), set("IV_W__a.b", "1"), set("IV_W__c", "{x: [}"), set("IV_W__d", "{a: 1, a: 2}"), set("IV_W___e", "1");
     expects_error(open_with("IV_W__", 0, 0, E), INVIVO_E_SPEC,
                   "IV_W__: a part of the name is empty; expected IV_W__NAME or IV_W__NAME__NAME, such as IV_W__audio__rate for the path audio.rate\n"

@@ -119,8 +119,8 @@ static void an_initial_value_is_exact(void) {
     table[0].initial = 0;
     values[0] = invivo_double(0.5);
     expects_error(invivo_type_register(runtime, &options, &type, E), INVIVO_E_ARGUMENT,
-                  "Wrong.large: the initial value: 0.5 is not a whole number (int64)\n"
-                  "Wrong.asked: the initial value: 0.5 is not a whole number (int64)");
+                  "Wrong.large: the initial value: 0.5 is not a whole number\n"
+                  "Wrong.asked: the initial value: 0.5 is not a whole number");
 }
 
 static void sizes_beyond_reason_are_refused(void) {

@@ -172,12 +172,12 @@ static void an_unsuitable_type_is_refused(void) {
         begin_typed();
         DEFINE("a.player", LAZY_SINGLETON, .type = player_type, INITIALIZER(initializer));
         if (is_made) drop(resolve("a.player"));
-        expects_refused("a.player: initializer parameter 'input' wants a 'Wave', and 'a.wave' is a 'Leaf'");
+        expects_refused("a.player: initializer parameter 'input' needs an object of type 'Wave', and 'a.wave' is of type 'Leaf'");
         end();
         begin_typed();
         DEFINE("a.player", PROTOTYPE, .type = player_type, .methods = method, .method_count = 1);
         if (is_made) drop(resolve("a.player"));
-        expects_refused("a.player: the argument 'input' of 'play' wants a 'Wave', and 'a.wave' is a 'Leaf'");
+        expects_refused("a.player: the argument 'input' of 'play' needs an object of type 'Wave', and 'a.wave' is of type 'Leaf'");
         end();
         begin_typed();
         describe();
@@ -186,7 +186,7 @@ static void an_unsuitable_type_is_refused(void) {
         ADD("a.player", LAZY_SINGLETON, .type = player_type, INITIALIZER(by_alias));
         commit();
         if (is_made) drop(resolve("a.player"));
-        expects_refused("a.player: initializer parameter 'input' wants a 'Wave', and 'a.other' is a 'Leaf'");
+        expects_refused("a.player: initializer parameter 'input' needs an object of type 'Wave', and 'a.other' is of type 'Leaf'");
         end();
     }
     /* The target of an alias. */
@@ -198,10 +198,10 @@ static void an_unsuitable_type_is_refused(void) {
     commit();
     describe();
     ADD_ALIAS("a.other", "a.leaf");
-    expects_error(invivo_changes_commit(changes, E), INVIVO_E_TYPE, "a.player: initializer parameter 'input' wants a 'Wave', and 'a.other' is a 'Leaf'");
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_TYPE, "a.player: initializer parameter 'input' needs an object of type 'Wave', and 'a.other' is of type 'Leaf'");
     invivo_override none;
     expects_error(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.wave", .alias = "a.leaf"}, &none, E),
-                  INVIVO_E_TYPE, "a.player: initializer parameter 'input' wants a 'Wave', and 'a.other' is a 'Leaf'");
+                  INVIVO_E_TYPE, "a.player: initializer parameter 'input' needs an object of type 'Wave', and 'a.other' is of type 'Leaf'");
     drop(resolve("a.player"));
     end();
     /* Inherited from a parent. */

@@ -506,8 +506,8 @@ static void a_rule_that_does_not_return_is_given_up(void) {
     OK(invivo_rule_add(runtime, &rule, E));
     OK(invivo_rule_add(runtime, &other, E));
     expects_error(document("a.yaml", "config:\n  band: { low: 99, high: 10 }\n", E), INVIVO_E_TIMEOUT,
-                  "a.yaml:2:16: band.low: the rule 'low < high' has not answered after 50.0 ms, the limit for the rules of a change "
-                  "set: a rule must not wait (rule_timeout_ms permits more)");
+                  "a.yaml:2:16: band.low: the rule 'low < high' has not answered after 50.0 ms, the rule timeout of the "
+                  "runtime: it must return at once, without waiting");
     await_count(&entered, 1);
     CHECK_EQUAL(config_number("band.low"), 1);
     invivo_error *last = NULL;

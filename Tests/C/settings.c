@@ -377,7 +377,7 @@ static void the_host_creates_a_value(void) {
     OK(invivo_settings_bind(runtime, &settings, E));
     CHECK_EQUAL(sum(), 3);
     expects_error(document("a.yaml", "config:\n  list:\n    items: [1, b,\n      c]\n", E), INVIVO_E_TYPE,
-                  "a.yaml:3:16: config.list.items.1: no integer\na.yaml:4:7: config.list.items.2: no integer");
+                  "a.yaml:3:16: config.list.items[1]: no integer\na.yaml:4:7: config.list.items[2]: no integer");
     CHECK_EQUAL(sum(), 3);
     OK(document("a.yaml", "config: { list: { items: [4] } }", E));
     CHECK_EQUAL(sum(), 4);
@@ -523,8 +523,8 @@ static void a_check_that_does_not_return_is_given_up(void) {
     OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
     bind_audio();
     expects_error(document("a.yaml", "config:\n  audio: { voices: 13 }\n", E), INVIVO_E_TIMEOUT,
-                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the limit for the rules of "
-                  "a change set: a rule must not wait (rule_timeout_ms permits more)");
+                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the rule timeout of "
+                  "the runtime: it must return at once, without waiting");
     await_count(&entered, 1);
     CHECK_EQUAL(current().voices, 1);
     /* Refused at once. Others go on. */

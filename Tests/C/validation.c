@@ -118,7 +118,7 @@ static void all_errors_are_reported_at_once(void) {
     invivo_error *error = NULL;
     CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
     expect_at(error, "app.player", "wiring.missing", "app.main", 2, "'app.clok', which is not defined, did you mean 'app.clock'?");
-    expect_at(error, "app.type", "wiring.type", "", 4, "wants a 'Thread', and 'app.clock' is a 'Any'");
+    expect_at(error, "app.type", "wiring.type", "", 4, "needs an object of type 'Thread', and 'app.clock' is of type 'Any'");
     expect_at(error, "app.arity", "wiring.arity", "", 5, "'Any' has no initializer parameter 'c'");
     expect_at(error, "app.property", "wiring.unknown-property", "", 6, "no property 'aa', did you mean 'a'?");
     expect_at(error, "app.fixed", "wiring.read-only", "", 7, "read only");
@@ -190,7 +190,7 @@ static void definitions_that_can_never_be_created_are_reported_with_their_depend
     invivo_error *error = NULL;
     CHECK(invivo_changes_check(changes, &error) != INVIVO_OK);
     expect(error, "app.few", "wiring.arity", "", "gives 0 arguments to app.voice(note: int64)");
-    expect(error, "app.kind", "wiring.type", "", "argument 'note' of app.voice(note: int64): 'loud' (a string) is not an int64");
+    expect(error, "app.kind", "wiring.type", "", "argument 'note' of app.voice(note: int64): 'loud' (a string) is not a whole number");
     expect(error, "app.alias", "wiring.arity", "", "the alias gives 2 arguments to app.voice(note: int64)");
     expect(error, "app.path", "wiring.unknown-property", "", "'numer', did you mean 'number'?");
     expect(error, "app.init", "wiring.arity", "", "takes 2 initializer arguments, got 4");

@@ -231,7 +231,7 @@ static void wiring_errors_are_reported_at_once(void) {
     expects_error(invivo_changes_commit(changes, E), INVIVO_E_ARITY,
                   "wiring.c:7:3: a.first: 'Part' has no initializer parameter 'inptu', did you mean 'input'?\n"
                   "wiring.c:7:3: a.first: initializer parameter 'inptu' needs 'a.suorce', which is not defined, did you mean 'a.source'?\n"
-                  "wiring.c:7:3: a.first: argument 'number' of Part(input: object?, number: int64?): 'x' (a string) is not an int64\n"
+                  "wiring.c:7:3: a.first: argument 'number' of Part(input: object?, number: int64?): 'x' (a string) is not a whole number\n"
                   "a.second: Confined has no property 'numbr', did you mean 'number'?\n"
                   "a.second: the property 'helper' needs 'a.other', which is not defined");
     CHECK_EQUAL(generation(), before);
@@ -396,7 +396,7 @@ static void base_values_are_set_in_the_kept_instance(void) {
     CHECK_EQUAL(serial("a.one"), instance_of(object)->serial);
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_set(changes, "a.one", "number", &wrong, E));
-    expects_error(invivo_changes_commit(changes, E), INVIVO_E_TYPE, "a.one.number: '12' (a string) is not an int64");
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_TYPE, "a.one.number: '12' (a string) is not a whole number");
     OK(invivo_changes_open(runtime, &changes, E));
     OK(invivo_changes_set(changes, "a.one", "nummer", &value, E));
     OK(invivo_changes_set(changes, "a.two", "number", &value, E));

@@ -164,8 +164,8 @@ extension Border {
             #expect(refusal(cutoff, .double(20000.5)).code == .range)
             #expect(refusal(cutoff, .double(.nan)).text == "gain: nan is outside 20...20000 Hz")
             #expect(try cutoff.check(.int64(20000)).isSame(as: .double(20000)))
-            #expect(refusal(cutoff, .string("5")).text == "gain: '5' (a string) is not a double")
-            #expect(refusal(cutoff, .null).text == "gain: null where a double is needed")
+            #expect(refusal(cutoff, .string("5")).text == "gain: '5' (a string) is not a number")
+            #expect(refusal(cutoff, .null).text == "gain: expected a number, got null")
             #expect(refusal(cutoff, .null).code == .null)
         }
 
@@ -200,7 +200,15 @@ extension Border {
             #expect(refusal(wave, .int64(3)).text == "gain: 3 is not one of 0 (sine), 1 (saw), 7 (square)")
             #expect(refusal(wave, .uint64(.max)).code == .range)
             #expect(refusal(wave, .bool(true)).code == .type)
-            #expect(refusal(wave, .null).text == "gain: null where one of sine, saw, square is needed")
+            #expect(refusal(wave, .null).text == "gain: expected one of sine, saw, square, got null")
+        }
+
+        @Test func several_names_of_a_number_stand_for_its_first_name() throws {
+            let wave = try property(.uint8) { tables.choices([("sine", 0), ("saw", 1), ("tooth", 1)], in: &$0) }
+            let saw = Value.enumeration(number: 1, name: "saw")
+            for value in [Value.string("tooth"), .string("saw"), .int64(1)] {
+                #expect(try wave.check(value).isSame(as: saw))
+            }
         }
 
         @Test func text_that_does_not_fit_is_refused() throws {
@@ -261,7 +269,7 @@ extension Border {
                 #expect(
                     failure.text
                         == "gain: the get function of 'gain' returned a value of another kind: "
-                        + "'loud' (a string) is not a double")
+                        + "'loud' (a string) is not a number")
             }
         }
 

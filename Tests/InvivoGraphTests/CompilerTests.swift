@@ -78,7 +78,7 @@ import Testing
         }
         #expect(
             known.compile("server").failures.map(\.message) == [
-                "initializer parameter 'clock' wants a 'Clock', and 'lamp' is a 'Lamp'"
+                "initializer parameter 'clock' needs an object of type 'Clock', and 'lamp' is of type 'Lamp'"
             ])
     }
 

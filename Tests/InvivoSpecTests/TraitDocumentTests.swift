@@ -56,7 +56,7 @@ import Testing
         #expect(
             found?.text
                 == "tuning.yaml: the document is empty (no text, or only blanks or comments); "
-                + "write {} if nothing is to hold"
+                + "write {} for a document without content"
         )
         guard !text.contains("#") else { return }
         #expect(failure { () throws(Failure) in try read(text, .json) }?.code == .empty)

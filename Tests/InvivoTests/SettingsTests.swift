@@ -79,8 +79,8 @@ extension SwiftAPI {
                 "a.yaml:3:5: config.audio.voices: 'voices' is not set",
                 "a.yaml:5:13: config.audio.device: expected a string, got 7",
                 "a.yaml:6:13: config.audio.isLoud: expected true or false, got 3",
-                "a.yaml:7:30: config.audio.hosts.0.prot: there is no field 'prot', did you mean 'port'?",
-                "a.yaml:7:43: config.audio.hosts.1.port: expected an integer, got 'b'",
+                "a.yaml:7:30: config.audio.hosts[0].prot: there is no field 'prot', did you mean 'port'?",
+                "a.yaml:7:43: config.audio.hosts[1].port: expected an integer, got 'b'",
                 "a.yaml:8:18: config.audio.limits.x: expected an integer, got 'y'",
             ] {
                 #expect(lines.contains(line), "\(line) is missing in \(lines)")

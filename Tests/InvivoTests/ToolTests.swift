@@ -290,7 +290,7 @@ extension SwiftAPI {
             #expect(
                 child.lines == [
                     "invivo: \(scratch.path)/tuning.yaml:1:11: traits.a.nobody: no target has the key 'a.nobody' "
-                        + "(pending_targets, or --wait, permits keys that come later)"
+                        + "(pending_targets, or --wait, permits keys that are defined later)"
                 ])
             let waiting = Child(["run", "--wait", manifest])
             waiting.line(with: "running")

@@ -17,25 +17,27 @@ from typing import Any, TextIO, cast
 from . import Error, LogLevel, Report
 from ._runtime.app import App, explain
 from ._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
-from ._version import VERSION
+from ._version import __version__
 from .errors import OperatingSystemError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m invivo", description="Runs programs that change while they live.")
-    parser.add_argument("--version", action="version", version=VERSION)
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser(
         "run", help="run an application manifest and apply edits of its spec files until SIGINT, SIGTERM or SIGHUP"
     )
     run.add_argument("manifest", metavar="APP.yaml")
-    run.add_argument("--wait", action="store_true", help="spec files need not be good yet: they hold once they are")
+    run.add_argument(
+        "--wait", action="store_true", help="accept missing or invalid spec files; each applies as soon as it is valid"
+    )
     levels = [level.name.lower() for level in LogLevel]
     foreign = "modules and manifests may be files that other users own or can write"
     run.add_argument("--foreign-files", action="store_true", help=foreign)
     run.add_argument("--log-level", choices=levels, default="warning", metavar="LEVEL", help=", ".join(levels))
     check = commands.add_parser(
-        "check", help="find all that is wrong with a manifest and its documents, making nothing"
+        "check", help="report all errors of a manifest and its documents, without creating objects"
     )
     check.add_argument("manifest", metavar="APP.yaml")
     check.add_argument("--wait", action="store_true", help="check the wiring alone: documents may be missing or wrong")

@@ -253,7 +253,7 @@ def test_everything_wrong_at_the_start_is_told_once(manifest: Path) -> None:
     wrong = [
         "no type 'Nothing'",
         "no initializer parameter 'stepz'",
-        "no target has the key 'synth.nobody' (pending_targets, or --wait, permits keys that come later)",
+        "no target has the key 'synth.nobody' (pending_targets, or --wait, permits keys that are defined later)",
         "missing.yaml",
     ]
     assert [sum(text in line for line in run.seen) for text in wrong] == [1] * len(wrong), run.seen

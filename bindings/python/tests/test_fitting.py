@@ -110,7 +110,8 @@ def stable_with(name: str, thing: Callable[[Any], Any]) -> Stable:
 )
 def test_an_attribute_of_another_class_is_refused_at_activation(name: str, thing: Callable[[Any], Any]) -> None:
     with pytest.raises(
-        invivo.WrongTypeError, match=f"the property '{name}' wants a 'Horse', and .* is a 'Donkey'"
+        invivo.WrongTypeError,
+        match=f"the property '{name}' needs an object of type 'Horse', and .* is of type 'Donkey'",
     ) as info:
         stable_with(name, thing)
     assert info.value.path == f"farm.stable.{name}"
@@ -483,7 +484,7 @@ def test_a_name_in_an_annotation_means_what_it_means_in_its_module(tmp_path: Pat
         with Runtime(first, second) as runtime:
             assert type(runtime["first.player"].clock) is one.Clock
             assert type(runtime["second.player"].clock) is other.Clock
-            with pytest.raises(invivo.WrongTypeError, match="wants a 'Mode'"):
+            with pytest.raises(invivo.WrongTypeError, match="needs an object of type 'Mode'"):
                 runtime.define(invivo.new(one.Player, clock=one.Clock()), "first.player", mode=other.Clock())
     finally:
         del sys.modules["clocks_of_one"], sys.modules["clocks_of_other"]

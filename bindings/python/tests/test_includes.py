@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,3 +45,23 @@ def test_an_error_does_not_quote_a_file(tmp_path: Path) -> None:
             runtime.watch(tmp_path / "app.yaml")
             runtime["app.number"]
         assert "hunter2" not in str(caught.value)
+
+
+def test_the_root_of_the_file_system_may_be_declared_and_a_directory_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("x")
+    (tmp_path / "own").mkdir()
+    own = tmp_path / "own" / "app.yaml"
+    own.write_text(f"config: {{ n: 'file:{tmp_path}/secret' }}")
+    with invivo.Runtime(watch=own, document_roots=["/"]) as runtime:
+        assert runtime.config("n") == "x"
+    with pytest.raises(invivo.Error) as caught:
+        invivo.Runtime(watch=own, document_roots=[tmp_path / "own"])
+    assert f"lies outside of {tmp_path}/own: a document" in str(caught.value)
+
+
+@pytest.mark.parametrize("roots", ["/srv/spec", Path("/srv/spec"), b"/srv/spec", 3])
+def test_a_list_of_directories_is_no_string(roots: Any) -> None:
+    with pytest.raises(invivo.WrongTypeError, match=r'document_roots is a list, such as \["/srv/spec"\], not'):
+        invivo.Runtime(document_roots=roots)
+    with pytest.raises(invivo.WrongTypeError, match="choices are a list of names"):
+        invivo.tunable("a", choices="ab")

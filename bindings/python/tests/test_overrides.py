@@ -150,9 +150,15 @@ def test_a_member_of_an_assembly_is_a_key() -> None:
 def test_an_override_that_does_not_fit_is_refused() -> None:
     with invivo.Runtime(synth := Synth()) as runtime:
         for made in range(2):
-            with pytest.raises(invivo.WrongTypeError, match=r"'voice' wants a 'Voice', and 'synth.voice' is a 'Clock'"):
+            with pytest.raises(
+                invivo.WrongTypeError,
+                match=r"'voice' needs an object of type 'Voice', and 'synth.voice' is of type 'Clock'",
+            ):
                 runtime.override("synth.voice", Clock)
-            with pytest.raises(invivo.WrongTypeError, match=r"'voice' wants a 'Voice', and 'synth.voice' is a 'Clock'"):
+            with pytest.raises(
+                invivo.WrongTypeError,
+                match=r"'voice' needs an object of type 'Voice', and 'synth.voice' is of type 'Clock'",
+            ):
                 runtime.override("synth.voice", instance=Clock())
             assert type(synth.player().voice) is Voice, made
 

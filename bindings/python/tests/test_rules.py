@@ -32,17 +32,18 @@ def test_an_edit_that_breaks_a_rule_is_refused_at_the_line_of_the_value() -> Non
         assert low_is_below_high(1, 2)  # the function stays as it is
         with pytest.raises(invivo.HostError) as caught:
             configured(runtime, "config:\n  band:\n    low: 20\n    high: 10\n")
+        name = f"{__name__}.test_an_edit_that_breaks_a_rule_is_refused_at_the_line_of_the_value.low_is_below_high"
         assert str(caught.value) == (
-            "a.yaml:3:10: band.low: the rule 'low_is_below_high' refuses this value (because the rule does not hold)"
+            f"a.yaml:3:10: band.low: the rule '{name}' refuses this value (because the rule does not hold)"
         )
         assert runtime.config("band.low") == 1
         configured(runtime, "config:\n  band: { low: 2, high: 10 }\n")
         assert runtime.config("band.low") == 2
         assert threading.get_ident() not in threads[:1] + threads[2:]
-        runtime.remove_rule("low_is_below_high")
+        runtime.remove_rule(name)
         configured(runtime, "config:\n  band: { low: 20, high: 10 }\n")
         with pytest.raises(invivo.NotFoundError):
-            runtime.remove_rule("low_is_below_high")
+            runtime.remove_rule(name)
 
 
 def test_an_exception_refuses_and_names_an_input() -> None:
@@ -59,7 +60,10 @@ def test_an_exception_refuses_and_names_an_input() -> None:
                 raise invivo.Refused("negative", input=0)
 
         runtime.add_rule("ordered", ["band.low", "band.high", "band.other"], check)
-        with pytest.raises(invivo.HostError, match=r"b.yaml:1:24: band.low: .* refuses this value .*five"):
+        with pytest.raises(
+            invivo.HostError,
+            match=r"b.yaml:1:24: band.low: .* failed .*test_rules.py:\d+: KeyError: 'five' \(in check\)",
+        ):
             configured(runtime, "config: { band: { low: 5 } }", "b.yaml")
         with pytest.raises(invivo.HostError, match=r"a.yaml:2:25: band.high: .* .because too low"):
             configured(runtime, "config: { band: { low: 11 } }", "b.yaml")
@@ -70,6 +74,60 @@ def test_an_exception_refuses_and_names_an_input() -> None:
             runtime.add_rule("ordered", ["band.low"], lambda low: False)
         runtime.add_rule("ordered", ["band.low"], lambda low: low < 100)
         configured(runtime, "config: { band: { low: -1 } }", "b.yaml")
+
+
+def test_two_rules_of_the_same_function_name_are_two_rules() -> None:
+    def one() -> Any:
+        def check(n: Any) -> bool:
+            return bool(n != 1)
+
+        return check
+
+    def other() -> Any:
+        def check(n: Any) -> bool:
+            return bool(n != 2)
+
+        return check
+
+    with invivo.Runtime() as runtime:
+        runtime.rule("a.n")(one())
+        runtime.rule("a.n")(other())
+        for number in (1, 2):
+            with pytest.raises(invivo.HostError, match=r"the rule '.*\.(one|other)\.check' refuses"):
+                configured(runtime, f"config: {{ a: {{ n: {number} }} }}")
+
+
+def test_the_decorator_of_a_rule_needs_inputs() -> None:
+    with invivo.Runtime() as runtime:
+        with pytest.raises(invivo.ArgumentError, match=r"gets its inputs, as in @runtime.rule\(\"band.low\""):
+
+            @runtime.rule  # type: ignore[arg-type]
+            def low(n: Any) -> bool:
+                return False
+
+        with pytest.raises(invivo.ArgumentError, match="a rule has inputs"):
+            runtime.rule()
+
+
+def test_a_rule_returns_nothing_or_a_boolean() -> None:
+    for answer in ("too low", 1, 0, [], ""):
+        with invivo.Runtime() as runtime, pytest.raises(invivo.HostError) as caught:
+            runtime.add_rule("says", ["a.n"], lambda n, answer=answer: answer)
+        assert "the rule 'says' failed (because " in str(caught.value)
+        assert f"the rule returned {answer!r}; expected None or True to accept" in str(caught.value)
+        assert "test_rules.py:" in str(caught.value)
+
+    class bool_:  # noqa: N801  # as numpy has it
+        def __init__(self, holds: bool) -> None:
+            self.holds = holds
+
+        def __bool__(self) -> bool:
+            return self.holds
+
+    with invivo.Runtime() as runtime:
+        runtime.add_rule("holds", ["a.n"], lambda n: bool_(True))
+        with pytest.raises(invivo.HostError, match="the rule does not hold"):
+            runtime.add_rule("does not hold", ["a.n"], lambda n: bool_(False))
 
 
 class Voice:

@@ -64,8 +64,8 @@ def test_all_errors_are_reported_at_their_lines() -> None:
         assert str(caught.value).splitlines() == [
             "a.yaml:3:11: config.audio.raet: Audio has no field 'raet', did you mean 'rate'?",
             "a.yaml:4:13: config.audio.device: expected a string, got 7",
-            "a.yaml:5:16: config.audio.gains.1: expected a number, got 'b'",
-            "a.yaml:6:7: config.audio.gains.2: expected a number, got 'c'",
+            "a.yaml:5:16: config.audio.gains[1]: expected a number, got 'b'",
+            "a.yaml:6:7: config.audio.gains[2]: expected a number, got 'c'",
             "a.yaml:3:5: config.audio.rate: Audio needs 'rate', which is not set",
         ]
         assert runtime.settings(Audio).rate == 8
@@ -394,14 +394,14 @@ def test_models_are_built_by_pydantic_and_located_in_the_document() -> None:
                 "    mxa-items: 1\n",
             )
         found = [(each.line, each.column, each.path.removeprefix("config.service.")) for each in caught.value.errors]
-        assert found[0] == (3, 30, "hosts.0.port")
+        assert found[0] == (3, 30, "hosts[0].port")
         for each in [
-            (3, 35, "hosts.1.name"),
-            (3, 43, "hosts.1.nmae"),
+            (3, 35, "hosts[1].name"),
+            (3, 43, "hosts[1].nmae"),
             (4, 36, "by_name.x.prot"),
             (5, 21, "backup.name"),
-            (6, 32, "pets.0.lives"),
-            (6, 37, "pets.1"),
+            (6, 32, "pets[0].lives"),
+            (6, 37, "pets[1]"),
             (7, 30, "either.port"),
             (8, 16, "max-items"),
             (9, 16, "mxa-items"),
@@ -434,7 +434,7 @@ def test_models_in_dataclasses() -> None:
         configured(runtime, "config: { cluster: { hosts: [{ name: a }] } }")
         runtime.bind_settings(Cluster, "cluster")
         assert runtime.settings(Cluster).hosts == [Host(name="a")]
-        with pytest.raises(invivo.Error, match=r"b.yaml:2:30: config.cluster.hosts.0.port: "):
+        with pytest.raises(invivo.Error, match=r"b.yaml:2:30: config.cluster.hosts\[0\].port: "):
             configured(runtime, "config:\n  cluster: { hosts: [{ port: 0, name: a }] }", "b.yaml")
 
 
@@ -505,3 +505,53 @@ def test_a_secret_of_a_dataclass_is_not_shown() -> None:
         with pytest.raises(invivo.Error) as caught:
             configured(runtime, "config: { login: { password: [tops3cret], timeout: tops3cret } }", "b.yaml")
         assert "tops3cret" not in str(caught.value)
+
+
+def test_an_error_of_the_initializer_names_its_line_and_a_refusal_does_not() -> None:
+    @dataclasses.dataclass
+    class Checked:
+        number: int = 1
+
+        def __post_init__(self) -> None:
+            if self.number == 2:
+                raise KeyError("oops")
+            if self.number == 3:
+                raise ValueError("too many")
+
+    with invivo.Runtime() as runtime:
+        runtime.bind_settings(Checked, "a")
+        with pytest.raises(
+            invivo.ConversionError, match=r"Checked failed: KeyError: 'oops' \(.*:\d+, in __post_init__\)$"
+        ):
+            configured(runtime, "config: { a: { number: 2 } }")
+        with pytest.raises(invivo.ConversionError, match=r"config.a: Checked refuses it: ValueError: too many$"):
+            configured(runtime, "config: { a: { number: 3 } }")
+
+
+def test_a_field_that_may_be_none_needs_a_default_because_null_removes_a_value() -> None:
+    @dataclasses.dataclass
+    class Nullable:
+        number: int | None
+        text: str | None = None
+        level: int | None = 5
+
+    with invivo.Runtime() as runtime:
+        configured(runtime, "config: { a: { number: 1, text: x, level: 2 } }")
+        runtime.bind_settings(Nullable, "a")
+        configured(runtime, "config: { a: { text: null, level: null } }", "b.yaml")
+        assert runtime.settings(Nullable) == Nullable(1, None, 5)
+        said = (
+            "Nullable needs 'number', which is not set: null removes a value in a document, so give the field a default"
+        )
+        with pytest.raises(invivo.NotConfiguredError, match=said):
+            configured(runtime, "config: { a: { number: null } }", "b.yaml")
+
+
+@pytest.mark.parametrize("text", ["1_000", "nan", "inf", "' 1'", "0x", "1e", "\u0661"])
+def test_a_string_that_traits_do_not_read_as_a_number_is_none_for_settings(text: str) -> None:
+    with invivo.Runtime() as runtime:
+        runtime.bind_settings(dict[str, float], "a", name="floats")
+        runtime.bind_settings(dict[str, int], "b", name="whole")
+        for path, kind in (("a", "a number"), ("b", "a whole number")):
+            with pytest.raises(invivo.WrongTypeError, match=f"expected {kind}, got"):
+                configured(runtime, f"config: {{ {path}: {{ x: {text} }} }}")

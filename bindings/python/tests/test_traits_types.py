@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import gc
 import threading
+import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -480,3 +481,104 @@ def test_objects_of_other_languages_have_traits_of_python(native: Path) -> None:
         assert voice.note == 4
         tell(runtime, "traits: { synth.lead: [synth.Listen: {}] }")
         assert voice.note == 10  # its reversal refers to the object until the runtime closes
+
+
+def test_reversals_leave_nothing_in_the_object(runtime: invivo.Runtime) -> None:
+    class Louder(invivo.Trait, name="synth.Louder"):
+        targets = (Voice,)
+
+        def apply(self, target: Voice) -> None:
+            target.gain = target.gain + 1
+
+    class Same(invivo.Trait, name="synth.Same"):
+        targets = (Voice,)
+
+        def apply(self, target: Voice) -> Callable[[], None]:
+            target.gain = target.gain
+            return lambda: delattr(target, "gain")
+
+    voice = Voice()
+    before = dict(vars(voice))
+    runtime.attach_target(voice, "synth.own")
+    tell(runtime, "traits: { synth.own: [synth.Louder: {}, Scale: { gain: 2 }, synth.Louder: {}] }")
+    assert voice.gain == 5
+    tell(runtime, "traits: { synth.own: [synth.Same: {}] }")
+    assert voice.gain == 1
+    tell(runtime, "{}")
+    assert vars(voice) == before
+
+
+def test_an_exception_of_the_code_names_its_line(runtime: invivo.Runtime) -> None:
+    lead(runtime)
+
+    def define(method: str, body: Callable[..., Any]) -> None:
+        members = {"targets": (Voice,), "layers": lambda self, layers: None, method: body}
+        if method == "apply":
+            del members["layers"]
+        types.new_class("T", (invivo.Trait,), {"name": "x.T"}, lambda space: space.update(members))
+
+    def oops(self: Any, *_: Any) -> None:
+        raise KeyError("oops")
+
+    line = oops.__code__.co_firstlineno + 1
+    text = "traits: { synth.lead: [{ x.T: {} }] }"
+    for method in ("check", "layers"):
+        define(method, oops)
+        error = refusal(runtime, text)
+        assert "traits.synth.lead[0]: the trait 'x.T' failed (because " in str(error)
+        assert f"test_traits_types.py:{line}: KeyError: 'oops' (in oops))" in str(error)
+        assert isinstance(error.__cause__, KeyError)
+    define("apply", oops)
+    error = refusal(runtime, text)
+    assert f"could not be applied (because KeyError: 'oops' (tests/test_traits_types.py:{line}, in oops))" in str(
+        error
+    ).replace(str(Path(__file__).parent), "tests")
+    assert isinstance(error.__cause__, KeyError)
+
+    def refuses(self: Any) -> None:
+        raise invivo.Refused("too much")
+
+    define("check", refuses)
+    assert "the trait 'x.T' refuses this value (because too much)" in str(refusal(runtime, text))
+
+
+def test_the_factory_of_an_object_that_fails_names_its_line() -> None:
+    class Part:
+        def __init__(self, number: int) -> None:
+            if number > 1:
+                raise KeyError("oops")
+
+    with invivo.Runtime(log_level="silent") as runtime:
+        runtime.configure("a.n", 1)
+        runtime.define(Part, "a.p", scope="singleton", number=invivo.config("n"))
+        with pytest.raises(
+            invivo.HostError, match=r"KeyError: 'oops' \(.*test_traits_types.py:\d+, in __init__\)"
+        ) as caught:
+            runtime.configure("a.n", 2)
+        assert "configured by" in str(caught.value)
+        assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_layers_and_check_return_nothing_else(runtime: invivo.Runtime) -> None:
+    lead(runtime)
+
+    class Wrong(invivo.Trait, name="x.Wrong"):
+        targets = (Voice,)
+        gives: str = "layers"
+
+        def check(self) -> Any:
+            return "too much" if self.gives == "check" else None
+
+        def layers(self, layers: invivo.Layers) -> Any:
+            if self.gives == "factor":
+                layers.scale("gain", "50 %")  # type: ignore[arg-type]
+            return {"gain": 2}
+
+    for gives, said in (
+        ("layers", "Wrong.layers returned {'gain': 2}; expected None: it declares layers by calls"),
+        ("check", "the check returned 'too much'; expected None or True"),
+        ("factor", "the factor of a layer is a number such as 0.5, not '50 %'"),
+    ):
+        error = refusal(runtime, f"traits: {{ synth.lead: [{{ x.Wrong: {{ gives: {gives} }} }}] }}")
+        assert "the trait 'x.Wrong' failed (because " in str(error)
+        assert said in str(error)

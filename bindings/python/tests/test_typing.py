@@ -34,6 +34,13 @@ class Knight:
     def say(self, text: str) -> None: ...
     def ready(self) -> None: ...
 
+class Parrot:
+    def __init__(self, name: str = "x") -> None: ...
+    def say(self, text: str) -> None: ...
+
+class Speaks(Protocol):
+    def say(self, text: str) -> None: ...
+
 class Forts(Protocol):
     def fort(self, towers: int) -> Fort: ...
 
@@ -84,6 +91,16 @@ class Camelot(invivo.Assembly, name="camelot"):
     def turned(self, age: int, name: str) -> Knight:
         self.knight(age)  # E: arg-type
         return self.knight(name)
+
+    @invivo.define
+    def chosen(self) -> Fort:
+        return invivo.choice(invivo.config("fort"), {"low": self.weather.fort(1), "tall": invivo.new(Tall, 3)})
+
+    @invivo.define
+    def spoken(self) -> Speaks:
+        options = [("x", self.knight("x")), ("y", invivo.new(Parrot))]
+        invivo.new(Parrot, invivo.choice(invivo.config("name"), {"a": 3, None: "b"}, otherwise=2.5))
+        return invivo.choice(invivo.config("speaker"), {"x": self.knight("x"), "y": invivo.new(Parrot)}, named=True)
 
     @invivo.lazy_singleton(
         exclusive=True, waits=True, tracked=False, nullable=True, start_timeout=1.5, stop_timeout=2, each="voices"

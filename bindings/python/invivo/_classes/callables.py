@@ -117,6 +117,12 @@ def check_hook(function: Any) -> None:
         )
 
 
+def place_of(function: Any) -> dict[str, Any]:
+    """Returns the source location of a function, as the arguments of an error."""
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    return {} if code is None else {"file": code.co_filename, "line": code.co_firstlineno}
+
+
 def check_callback(
     function: Any,
     gets: tuple[str, ...],
@@ -128,8 +134,7 @@ def check_callback(
     ``advice``: what to do instead of an asynchronous one.
     """
     name = getattr(function, "__qualname__", None) or repr(function)
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    place = {} if code is None else {"file": code.co_filename, "line": code.co_firstlineno}
+    place = place_of(function)
     if not callable(function):
         raise WrongTypeError(f"{what} is a function, not {function!r}")
     if any(

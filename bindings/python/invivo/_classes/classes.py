@@ -18,9 +18,10 @@ from .. import _generated as c
 from .._declarations.marks import KEEPS_CHILDREN, MARK, SHARED, TUNABLES, Injected, Tunable, component_name
 from .._values import kinds
 from .._values.kinds import INTEGERS
-from ..errors import ArgumentError
+from ..errors import ArgumentError, WrongTypeError
 from .annotations import hints_of
 from .callables import Parameter, check_hook, parameters_of, without_recipes
+from .configured import has_conditions, needs_reader
 from .hints import Hint, choice_hint, hint_of, place_hint
 
 
@@ -31,6 +32,7 @@ class Property:
     tunable: Tunable
     read_only: bool
     offered: bool = False  # specs may set it: its class declares it by `tunable`
+    annotation: Any = dataclasses.field(default=None, compare=False)  # where a reader must look at a value of a spec
 
     def read(self, instance: Any) -> Any:
         return self.hint.encode(getattr(instance, self.name))
@@ -41,8 +43,23 @@ class Property:
     def hold(self, instance: Any) -> Any:
         return getattr(instance, self.name)
 
-    def put_back(self, instance: Any, held: Any) -> None:
-        setattr(instance, self.name, held)
+    def is_own(self, instance: Any) -> bool:
+        """Whether the object itself holds the value. Otherwise the attribute is that of its class, until one is set."""
+        if self.name in getattr(instance, "__dict__", (self.name,)):
+            return True
+        for cls in type(instance).__mro__:
+            if self.name in cls.__dict__:
+                return hasattr(type(cls.__dict__[self.name]), "__set__")
+        return False
+
+    def put_back(self, instance: Any, held: Any, is_own: bool) -> None:
+        """Makes the attribute what it was when it had the value `held`, which the object held itself or not."""
+        # A class with a `__setattr__` of its own may have to know the value.
+        watches = any("__setattr__" in cls.__dict__ for cls in type(instance).__mro__ if cls is not object)
+        if is_own or watches or self.name not in getattr(instance, "__dict__", ()):
+            setattr(instance, self.name, held)
+        if not is_own:
+            getattr(instance, "__dict__", {}).pop(self.name, None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,8 +158,10 @@ _HOOKS = {
 }
 
 
-def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None = None) -> Description:
-    """Returns the description of a class."""
+def describe(
+    cls: type, known: Mapping[str, Any] | None = None, name: str | None = None, *, is_trait: bool = False
+) -> Description:
+    """Returns the description of a class. ``is_trait``: a spec file gives all its annotated attributes."""
     tunables: dict[str, Tunable] = {}
     members: dict[str, Any] = {}
     for owner in reversed(cls.__mro__):
@@ -168,6 +187,8 @@ def describe(cls: type, known: Mapping[str, Any] | None = None, name: str | None
         tunable = tunables.get(attribute, Tunable(member))
         final = attribute in constants or _is_final(annotation)
         offered = attribute in tunables
+        if offered or is_trait:
+            annotation = _resolved(annotation, f"{cls.__name__}.{attribute}", tunable.initial)
         properties[attribute] = _property(attribute, annotation, tunable, final=final, offered=offered)
     for attribute, member in members.items():
         if isinstance(member, Injected) and attribute not in hints:
@@ -252,8 +273,43 @@ def _check_tunable(cls: type, attribute: str, member: property, tunable: Tunable
         )
 
 
+def _resolved(annotation: Any, what: str, initial: Any) -> Any:
+    """Returns the annotation of an attribute that specs set. One that cannot be resolved may name the initial value's
+    class.
+    """
+    written = annotation.__forward_arg__ if isinstance(annotation, typing.ForwardRef) else annotation
+    if not isinstance(written, str):
+        return annotation
+    if type(initial).__name__ == written:
+        return type(initial)
+    raise WrongTypeError(
+        f"{what}: the annotation {written!r} cannot be resolved, so nothing could check the values of spec files: "
+        "define its classes at the level of the module"
+    )
+
+
+def spec_hint(annotation: Any, hint: Hint) -> tuple[Hint, Any]:
+    """Returns the hint of an attribute that specs set, and its annotation if a reader must look at the values."""
+    if hint.late == "all" and hint.inject is None:  # list[Path]: of values, because nothing is injected
+        kind = c.INVIVO_KIND_MAP if hint.kind == c.INVIVO_KIND_ANY else hint.kind
+        return Hint(kind=kind), annotation
+    if hint.choices or hint.inject is not None or hint.late is not None:
+        return hint, None
+    inner = typing.get_args(annotation)[0] if typing.get_origin(annotation) in (Annotated, typing.Final) else annotation
+    if typing.get_origin(inner) is typing.Literal and hint.kind == c.INVIVO_KIND_STRING:
+        return choice_hint(tuple((each, number) for number, each in enumerate(typing.get_args(inner)))), None
+    if not hint.optional and not needs_reader(annotation) and not has_conditions(annotation):
+        return hint, None
+    # A value that the library cannot check crosses as it is.
+    return (
+        dataclasses.replace(hint, kind=c.INVIVO_KIND_ANY) if hint.kind == c.INVIVO_KIND_OBJECT else hint
+    ), annotation
+
+
 def _property(name: str, annotation: Any, tunable: Tunable, *, final: bool = False, offered: bool = False) -> Property:
-    hint = place_hint(annotation)
+    hint, read = place_hint(annotation), None
+    if offered and not tunable.choices:
+        hint, read = spec_hint(annotation, hint)
     if tunable.choices:
         hint = choice_hint(tunable.choices) if hint.kind in (c.INVIVO_KIND_STRING, c.INVIVO_KIND_ANY) else hint
         if not hint.choices:
@@ -263,7 +319,7 @@ def _property(name: str, annotation: Any, tunable: Tunable, *, final: bool = Fal
     if hint.optional and not hint.choices:
         hint = dataclasses.replace(hint, kind=c.INVIVO_KIND_ANY)
     hint = dataclasses.replace(hint, is_listed=True)
-    return Property(name, hint, tunable, tunable.read_only or final, offered)
+    return Property(name, hint, tunable, tunable.read_only or final, offered, read)
 
 
 def _method(name: str, function: types.FunctionType, known: Mapping[str, Any] | None) -> Method:

@@ -25,6 +25,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 from .._native import signals
+from .._values.members import Members
 from ..errors import ConversionError, Error, RangeError, WrongTypeError
 from .annotations import hints_of
 
@@ -61,6 +62,17 @@ def needs_reader(annotation: Any) -> bool:
     if cls in others or cls.__module__ == "typing":
         return False
     return not f"{cls.__module__}.".startswith("invivo.")
+
+
+def has_conditions(annotation: Any) -> bool:
+    """Whether `Annotated` has conditions of annotated_types or pydantic, such as ``Gt(0)``."""
+    if typing.get_origin(annotation) is not typing.Annotated:
+        return False
+    return any(not isinstance(note, str) and not _is_own(note) for note in annotation.__metadata__)
+
+
+def _is_own(note: Any) -> bool:
+    return type(note).__module__.startswith("invivo.") or getattr(note, "__module__", "").startswith("invivo.")
 
 
 def _says_more(annotation: Any) -> bool:
@@ -150,27 +162,15 @@ def nearest(value: Any, names: Any) -> str:
 
 
 def member(cls: type[enum.Enum], value: Any, path: str = "") -> Any:
-    """Returns the member with a name, else the only one with a value."""
+    """Returns the member with a value, else the one with a name."""
     if isinstance(value, cls):
         return value
-    names = cls.__members__
-    if isinstance(value, str) and value in names:
-        return names[value]
-    found = [each for each in cls if type(each.value) is type(value) and each.value == value]
-    if not found:  # class Word(str, Enum): the value of a member may be of a class of its own
-        found = [
-            each
-            for each in cls
-            if not isinstance(value, bool) and isinstance(each.value, type(value)) and each.value == value
-        ]
-    if len(found) == 1:
-        return found[0]
-    values = [each.value for each in cls if isinstance(each.value, str)]
-    known = ", ".join(names)
-    known += f" (values {', '.join(repr(each.value) for each in cls)})" if values and list(names) != values else ""
-    raise RangeError(
-        f"{value!r} is not a {cls.__name__}: it is one of {known}{nearest(value, [*names, *values])}", path=path
-    )
+    members = Members(cls)
+    found = members.find(value)
+    if found is None:
+        near = nearest(value, members.words)
+        raise RangeError(f"expected a {cls.__name__}, one of {members.accepted}, got {value!r}{near}", path=path)
+    return found
 
 
 def _one_of(annotation: Any, choices: tuple[Any, ...], value: Any, path: str, find: Find) -> Any:
@@ -188,7 +188,17 @@ def _one_of(annotation: Any, choices: tuple[Any, ...], value: Any, path: str, fi
             first = first or problem
     if len(rest) == 1 and first is not None:
         raise first
-    raise WrongTypeError(f"{displayed(value)} is no {shown(annotation)}", path=path)
+    raise WrongTypeError(f"expected {shown(annotation)}, got {displayed(value)}", path=path)
+
+
+# The numbers in strings: those of YAML without its underscores, infinities and 'nan'.
+WHOLE = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+|[0-9]+)")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def whole(text: str) -> int:
+    """Returns the number that a string of `WHOLE` says: '0x10', '007'."""
+    return int(text, 0 if text.lstrip("+-")[1:2] in ("x", "o", "b") else 10)
 
 
 def _plain(cls: type, value: Any, path: str) -> Any:
@@ -200,9 +210,9 @@ def _plain(cls: type, value: Any, path: str) -> Any:
         return int(value)
     if isinstance(value, str):
         try:
-            if cls is int:
-                return int(value, 0)
-            if cls is float:
+            if cls is int and WHOLE.fullmatch(value):
+                return whole(value)
+            if cls is float and NUMBER.fullmatch(value):
                 return float(value)
             if cls is bytes:
                 return base64.b64decode(value, validate=True)
@@ -315,7 +325,9 @@ def _refused(cls: type, value: Any, problem: Exception, path: str) -> Error:
     if isinstance(problem, Error):
         problem.path = problem.path or path
         return problem
-    return ConversionError(f"{displayed(value)} is no {cls.__name__}: {type(problem).__name__}: {problem}", path=path)
+    return ConversionError(
+        f"{displayed(value)} cannot be read as {cls.__name__}: {type(problem).__name__}: {problem}", path=path
+    )
 
 
 def _dataclass(cls: type, value: dict[str, Any], path: str, find: Find) -> Any:

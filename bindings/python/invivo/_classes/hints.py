@@ -21,9 +21,10 @@ from .._native.session import key_of
 from .._values.enumeration import Enumeration
 from .._values.exact import wrapped
 from .._values.kinds import enum_number
+from .._values.members import Members
 from ..errors import RangeError, WrongTypeError
 from .annotations import CLASSES, is_protocol, is_runtime
-from .configured import member, needs_reader
+from .configured import nearest, needs_reader
 
 
 def same(value: Any) -> Any:
@@ -127,25 +128,39 @@ def _listed(value: Any) -> Any:
 
 
 def _enum_hint(cls: type[enum.Enum]) -> Hint:
-    choices = tuple((member.name, enum_number(member)) for member in cls)
-    names, numbers = cls.__members__, {number: cls[name] for name, number in choices}
+    numbered = {member.name: enum_number(member) for member in cls}
+    if len(set(numbered.values())) < len(numbered):  # the index of one is the value of another
+        numbered = {member.name: index for index, member in enumerate(cls)}
+    members = Members(cls)
+    choices = members.choices(numbered)
+    numbers = {number: cls[name] for name, number in numbered.items()}
+    known = dict(choices)
+    words = {number: word for word, number in reversed(choices)}
 
     def decode(value: Any) -> Any:
         if isinstance(value, cls):
             return value
-        name = value if isinstance(value, str) else getattr(value, "name", None)
-        if isinstance(value, str) and name not in names:
-            return member(cls, value)
-        if name is not None:
-            if name in names:
-                return names[name]
-        elif isinstance(value, int) and int(value) in numbers:
-            return numbers[int(value)]
-        elif not isinstance(value, int):
-            raise WrongTypeError(f"a {cls.__name__} is wanted, one of {', '.join(names)}; this is {value!r}")
-        raise RangeError(f"{value!r} is not a {cls.__name__}: it is one of {', '.join(names)}")
+        if isinstance(value, Enumeration):
+            word = value.name
+            if word is not None and known.get(word) == int(value):
+                return members.find(word)
+            found = numbers.get(int(value)) if word is None else cls.__members__.get(word)
+        else:
+            found = members.find(value)
+            if found is None and type(value) is int:
+                found = numbers.get(value)
+        if found is not None:
+            return found
+        kind = RangeError if isinstance(value, (int, str)) else WrongTypeError
+        near = nearest(value, members.words)
+        raise kind(f"expected a {cls.__name__}, one of {members.accepted}, got {value!r}{near}")
 
-    return Hint(kind=c.INVIVO_KIND_INT64, choices=choices, decode=decode)
+    def encode(value: Any) -> Any:
+        number = numbered.get(value.name) if isinstance(value, cls) else None
+        return value if number is None else Enumeration(number, words[number])
+
+    is_plain = all(words[number] == name for name, number in numbered.items())
+    return Hint(kind=c.INVIVO_KIND_INT64, choices=choices, decode=decode, encode=same if is_plain else encode)
 
 
 def choice_hint(choices: tuple[tuple[str, int], ...]) -> Hint:

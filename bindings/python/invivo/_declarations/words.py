@@ -295,12 +295,12 @@ def exactly(cls: type) -> Exactly:
 
 def choice(
     chooser: Any,
-    options: Mapping[Any, T] | Iterable[tuple[Any, T]] | None = None,
+    options: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None = None,
     /,
     *,
     named: bool = False,
-    otherwise: T | None = None,
-) -> T:
+    otherwise: Any = None,
+) -> T:  # type: ignore[type-var]  # of the type that is expected there: the options may have different classes
     """In a definition: the first option that matches the value of ``chooser``: `config`, or an argument.
 
         return invivo.choice(invivo.config("wave"), {"saw": self.saw(), None: self.noise()}, otherwise=self.sine())

@@ -142,12 +142,17 @@ _cells: _Cells = None  # type: ignore[assignment]  # created when the first libr
 
 
 def returns_status(
-    structure: type[ctypes.Structure], field: str, user_data: int, *, undo: Callable[..., None] | None = None
+    structure: type[ctypes.Structure],
+    field: str,
+    user_data: int,
+    *,
+    undo: Callable[..., None] | None = None,
+    is_located: bool = False,
 ) -> Callable[[Callable[..., None]], Any]:
     """Declares a callback that returns a status and takes an error last.
 
     Its body gets the item and the C arguments. ``undo`` gets the same if the body, or the code that follows it, has
-    failed.
+    failed. ``is_located``: the error of an exception that is no refusal has the source location of the code.
     """
 
     def wrap(body: Callable[..., None]) -> Any:
@@ -171,7 +176,9 @@ def returns_status(
                 signals.note(failed)
                 if undo is not None:
                     undo(item, *arguments)
-                cell[0] = item.core.library.failures.give(failed, arguments[-1], sys.exc_info()[1])
+                cell[0] = item.core.library.failures.give(
+                    failed, arguments[-1], sys.exc_info()[1], is_located=is_located
+                )
             finally:
                 del failed  # which holds this frame
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import inspect
+import os
 import sys
 import threading
 import types
@@ -12,7 +13,7 @@ from collections import OrderedDict
 from typing import Any, NamedTuple, Protocol
 
 from .. import _generated as c
-from ..errors import Error, MissingFileError, NotFoundError, error_class
+from ..errors import Error, HostError, MissingFileError, NotFoundError, error_class
 from . import signals
 from .strings import encode, text
 
@@ -25,6 +26,7 @@ sent: OrderedDict[tuple[int, str], Sent] = OrderedDict()
 _DEPTH = 16
 _RESUMED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _NEEDED = "; needed by "
+_CONFIGURED = "; configured by "
 _LINKS = 16  # as many as the library names
 
 
@@ -83,8 +85,10 @@ def forget_since() -> None:
 
 
 def _origin(code: int, message: str, forget: bool) -> BaseException | None:
-    """Returns the exception that an error began as. The dependents, which the library appends, are not part of it."""
-    for known in (message, message.partition(_NEEDED)[0]):
+    """Returns the exception that an error began as. The dependents and values, which the library appends, are not part
+    of it.
+    """
+    for known in (message, message.partition(_NEEDED)[0], message.partition(_CONFIGURED)[0]):
         one = sent.pop((code, known), None) if forget else sent.get((code, known))
         if one is not None:
             return one.exception
@@ -158,12 +162,15 @@ class Failures:
         error.__cause__ = origin
         return error
 
-    def give(self, exception: BaseException, out: Any, handled: BaseException | None = None) -> int:
+    def give(
+        self, exception: BaseException, out: Any, handled: BaseException | None = None, *, is_located: bool = False
+    ) -> int:
         """Reports an exception to the caller of a callback: sets the error and returns the status.
 
-        ``handled``: the exception that was being handled before, which is not the cause.
+        ``handled``: the exception that was being handled before, which is not the cause. ``is_located``: an error of
+        the code has its source location. Otherwise the message of an exception names it.
         """
-        pointer = self._make(exception, 0, handled)
+        pointer = self._make(exception, 0, handled, is_located=is_located)
         code = self._library.error_code(pointer) if pointer else c.INVIVO_E_MEMORY
         if pointer:
             if out:
@@ -183,7 +190,7 @@ class Failures:
         """Returns the error that the library would report if creating an object raised: with its key, location and
         dependents.
         """
-        pointer = self._make(exception, 0)
+        pointer = self._make(exception, 0, is_located=False)
         if not pointer:
             return error_class(c.INVIVO_E_MEMORY)(code=c.INVIVO_E_MEMORY)
         try:
@@ -209,22 +216,38 @@ class Failures:
             self._library.runtime_note_error(runtime, pointer)
             self._library.error_release(pointer)
 
-    def _make(self, exception: BaseException, depth: int, handled: BaseException | None = None) -> int | None:
+    def _make(
+        self,
+        exception: BaseException,
+        depth: int,
+        handled: BaseException | None = None,
+        *,
+        is_located: bool | None = None,
+    ) -> int | None:
         if isinstance(exception, Error) and len(exception.errors) > 1:
             whole: int | None = None
             for error in exception.errors:
-                whole = self._library.error_join(whole, self._one_made(error, depth, handled))
+                whole = self._library.error_join(whole, self._one_made(error, depth, handled, is_located))
             return whole
-        return self._one_made(exception, depth, handled)
+        return self._one_made(exception, depth, handled, is_located)
 
-    def _one_made(self, exception: BaseException, depth: int, handled: BaseException | None) -> int | None:
+    def _one_made(
+        self, exception: BaseException, depth: int, handled: BaseException | None, is_located: bool | None
+    ) -> int | None:
         under: BaseException | None
         file, line, column = "", 0, 0
         if isinstance(exception, Error):
             code, message, path, under = exception.code, exception.message, exception.path, exception.cause
             file, line, column = exception.file, exception.line, exception.column
+            if is_located and not file and not isinstance(exception, HostError):
+                file, line, _ = frame_of(exception)
         else:
             code, message, path = c.INVIVO_E_HOST, describe(exception), ""
+            at = frame_of(exception) if is_located is not None and isinstance(exception, Exception) else _NOWHERE
+            if at is not _NOWHERE:
+                message += f" (in {at[2]})" if is_located else f" ({shown_file(at[0])}:{at[1]}, in {at[2]})"
+            if is_located:
+                file, line, _ = at
             under = exception.__cause__
             if under is None and not exception.__suppress_context__ and exception.__context__ is not handled:
                 under = exception.__context__
@@ -239,6 +262,33 @@ class Failures:
             cause,
         )
         return pointer
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_NOWHERE = ("", 0, "")
+
+
+def frame_of(exception: BaseException) -> tuple[str, int, str]:
+    """Returns the file, line and function in which the program raised an exception: the last ones outside of the
+    package and of the standard library.
+    """
+    found = _NOWHERE
+    step = exception.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        if not code.co_filename.startswith((_PACKAGE, _STANDARD, "<")):
+            found = code.co_filename, step.tb_lineno or code.co_firstlineno, code.co_name
+        step = step.tb_next
+    return found
+
+
+def shown_file(file: str) -> str:
+    """Returns the path of a file as seen from the working directory, if the file is below it."""
+    with contextlib.suppress(OSError, ValueError):
+        here = os.getcwd() + os.sep
+        return file.removeprefix(here)
+    return file
 
 
 def describe(exception: BaseException) -> str:

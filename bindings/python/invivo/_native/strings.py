@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import TypeVar
 
 from ..errors import EncodingError, WrongTypeError
+
+T = TypeVar("T")
 
 
 def text_bytes(text: str, what: str = "text") -> bytes:
@@ -22,6 +26,13 @@ def name_bytes(text: str, what: str = "name") -> bytes:
     if isinstance(text, str) and "\0" in text:
         raise EncodingError(f"{what} {text!r} has a NUL in it")
     return text_bytes(text, what)
+
+
+def listed(given: Iterable[T], what: str, example: str) -> list[T]:
+    """Returns the items of a list. A single string is an error, because it would be taken as its letters."""
+    if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):
+        raise WrongTypeError(f"{what} is a list, such as {example}, not {given!r}")
+    return list(given)
 
 
 def path_bytes(path: str | os.PathLike[str]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -13,6 +14,7 @@ from .._classes.hints import Hint, crossing_kind, for_python
 from .._native import callbacks, strings
 from .._values import conversion
 from .._values.handles import Handles
+from ..errors import ExistsError
 from .types import Types
 
 
@@ -51,12 +53,21 @@ class Converters:
         except TypeError:
             place, known = (id(hint), hint), None
         if known is None:
-            known = f"python:{next(callbacks.numbers)}:{configured.shown(hint.annotation)}"
-            options = self._options(known)
-            options.read = _read.of(self._core.library)
-            self._register(options, _Reader(self._core, self.of, hint))
-            self._readers[place] = known
+            known = self._readers[place] = self._register_reader(hint)
         return known
+
+    def _register_reader(self, hint: Hint) -> str:
+        """Registers a converter under a name that errors may show, and returns the name."""
+        name = shown = f"annotation {configured.shown(hint.annotation)}"
+        for number in itertools.count(2):
+            options = self._options(name)
+            options.read = _read.of(self._core.library)
+            try:
+                self._register(options, _Reader(self._core, self.of, hint))
+                break
+            except ExistsError:  # of another class with this name, or of an earlier interpreter
+                name = f"{shown} #{number}"
+        return name
 
     def of(self, cls: type) -> Callable[[str], Any] | None:
         """Returns the function that was registered for a class."""

@@ -26,6 +26,7 @@ class Entry:
         "end",
         "ended",
         "finalizing",
+        "given",
         "held",
         "key",
         "lease",
@@ -47,6 +48,7 @@ class Entry:
         self.end: Callable[[], None] | None = None  # ends a resource
         self.held = 0  # how many references to it the resource itself has
         self.finalizing = False  # its finalizer is running
+        self.given: dict[str, tuple[Any, Any, Any]] | None = None  # values of spec files, by attribute: see `reading`
         self.number = next(callbacks.numbers)
 
     def target(self) -> Any:

@@ -16,6 +16,7 @@ from . import belongings
 from .entries import entry_of
 from .entries import instance as instance_at
 from .objects import Objects
+from .reading import reader_of
 from .types import TypeRecord
 
 
@@ -47,13 +48,20 @@ class Releasing(Protocol):
 class PropertyItem:
     def __init__(self, core: Objects, described: Property) -> None:
         self.core, self.described = core, described
+        self.reader = reader_of(described, core.converters.of)
+
+    def written(self, instance: int, held: Any) -> Any:
+        """Returns a value of the attribute as it crosses to the library."""
+        if self.reader is None:
+            return self.described.hint.encode(held)
+        return self.reader.written(entry_of(instance), held)
 
 
 class Kept:
-    """The object that an attribute held."""
+    """The value of an attribute, and whether the object itself held it."""
 
-    def __init__(self, core: Objects, value: Any) -> None:
-        self.core, self.value = core, value
+    def __init__(self, core: Objects, value: Any, is_own: bool) -> None:
+        self.core, self.value, self.is_own = core, value, is_own
 
 
 class MethodItem:
@@ -122,7 +130,8 @@ def count_references(item: TypeItem, instance: int, _: int, out: Any, error: Any
 
 @callbacks.returns_status(c.invivo_property, "get", user_data=1)
 def get(item: PropertyItem, instance: int, _: int, out: Any, error: Any) -> None:
-    value = item.described.read(instance_at(instance))
+    thing = instance_at(instance)
+    value = item.described.read(thing) if item.reader is None else item.written(instance, item.described.hold(thing))
     conversion.answer(item.core, out, value, item.described.hint.kind)
 
 
@@ -131,14 +140,20 @@ def assign(item: PropertyItem, instance: int, _: int, value: Any, error: Any) ->
     thing, given = instance_at(instance), conversion.read(item.core, value[0])
     if item.described.offered:
         item.core.tunings.changing(instance)
-    item.described.write(thing, given)
+    if item.reader is None:
+        item.described.write(thing, given)
+    else:
+        value = item.reader.read(given)
+        item.described.put_back(thing, value)
+        item.reader.note(entry_of(instance), given, item.described.hold(thing))
 
 
 @callbacks.returns_status(c.invivo_property, "capture", user_data=1)
 def capture(item: PropertyItem, instance: int, _: int, out: Any, kept: Any, error: Any) -> None:
-    held = item.described.hold(instance_at(instance))
-    conversion.answer(item.core, out, item.described.hint.encode(held), item.described.hint.kind)
-    kept[0] = callbacks.enroll(Kept(item.core, held))
+    thing = instance_at(instance)
+    held = item.described.hold(thing)
+    conversion.answer(item.core, out, item.written(instance, held), item.described.hint.kind)
+    kept[0] = callbacks.enroll(Kept(item.core, held, item.described.is_own(thing)))
 
 
 @callbacks.returns_status(c.invivo_property, "restore", user_data=1)
@@ -147,7 +162,7 @@ def restore(item: PropertyItem, instance: int, _: int, kept: int, error: Any) ->
     thing = instance_at(instance)
     if item.described.offered:
         item.core.tunings.changing(instance)
-    item.described.put_back(thing, held.value)
+    item.described.put_back(thing, held.value, held.is_own)
     if item.described.offered:
         item.core.tunings.put_back(instance)
 

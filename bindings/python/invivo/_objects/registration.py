@@ -100,7 +100,10 @@ class PropertyTables:
         slot.struct_size = ctypes.sizeof(slot)
         slot.name = strings.name_bytes(prop.name)
         slot.kind = prop.hint.kind
-        initial = getattr(tunable.initial, "name", tunable.initial) if prop.hint.choices else tunable.initial
+        initial = tunable.initial
+        if prop.hint.choices and initial is not None:
+            encoded = prop.hint.encode(initial)
+            initial = getattr(encoded, "name", encoded)
         if isinstance(initial, (bool, int, float, str)) and prop.hint.kind != c.INVIVO_KIND_ANY:
             if isinstance(initial, (bool, int)) and not prop.hint.choices:
                 initial = bool(initial) if prop.hint.kind == c.INVIVO_KIND_BOOL else int(initial)
@@ -117,6 +120,8 @@ class PropertyTables:
         self._held.append(choices)
         slot.choices, slot.choice_count = choices, len(choices)
         slot.was, slot.was_count = self.names(tunable.was)
+        if tunable.secret:
+            slot.flags |= c.INVIVO_PROPERTY_SECRET
 
 
 class _Tables(PropertyTables):

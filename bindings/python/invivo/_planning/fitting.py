@@ -82,4 +82,4 @@ def _class(what: str, cls: type | None, hint: Hint) -> str | None:
     wanted = hint.wanted
     if cls is None or wanted is None or may_be(cls, wanted):
         return None
-    return f"wants a {wanted.__name__!r}, and {what} is a {cls.__name__!r}"
+    return f"needs an object of type {wanted.__name__!r}, and {what} is of type {cls.__name__!r}"

@@ -124,7 +124,12 @@ class RuntimeBase:
 
     @property
     def info(self) -> Any:
-        """Numbers: generation, reloads, failures, definitions, objects, leases, targets, sources, retiring, ..."""
+        """Numbers about the runtime, as attributes.
+
+        ``generation``, ``reloads``, ``failures``: the current generation, and how many reloads were committed and
+        refused. ``definitions``, ``objects``, ``leases``: what exists. ``targets``: keys that traits name.
+        ``sources``: documents. ``retiring``: replaced objects that have not been stopped yet. `vars` lists all.
+        """
         core = self._open()
         found = c.invivo_runtime_info()
         found.struct_size = ctypes.sizeof(found)

@@ -172,12 +172,20 @@ class Changing(Resolving):
     def rule(self, *inputs: str, name: str | None = None) -> Callable[[AnyRule], AnyRule]:
         """Decorates a function that is a rule over inputs, and adds it in one reload: see `Changes.add_rule`.
 
-        Its name is by default the function's::
+        Its name is by default that of the function, with its module::
 
             @runtime.rule("band.low", "band.high")
             def low_is_below_high(low, high):
                 return low is None or high is None or low < high
         """
+
+        if not inputs or not all(isinstance(each, str) for each in inputs):
+            raise ArgumentError(
+                'the decorator of a rule gets its inputs, as in @runtime.rule("band.low", "band.high"), '
+                f"not {inputs[0]!r}"
+                if inputs
+                else 'a rule has inputs, as in @runtime.rule("band.low", "band.high")'
+            )
 
         def add(function: AnyRule) -> AnyRule:
             with self.changes() as changes:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _generated as c
-from .._classes.callables import check_callback
+from .._classes.callables import check_callback, place_of
 from .._native import callbacks, strings
 from .._objects.objects import Objects
 from .._values import conversion
-from ..errors import ArgumentError, Refused
+from ..errors import ArgumentError, Refused, WrongTypeError
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -39,13 +39,32 @@ class Rule:
 
 
 def rule(name: str | None, inputs: Sequence[str], function: Callable[..., Any]) -> Rule:
-    """Describes a rule. Its name is by default the function's."""
+    """Describes a rule. Its name is by default that of the function, with its module."""
     if isinstance(inputs, str) or not all(isinstance(each, str) for each in inputs):
         raise ArgumentError(f"the inputs of a rule are names in a list, such as ['audio.rate'], not {inputs!r}")
     advice = "a rule must return its answer at once: give a function that only looks at its arguments"
     check_callback(function, tuple(inputs), "a rule", advice)
-    own = name if name is not None else getattr(function, "__name__", None) or type(function).__name__
-    return Rule(str(own), tuple(inputs), function)
+    return Rule(str(name if name is not None else _name_of(function)), tuple(inputs), function)
+
+
+def _name_of(function: Any) -> str:
+    """Returns the name of a function that no other function of the program has."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}".replace("<locals>.", "")
+
+
+def check_answer(answer: Any, what: str, function: Any) -> None:
+    """Checks the answer of a rule or check: None or True accepts the values, False refuses them."""
+    if answer is None:
+        return
+    if type(answer).__name__ not in ("bool", "bool_"):  # the latter is that of numpy
+        raise WrongTypeError(
+            f"the {what} returned {answer!r}; expected None or True to accept the values, or False to refuse them "
+            "(raise invivo.Refused to give a reason)",
+            **place_of(function),
+        )
+    if not answer:
+        raise Refused(f"the {what} does not hold")
 
 
 class _Item:
@@ -53,7 +72,7 @@ class _Item:
         self.core, self.rule = core, rule
 
 
-@callbacks.returns_status(c.invivo_rule, "check", user_data=3)
+@callbacks.returns_status(c.invivo_rule, "check", user_data=3, is_located=True)
 def _check(item: _Item, values: Any, count: int, at: Any, _: int, error: Any) -> None:
     rule = item.rule
     try:
@@ -64,5 +83,4 @@ def _check(item: _Item, values: Any, count: int, at: Any, _: int, error: Any) ->
         elif refused.input in rule.inputs:
             at[0] = rule.inputs.index(refused.input)
         raise
-    if answer is not None and not answer:
-        raise Refused("the rule does not hold")
+    check_answer(answer, "rule", rule.function)

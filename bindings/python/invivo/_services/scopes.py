@@ -30,7 +30,7 @@ class _Scope:
 def _find(item: _Scope, _: int, place: Any, error: Any) -> None:
     found = item.find() or 0
     if not isinstance(found, int) or not 0 <= found < 1 << 64:
-        raise RangeError(f"a place of a scope is a number of 1 to {(1 << 64) - 1}, or None, not {found!r}")
+        raise RangeError(f"a scope instance is a number from 1 to {(1 << 64) - 1}, or None, not {found!r}")
     place[0] = found
 
 
@@ -57,7 +57,7 @@ def register_scope(
     keep: Callable[[int, str], None] | None,
     drop: Callable[[int, str], None] | None,
 ) -> None:
-    check_callback(find, (), "the function that finds a scope's place")
+    check_callback(find, (), "the function that finds the scope instance")
     for function in (keep, drop):
         if function is not None:
             check_callback(function, ("place", "key"), "a listener of a scope")

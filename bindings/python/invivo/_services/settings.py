@@ -300,7 +300,7 @@ def make_options(
         options.flags |= c.INVIVO_RUNTIME_FOREIGN_FILES
     if not quote_content:
         options.flags |= c.INVIVO_RUNTIME_WITHOUT_CONTENT
-    roots = [strings.path_bytes(root) for root in document_roots]
+    roots = [strings.path_bytes(root) for root in strings.listed(document_roots, "document_roots", '["/srv/spec"]')]
     if roots:
         options.document_roots = (ctypes.c_char_p * len(roots))(*roots)
         options.document_root_count = len(roots)

@@ -8,24 +8,26 @@ import dataclasses
 import inspect
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Any, Final, ForwardRef, TypeAlias, get_origin
 
 from .. import _generated as c
 from .._classes.annotations import hints_of
-from .._classes.callables import check_callback, signature_of
-from .._classes.classes import Property, describe
+from .._classes.callables import check_callback, place_of, signature_of
+from .._classes.classes import Property, describe, spec_hint
 from .._classes.hints import place_hint
 from .._native import callbacks, strings
 from .._objects.entries import Entry
 from .._objects.objects import Objects
+from .._objects.reading import Reader, reader_of
 from .._objects.registration import PropertyTables
 from .._values import conversion
-from ..errors import ArgumentError, Refused, WrongTypeError
+from ..errors import ArgumentError, Error, Refused, WrongTypeError
+from .rules import check_answer
 
 Reversal: TypeAlias = Callable[[Any], Any]  # a function of the target
 
 TRAIT = "__invivo_trait__"
-_REVERSALS = "__invivo_reversals__"
+_REVERSAL = "__invivo_reversal_"
 _ADVICE = "a trait must return at once"
 _MISSING = object()
 _numbers = itertools.count()
@@ -45,11 +47,17 @@ class Layers:
 
     def scale(self, property: str, factor: float) -> None:
         """Multiplies the value of the layer below, or the base value, by a number."""
-        self._core.library.call("layers_scale", self._pointer, strings.name_bytes(property), factor)
+        self._core.library.call("layers_scale", self._pointer, strings.name_bytes(property), _number(factor, "factor"))
 
     def offset(self, property: str, amount: float) -> None:
         """Adds a number to the value of the layer below, or to the base value."""
-        self._core.library.call("layers_offset", self._pointer, strings.name_bytes(property), amount)
+        self._core.library.call("layers_offset", self._pointer, strings.name_bytes(property), _number(amount, "amount"))
+
+
+def _number(value: Any, what: str) -> float:
+    if not hasattr(type(value), "__float__") and not hasattr(type(value), "__index__"):
+        raise WrongTypeError(f"the {what} of a layer is a number such as 0.5, not {value!r}")
+    return float(value)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -77,30 +85,20 @@ class TraitType:
             if field.name in self.required:
                 slot.flags |= c.INVIVO_PROPERTY_REQUIRED
         options.fields, options.field_count = fields or None, len(fields)
-        if hasattr(self.cls, "check"):
+        item = _Item(core, self)
+        if hasattr(self.cls, "check") or any(item.readers):
             options.check = _check.of(library)
         if hasattr(self.cls, "layers"):
             options.layers = _layers.of(library)
         if hasattr(self.cls, "apply"):
             options.apply = _apply.of(library)
         options.destroy = callbacks.destroy.of(library)
-        options.user_data = number = callbacks.enroll(_Item(core, self))
+        options.user_data = number = callbacks.enroll(item)
         try:
             library.call("changes_add_trait", changes, ctypes.byref(options))
         except BaseException:
             callbacks.dismiss(number)
             raise
-
-    def read(self, core: Objects, values: Any, count: int) -> Any:
-        """Returns an instance with the given fields. A field without a value has its default."""
-        trait: Any = object.__new__(self.cls)
-        for field, index in zip(self.fields, range(count), strict=False):
-            value = conversion.read(core, values[index])
-            if value is not None:
-                setattr(trait, field.name, field.hint.decode(value))
-            elif isinstance(field.tunable.initial, (list, dict, set)):
-                setattr(trait, field.name, copy.copy(field.tunable.initial))
-        return trait
 
 
 def trait_type_of(cls: Any) -> TraitType:
@@ -124,18 +122,26 @@ def describe_trait(cls: type, name: str, place: tuple[str, int]) -> TraitType:
     for method, gets in {"check": (), "layers": ("layers",), "apply": ("target",)}.items():
         if hasattr(cls, method):
             check_callback(getattr(cls, method), ("self", *gets), f"{cls.__name__}.{method}", _ADVICE)
-    found = describe(cls)
+    found = describe(cls, is_trait=True)
     hints = hints_of(cls)
     fields = []
     for each in found.properties:
         if isinstance(getattr(cls, each.name, None), property) or each.name == "targets":
             continue
-        if each.hint.inject is not None or each.hint.late is not None:
+        annotation = hints.get(each.name, Any)
+        if annotation is Final or get_origin(annotation) is Final:
+            continue  # a constant of the class
+        if each.hint.inject is not None or each.hint.late not in (None, "all"):
             raise fail(f"has an injected attribute {each.name!r}: its fields are values of spec files")
-        hint = place_hint(hints[each.name]) if each.name in hints and not each.hint.choices else each.hint
+        hint, read = each.hint, each.annotation
+        if not each.tunable.choices and each.name in hints:
+            if isinstance(annotation, (str, ForwardRef)):  # the class of its default
+                annotation = type(each.tunable.initial)
+            hint, read = spec_hint(annotation, place_hint(annotation))
         # Without a value it is None, so it has the kind of its other values.
         tunable = dataclasses.replace(each.tunable, initial=None) if each.tunable.initial is ... else each.tunable
-        fields.append(dataclasses.replace(each, hint=dataclasses.replace(each.hint, kind=hint.kind), tunable=tunable))
+        hint = dataclasses.replace(hint, is_listed=True)
+        fields.append(dataclasses.replace(each, hint=hint, tunable=tunable, annotation=read))
     return TraitType(
         name=name,
         text=found.text,
@@ -164,31 +170,59 @@ def _targets(given: Any, fail: Callable[[str], ArgumentError]) -> tuple[type | s
 class _Item:
     def __init__(self, core: Objects, described: TraitType) -> None:
         self.core, self.described = core, described
+        self.readers = [reader_of(each, core.converters.of) for each in described.fields]
+
+    def trait(self, values: Any, count: int) -> Any:
+        """Returns an instance with the given fields. A field without a value has its default."""
+        trait: Any = object.__new__(self.described.cls)
+        for index, field, reader in zip(range(count), self.described.fields, self.readers, strict=False):
+            value = conversion.read(self.core, values[index])
+            if value is not None:
+                setattr(trait, field.name, field.hint.decode(value) if reader is None else _read(reader, index, value))
+            elif isinstance(field.tunable.initial, (list, dict, set)):
+                setattr(trait, field.name, copy.copy(field.tunable.initial))
+        return trait
 
 
-@callbacks.returns_status(c.invivo_callbacks, "trait_check", user_data=4)
+def _read(reader: Reader, index: int, value: Any) -> Any:
+    try:
+        return reader.read(value)
+    except Error as problem:
+        raise Refused(str(problem), input=index) from None
+
+
+@callbacks.returns_status(c.invivo_callbacks, "trait_check", user_data=4, is_located=True)
 def _check(item: _Item, fields: int, values: Any, count: int, at: Any, _: int, error: Any) -> None:
     described = item.described
     names = [each.name for each in described.fields]
+    answer = None
     try:
-        answer = described.read(item.core, values, count).check()
+        trait = item.trait(values, count)
+        if hasattr(described.cls, "check"):
+            answer = trait.check()
     except Refused as refused:
         if isinstance(refused.input, int):
             at[0] = max(refused.input, 0)
         elif refused.input in names:
             at[0] = names.index(refused.input)
         raise
-    if answer is not None and not answer:
-        raise Refused("the check does not hold")
+    check_answer(answer, "check", getattr(described.cls, "check", None))
 
 
-@callbacks.returns_status(c.invivo_callbacks, "layers", user_data=4)
+@callbacks.returns_status(c.invivo_callbacks, "layers", user_data=4, is_located=True)
 def _layers(item: _Item, fields: int, values: Any, count: int, pointer: int, _: int, error: Any) -> None:
     declared = Layers(item.core, pointer)
     try:
-        item.described.read(item.core, values, count).layers(declared)
+        answer = item.trait(values, count).layers(declared)
     finally:
         declared._pointer = None
+    if answer is not None:
+        name = item.described.cls.__name__
+        raise WrongTypeError(
+            f"{name}.layers returned {answer!r}; expected None: it declares layers by calls, such as "
+            'layers.set("gain", 0.5)',
+            **place_of(item.described.cls.layers),  # type: ignore[attr-defined]
+        )
 
 
 @callbacks.returns_status(c.invivo_callbacks, "apply", user_data=6)
@@ -205,7 +239,7 @@ def _apply(
 ) -> None:
     core = item.core
     entry = core.entry_at(target.bits)
-    trait = item.described.read(core, values, count)
+    trait = item.trait(values, count)
     attributes = _Attributes(core, entry)
     try:
         with core.entered():
@@ -272,39 +306,51 @@ def _with_target(function: Callable[..., Any]) -> Reversal:
     return lambda _: function()
 
 
+@dataclasses.dataclass(frozen=True)
+class _Held:
+    """The state of an attribute: its value, and whether the object itself holds it."""
+
+    described: Property
+    value: Any
+    is_own: bool
+
+    def is_same(self, other: _Held) -> bool:
+        return self.value is other.value and self.is_own == other.is_own
+
+
 class _Attributes:
     """The described attributes of an object of Python before a trait changes it."""
 
     def __init__(self, core: Objects, entry: Entry | None) -> None:
         self._core, self._entry = core, entry
-        self._held: list[tuple[Property, Any]] = []
+        self._held: list[_Held] = []
         thing = None if entry is None else entry.target()
         if entry is not None and thing is not None:
             core.tunings.changing(entry.number)
             properties = entry.record.description.properties
-            self._held = [(each, self._hold(each, thing)) for each in properties if not each.read_only]
+            self._held = [self._hold(each, thing) for each in properties if not each.read_only]
 
-    def _hold(self, described: Property, thing: Any) -> Any:
+    def _hold(self, described: Property, thing: Any) -> _Held:
         try:
-            return described.hold(thing)
+            return _Held(described, described.hold(thing), described.is_own(thing))
         except AttributeError:
-            return _MISSING
+            return _Held(described, _MISSING, False)
 
-    def changed(self) -> list[tuple[Property, Any]]:
-        """Returns the attributes that have another value now, with their former ones."""
+    def changed(self) -> list[_Held]:
+        """Returns the former state of the attributes that have another value now."""
         thing = None if self._entry is None else self._entry.target()
-        return [(each, held) for each, held in self._held if self._hold(each, thing) is not held]
+        return [each for each in self._held if not each.is_same(self._hold(each.described, thing))]
 
-    def put_back(self, changed: list[tuple[Property, Any]]) -> None:
+    def put_back(self, changed: list[_Held]) -> None:
         """Sets attributes to their former values, the last one first."""
         if self._entry is None:
             return
         thing = self._entry.target()
-        for described, held in reversed(changed):
-            if held is _MISSING:
-                delattr(thing, described.name)
+        for each in reversed(changed):
+            if each.value is _MISSING:
+                delattr(thing, each.described.name)
             else:
-                described.put_back(thing, held)
+                each.described.put_back(thing, each.value, each.is_own)
         self._core.tunings.put_back(self._entry.number)
 
 
@@ -313,24 +359,24 @@ class _Applied:
     the cycles through them."""
 
     def __init__(self, core: Objects, entry: Entry | None, reverse: Reversal) -> None:
-        self.core, self.entry, self._number = core, entry, next(_numbers)
+        self.core, self.entry, self._name = core, entry, f"{_REVERSAL}{next(_numbers)}"
         self._reverse: Reversal | None = reverse
         thing = None if entry is None else entry.target()
         if hasattr(thing, "__dict__"):
-            thing.__dict__.setdefault(_REVERSALS, {})[self._number] = reverse
+            thing.__dict__[self._name] = reverse
             self._reverse = None
 
     def changing(self) -> None:
         if self.entry is not None:
             self.core.tunings.changing(self.entry.number)
 
-    def _kept(self) -> dict[int, Reversal]:
-        found = getattr(None if self.entry is None else self.entry.target(), "__dict__", {}).get(_REVERSALS, {})
-        return found if isinstance(found, dict) else {}
+    def _attributes(self) -> dict[str, Any]:
+        """Returns the attributes of the object, or another dict if it has none."""
+        return getattr(None if self.entry is None else self.entry.target(), "__dict__", {})
 
     def reverse(self) -> Reversal | None:
-        return self._reverse or self._kept().get(self._number)
+        return self._reverse or self._attributes().get(self._name)
 
     def destroyed(self) -> None:
         """The library is done with it."""
-        self._kept().pop(self._number, None)
+        self._attributes().pop(self._name, None)

@@ -13,6 +13,7 @@ from typing import Any
 from .._native import signals
 from ..errors import ConversionError, NotConfiguredError, PropertyError
 from .faults import NOTHING, Faults, Variable, nearest
+from .records import allows_null, not_set
 
 
 def is_model(cls: Any) -> bool:
@@ -46,7 +47,7 @@ class Model:
             found: Any = getattr(problem, "errors", None)
             if found is None:
                 said = f"{self.cls.__name__} refuses it: {type(problem).__name__}"
-                return faults.add(said, kind=ConversionError, cause=problem)
+                return faults.add(said, kind=ConversionError, cause=None if faults.hides else problem)
             for each in found(include_url=False, include_context=False, include_input=False):
                 self._add(each, given, faults)
             return NOTHING
@@ -63,7 +64,8 @@ class Model:
             faults.add(*_unknown(names[-1], model), *names, kind=PropertyError)
         elif kind in ("missing", "missing_argument", "missing_keyword_only_argument") and names:
             owner = (model or self.cls).__name__
-            faults.add(f"{owner} needs {names[-1]!r}, which is not set", *names, kind=NotConfiguredError)
+            is_nullable = model is not None and allows_null(_field(model, names[-1]))
+            faults.add(f"{owner} {not_set(names[-1], is_nullable)}", *names, kind=NotConfiguredError)
         elif faults.hides and kind not in _SILENT:
             faults.add(f"the value is not accepted ({kind})", *names, kind=ConversionError)
         else:
@@ -107,7 +109,7 @@ _SILENT = {
 def _unknown(name: str, model: Any) -> tuple[str]:
     owner = model.__name__ if model is not None else "the model"
     known = _names(model) if model is not None else []
-    return (f"{owner} has no field {name!r}{nearest(name, known)}",)
+    return (f"{owner} has no field {name!r}{nearest(name, known) or '; it has ' + ', '.join(known) if known else ''}",)
 
 
 def _strings(value: Any) -> Any:
@@ -180,18 +182,17 @@ def _models(cls: Any, seen: set[Any] | None = None) -> set[Any]:
     return seen
 
 
+def fields_of(cls: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The fields under each of their names in documents: name, annotation, and what `Annotated` has beside it."""
+    for name, each in _fields(cls).items():
+        aliases = {name, each.alias, each.validation_alias} - {None}
+        for written in sorted(alias for alias in aliases if isinstance(alias, str)):
+            yield written, each.annotation, each.metadata
+
+
 def silent(cls: Any) -> set[str]:
     """The names of the models that say nothing about further keys: a model and those that its annotations name."""
     return {each.__name__ for each in _models(cls) if "extra" not in _config(each)}
-
-
-def has_secrets(cls: Any) -> bool:
-    """Whether a model has a field that is a secret."""
-
-    def secret(annotation: Any) -> bool:
-        return hasattr(annotation, "get_secret_value") or any(secret(each) for each in typing.get_args(annotation))
-
-    return any(secret(each.annotation) for model in _models(cls) for each in _fields(model).values())
 
 
 def _extras(annotation: Any, value: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import types
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -28,13 +29,25 @@ class Field(NamedTuple):
 class Record:
     """Reads a map with known names into an object."""
 
-    __slots__ = ("_items", "_required", "_types", "choices", "construct", "exact", "name", "readers", "required")
+    __slots__ = (
+        "_items",
+        "_required",
+        "_types",
+        "choices",
+        "construct",
+        "exact",
+        "name",
+        "nullable",
+        "readers",
+        "required",
+    )
 
     def __init__(self, name: str, construct: Callable[..., Any]) -> None:
         self.name, self.construct = name, construct
         self.readers: dict[str, Reader] = {}
         self.exact: dict[str, type] = {}  # the types of values that need no reader
         self.required: tuple[str, ...] = ()
+        self.nullable: set[str] = set()  # the fields that may be None
         self._required: frozenset[str] = frozenset()
         self._items: Callable[[Any], tuple[Any, ...]] | None = None  # the values of all fields, if all have exact types
         self._types: tuple[type, ...] = ()
@@ -46,6 +59,8 @@ class Record:
             reader = self.readers[name] = reader_of(field.annotation)
             if reader in EXACT:
                 self.exact[name] = EXACT[reader]
+            if allows_null(field.annotation):
+                self.nullable.add(name)
             if typing.get_origin(field.annotation) is typing.Literal:
                 self.choices[name] = typing.get_args(field.annotation)
         self.required = tuple(name for name, field in fields.items() if field.is_required)
@@ -85,7 +100,7 @@ class Record:
         if not value.keys() >= self._required:
             for name in self.required:
                 if name not in value:
-                    faults.add(f"{self.name} needs {name!r}, which is not set", name, kind=NotConfiguredError)
+                    faults.add(f"{self.name} {not_set(name, name in self.nullable)}", name, kind=NotConfiguredError)
         return NOTHING if len(faults) > count else self._constructed(given, faults)
 
     def _are_exact(self, value: dict[str, Any]) -> bool:
@@ -102,6 +117,24 @@ class Record:
         except Exception as problem:
             signals.pass_on(problem)
             return refused(faults, self.name, problem)
+
+
+def not_set(name: str, is_nullable: bool) -> str:
+    """Returns the part of an error about a field without a value."""
+    if not is_nullable:
+        return f"needs {name!r}, which is not set"
+    return (
+        f"needs {name!r}, which is not set: null removes a value in a document, so give the field a default, "
+        f"such as '{name}: ... = None'"
+    )
+
+
+def allows_null(annotation: Any) -> bool:
+    """Whether an annotation is a union with None."""
+    origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return allows_null(typing.get_args(annotation)[0])
+    return origin in (typing.Union, types.UnionType) and type(None) in typing.get_args(annotation)
 
 
 def _in(value: Any, choices: tuple[Any, ...]) -> bool:

@@ -14,6 +14,8 @@ from typing import Any
 
 from .._classes import configured
 from .._native import signals
+from .._native.failures import describe, frame_of, shown_file
+from .._values.members import Members
 from ..errors import ConversionError, Error, RangeError
 from .faults import NOTHING, Faults, Reader, Variable, nearest
 
@@ -68,12 +70,8 @@ def integer(value: Any, faults: Faults) -> Any:
         return said
     if type(said) is float and said.is_integer():
         return int(said)
-    if type(said) is str:
-        for base in (0, 10):  # '0x10', and then '007'
-            try:
-                return int(said, base)
-            except ValueError:
-                pass
+    if type(said) is str and configured.WHOLE.fullmatch(said):
+        return configured.whole(said)
     return faults.expected("a whole number", value)
 
 
@@ -83,11 +81,8 @@ def number(value: Any, faults: Faults) -> Any:
     said = _said(value)
     if type(said) is int or type(said) is float:
         return float(said)
-    if type(said) is str:
-        try:
-            return float(said)
-        except ValueError:
-            pass
+    if type(said) is str and configured.NUMBER.fullmatch(said):
+        return float(said)
     return faults.expected("a number", value)
 
 
@@ -155,29 +150,16 @@ def literal(choices: tuple[Any, ...]) -> Reader:
 
 def enumeration(cls: type[enum.Enum]) -> Reader:
     """Reads a member by its value, else by its name."""
-    values: dict[Any, Any] = {}
-    for each in cls:
-        value = each.value
-        for base in (bool, int, float, str):  # the value of a member may be of a class of its own
-            if isinstance(value, base):
-                values.setdefault((base, base(value)), each)
-                break
-    names = cls.__members__
-    what = f"one of {', '.join(repr(each.value) for each in cls)}"
+    members = Members(cls)
 
     def read(value: Any, faults: Faults) -> Any:
         for said in (_said(value), _string_of(value)):
-            if isinstance(said, (bool, int, float, str)):
-                found = values.get((type(said), said))
-                if found is None and type(said) is int:
-                    found = values.get((float, said))
-                if found is None and type(said) is str:
-                    found = names.get(said)
-                if found is not None:
-                    return found
+            found = members.find(said)
+            if found is not None:
+                return found
         hidden = faults.hides or type(value) is Variable
-        near = "" if hidden else nearest(value, [*(each.value for each in cls), *names])
-        return faults.add(f"expected {what}, got {faults.shown(value)}{near}", kind=RangeError)
+        near = "" if hidden else nearest(value, members.words)
+        return faults.add(f"expected one of {members.accepted}, got {faults.shown(value)}{near}", kind=RangeError)
 
     return read
 
@@ -255,22 +237,29 @@ def converted(cls: type, find: Callable[[type], Callable[[str], Any] | None]) ->
 
 
 def secret(cls: Any) -> Reader:
-    """Reads a string that errors do not show (`pydantic.SecretStr`)."""
+    """Reads a string that errors do not show (`pydantic.SecretStr`, `pydantic.SecretBytes`)."""
+    is_bytes = any(each.__name__ == "SecretBytes" for each in cls.__mro__)
 
     def read(value: Any, faults: Faults) -> Any:
         said = _string_of(value)
         if said is None:
             return faults.add("expected a string, got another value")
-        return cls(said)
+        return cls(said.encode() if is_bytes else said)
 
     return read
 
 
 def refused(faults: Faults, name: str, problem: Exception) -> Any:
-    """Adds the exception with which code of the host refuses a value."""
+    """Adds the exception with which code of the host refuses a value. Its text could quote a hidden value."""
+    if faults.hides:
+        return faults.add(f"{name} refuses the values {faults.HIDDEN}", kind=ConversionError)
     if isinstance(problem, Error):
         for each in problem.errors:
             faults.add(each.message, *filter(None, each.path.split(".")), kind=type(each), cause=each)
         return NOTHING
-    said = f"{type(problem).__name__}: {problem}" if str(problem) else type(problem).__name__
-    return faults.add(f"{name} refuses it: {said}", kind=ConversionError, cause=problem)
+    said = describe(problem)
+    if isinstance(problem, (ValueError, AssertionError)):
+        return faults.add(f"{name} refuses it: {said}", kind=ConversionError, cause=problem)
+    file, line, function = frame_of(problem)
+    where = f" ({shown_file(file)}:{line}, in {function})" if file else ""
+    return faults.add(f"{name} failed: {said}{where}", kind=ConversionError, cause=problem)

@@ -16,7 +16,7 @@ from typing import Any
 from .._classes import configured
 from .._native import signals
 from ..errors import RangeError, WrongTypeError
-from . import models, records, scalars
+from . import models, records, scalars, secrets
 from .faults import NOTHING, Faults, Reader, Variable
 
 Find = Callable[[type], Callable[[str], Any] | None]
@@ -38,7 +38,8 @@ class Schema:
     def __init__(self, annotation: Any, find: Find) -> None:
         self._find = find
         self._known: dict[Any, Reader] = {}
-        self.has_secrets = False
+        self.secrets = secrets.paths_of(annotation)
+        """The paths of the secret parts."""
         self.annotation = annotation
         self._read = self._reader(annotation)
 
@@ -48,7 +49,7 @@ class Schema:
         ``variables``: the strings of values with environment variables, by their paths. ``hides``: errors do not quote
         values.
         """
-        faults = Faults(hides=hides or self.has_secrets)
+        faults = Faults(hides=hides or bool(self.secrets))
         if variables:
             value = _marked(value, "", variables)
         made = self._read(value, faults)
@@ -115,14 +116,12 @@ class Schema:
         if cls in MAPS:
             return self._map(arguments)
         if models.is_model(cls):
-            self.has_secrets = self.has_secrets or models.has_secrets(cls)
             return models.Model(cls)
         if not isinstance(cls, type):
             raise WrongTypeError(f"nothing reads {configured.shown(annotation)} from the configuration")
         if issubclass(cls, enum.Enum):
             return scalars.enumeration(cls)
-        if hasattr(cls, "get_secret_value"):
-            self.has_secrets = True
+        if secrets.is_secret(cls):
             return scalars.secret(cls)
         fields = records.fields_of(cls)
         if fields is not None and self._find(cls) is None:

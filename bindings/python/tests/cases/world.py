@@ -66,7 +66,7 @@ class World:
         while time.monotonic() < end:
             pass
         if fails:
-            raise RuntimeError(f"{text} fails on purpose")
+            raise invivo.HostError(f"{text} fails on purpose")
 
     def begin(self, kind: str) -> None:
         with self.changed:
