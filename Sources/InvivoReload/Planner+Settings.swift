@@ -116,13 +116,12 @@ final class SettingsCheck: PlannedCall {
     /// An error of the host without its message. Its path could show a value, too, unless it leads to a part of the section.
     private func hidden(_ failure: Failure) -> Failure {
         var named = self.failure(failure.code, "refuses the values \(Failure.hiddenMessage)", at: nil, cause: nil)
-        if part(at: failure.path) != nil { named = located(Failure(named.code, named.message, path: failure.path)) }
+        if hasPart(at: failure.path) { named = located(Failure(named.code, named.message, path: failure.path)) }
         return named
     }
 
-    /// The part of the section at a path; nil if there is none.
-    private func part(at path: String) -> ConfigNode? {
-        path.split(separator: ".").reduce(node) { $0?.inner(String($1)) }
+    private func hasPart(at path: String) -> Bool {
+        path.split(separator: ".").reduce(node) { $0?.inner(String($1)) } != nil
     }
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {

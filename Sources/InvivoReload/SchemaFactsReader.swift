@@ -97,7 +97,10 @@ struct SchemaFactsReader {
         let tree = others.tree
         func given(_ path: String) -> Value { (path.isEmpty ? tree.root : tree.find(path))?.value ?? .null }
         facts.sections = generation.bindings.names.sorted().compactMap { generation.bindings[$0] }.map { binding in
-            .init(name: binding.name, path: binding.path, form: binding.schemaForm, given: given(binding.path))
+            let all = SecretPaths(binding.secrets)
+            return .init(
+                name: binding.name, path: binding.path, form: binding.schemaForm, given: given(binding.path),
+                secrets: all.parts(of: binding.path) + generation.config.secrets.parts(of: binding.path))
         }
         for (id, base, recipe) in generation.definitions {
             // A choice has the compiled definition of the chosen one, and a document may have chosen.

@@ -45,7 +45,12 @@ struct ConfigSchema {
             let schema = PropertySchema(place: .configuration)
             let fields = table.properties
             properties = fields.enumerated().flatMap { index, field in
-                [(field.name, schema.value(field, hasDefault: !table.isRequired(index)))]
+                [
+                    (
+                        field.name,
+                        schema.value(field, hasDefault: !table.isRequired(index) && !section.hides(field.name))
+                    )
+                ]
                     + field.was.map { ($0, schema.former(field)) }
             }
             isClosed = true
@@ -61,7 +66,8 @@ struct ConfigSchema {
             if case .bool(false)? = host.section["additionalProperties"] { isClosed = true } else { isClosed = false }
             needed = host.requirements(given: section.given)
             reference = host.embed(
-                as: "settings.\(section.name)", isWhole: !facts.hasOtherDocuments, &definitions)
+                as: "settings.\(section.name)", isWhole: !facts.hasOtherDocuments,
+                hidesDefaults: !section.secrets.isEmpty, &definitions)
         }
         let isOpen = SchemaDefinitions.reference("open")
         if names.isEmpty {
@@ -332,5 +338,12 @@ struct ConfigSchema {
         if found["$ref"] == nil { found = definitions.add("config.\(node.path)", found.members) }
         dotted.append(("^\(SchemaPatterns.escaped(node.path))$", found))
         return found
+    }
+}
+
+extension SchemaFacts.Section {
+    /// Whether the default of a field is not shown, because it has a secret part.
+    fileprivate func hides(_ field: String) -> Bool {
+        secrets.contains { $0.isEmpty || $0 == field || $0.hasPrefix(field + ".") }
     }
 }

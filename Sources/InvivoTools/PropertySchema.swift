@@ -186,7 +186,9 @@ struct PropertySchema {
         if property.takesRestart {
             members.append(("$comment", .string("takes effect when the object is next created")))
         }
-        if hasDefault, let initial = property.initial, !initial.isNull, let value = JsonText(initial) {
+        if hasDefault, !property.isSecret, let initial = property.initial, !initial.isNull,
+            let value = JsonText(initial)
+        {
             members.append(("default", value))
         }
         if let example = Self.example(property) { members.append(("examples", .list([.string(example)]))) }
