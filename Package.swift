@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The plugins build the tool, with swift-argument-parser, unless an installed one is named.
+let toolOfPlugins: [Target.Dependency] = Context.environment["INVIVO_TOOL"] == nil ? ["InvivoTool"] : []
+
 // Modules stand in their order: each uses only those above it (scripts/shape checks that). `Invivo` and the bindings know
 // only include/ (CInvivo).
 let package = Package(
@@ -10,6 +13,8 @@ let package = Package(
         .library(name: "InvivoModule", targets: ["Invivo", "InvivoStubs"]),
         .library(name: "InvivoC", type: .dynamic, targets: ["InvivoABI"]),
         .executable(name: "invivo", targets: ["InvivoTool"]),
+        .plugin(name: "InvivoKeys", targets: ["InvivoKeys"]),
+        .plugin(name: "InvivoKeysCheck", targets: ["InvivoKeysCheck"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -76,6 +81,12 @@ let package = Package(
             dependencies: [
                 "Invivo", "InvivoABI", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .plugin(name: "InvivoKeys", capability: .buildTool(), dependencies: toolOfPlugins),
+        .plugin(
+            name: "InvivoKeysCheck",
+            capability: .command(
+                intent: .custom(verb: "check-invivo-keys", description: "Checks a file of the keys of a manifest.")),
+            dependencies: toolOfPlugins),
 
         .executableTarget(
             name: "InvivoBenchmarks",

@@ -22,6 +22,12 @@ public struct SecretPaths: Sendable, Equatable {
         contains(path) || paths.contains { path.isEmpty || $0.rest(after: path + ".") != nil }
     }
 
+    /// The secret parts of the value at a path, as paths below it; "" for the whole value.
+    public func parts(of path: String) -> [String] {
+        if contains(path) { return [""] }
+        return paths.compactMap { path.isEmpty ? $0 : $0.rest(after: path + ".") }.sorted()
+    }
+
     /// The paths that have a value in `tree` and are secret, or have a secret part, in one of both only. The outer come before the inner.
     public func changes(since former: SecretPaths, in tree: ConfigTree) -> [String] {
         paths.symmetricDifference(former.paths).sorted().flatMap { path in

@@ -50,6 +50,8 @@ public struct SchemaFacts: Sendable {
         public let form: Form
         /// The value that lies below every document, as layers other than documents give it; null without one.
         public let given: Value
+        /// The paths of its secret parts; "" is the whole section.
+        public let secrets: [String]
     }
 
     /// A value that something reads.

@@ -54,9 +54,11 @@ struct SchemaFactsReader {
             if let definition, definition.alias == nil {
                 if let key = definition.specKey { add(key, type) }
                 let isPattern = definition.body.isPattern || definition.body.each != nil
-                if isPattern, definition.specKey == key, let owner = patterns.first(where: { Self.isPart(key, of: $0) }) {
+                if isPattern, definition.specKey == key, let owner = patterns.first(where: { Self.isPart(key, of: $0) })
+                {
                     facts.entries.append(
-                        .init(before: owner, after: String(key.dropFirst(owner.count)), types: [type].compactMap { $0 }))
+                        .init(before: owner, after: String(key.dropFirst(owner.count)), types: [type].compactMap { $0 })
+                    )
                 }
             } else {
                 add(key, nil)
@@ -95,7 +97,10 @@ struct SchemaFactsReader {
         let tree = others.tree
         func given(_ path: String) -> Value { (path.isEmpty ? tree.root : tree.find(path))?.value ?? .null }
         facts.sections = generation.bindings.names.sorted().compactMap { generation.bindings[$0] }.map { binding in
-            .init(name: binding.name, path: binding.path, form: binding.schemaForm, given: given(binding.path))
+            let all = SecretPaths(binding.secrets)
+            return .init(
+                name: binding.name, path: binding.path, form: binding.schemaForm, given: given(binding.path),
+                secrets: all.parts(of: binding.path) + generation.config.secrets.parts(of: binding.path))
         }
         for (id, base, recipe) in generation.definitions {
             // A choice has the compiled definition of the chosen one, and a document may have chosen.
@@ -142,7 +147,9 @@ struct SchemaFactsReader {
         for (index, injection) in body.initializer.enumerated() {
             let named = injection.name.flatMap { name in parameters.first { $0.name.isSameName(as: name) } }
             let isPositional = injection.name == nil && body.initializer.allSatisfy { $0.name == nil }
-            add(injection.source, receiver(named ?? (isPositional && index < parameters.count ? parameters[index] : nil)))
+            add(
+                injection.source,
+                receiver(named ?? (isPositional && index < parameters.count ? parameters[index] : nil)))
         }
         for injection in body.properties {
             guard let name = injection.name, let property = try? type?.description.property(named: name).property else {

@@ -5,7 +5,8 @@ import Invivo
 struct SchemaCommand: ParsableCommand {
     static var configuration: CommandConfiguration {
         CommandConfiguration(
-            commandName: "schema", abstract: "Write the JSON Schema of the spec files of a manifest, for editors and checks.",
+            commandName: "schema",
+            abstract: "Write the JSON Schema of the spec files of a manifest, for editors and checks.",
             discussion: """
                 Creates no object: the modules are loaded, and register their types. An editor that knows JSON Schema then \
                 completes and checks keys, properties, trait types, settings and choices. A file that has this content \

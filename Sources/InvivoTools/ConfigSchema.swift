@@ -45,7 +45,12 @@ struct ConfigSchema {
             let schema = PropertySchema(place: .configuration)
             let fields = table.properties
             properties = fields.enumerated().flatMap { index, field in
-                [(field.name, schema.value(field, hasDefault: !table.isRequired(index)))]
+                [
+                    (
+                        field.name,
+                        schema.value(field, hasDefault: !table.isRequired(index) && !section.hides(field.name))
+                    )
+                ]
                     + field.was.map { ($0, schema.former(field)) }
             }
             isClosed = true
@@ -61,7 +66,8 @@ struct ConfigSchema {
             if case .bool(false)? = host.section["additionalProperties"] { isClosed = true } else { isClosed = false }
             needed = host.requirements(given: section.given)
             reference = host.embed(
-                as: "settings.\(section.name)", isWhole: !facts.hasOtherDocuments, &definitions)
+                as: "settings.\(section.name)", isWhole: !facts.hasOtherDocuments,
+                hidesDefaults: !section.secrets.isEmpty, &definitions)
         }
         let isOpen = SchemaDefinitions.reference("open")
         if names.isEmpty {
@@ -130,9 +136,13 @@ struct ConfigSchema {
             ])
         }
         var isWritten: [JsonText.Member] = [("not", .object([("required", .strings(["include"]))]))]
-        let dotted = names.count > 1 ? #"\#(SchemaPatterns.escaped(path))(?:\.|$)"# : SchemaPatterns.escaped(path) + #"\."#
+        let dotted =
+            names.count > 1 ? #"\#(SchemaPatterns.escaped(path))(?:\.|$)"# : SchemaPatterns.escaped(path) + #"\."#
         let others = JsonText.object([
-            ("propertyNames", .object([("not", .object([("pattern", .string(names.isEmpty ? #"\."# : "^" + dotted))]))]))
+            (
+                "propertyNames",
+                .object([("not", .object([("pattern", .string(names.isEmpty ? #"\."# : "^" + dotted))]))])
+            )
         ])
         isWritten.append(("properties", .object([("config", others)])))
         requirements.append(
@@ -208,7 +218,12 @@ struct ConfigSchema {
             found = .object([("type", .strings(["object", "array", "null"]))])
         case .choice(_, let options):
             guard let values = options.scalars else { return nil }
-            found = .object([("anyOf", .list([.object([("enum", .list(values + [.null]))]), SchemaDefinitions.reference("variable")]))])
+            found = .object([
+                (
+                    "anyOf",
+                    .list([.object([("enum", .list(values + [.null]))]), SchemaDefinitions.reference("variable")])
+                )
+            ])
         }
         guard !found.isEmpty else { return nil }
         var text = ""
@@ -282,10 +297,12 @@ struct ConfigSchema {
         ]
         if !top.isEmpty { members.append(("properties", .object(top))) }
         var merged: [JsonText.Member] = []
+        var indices: [String: Int] = [:]
         for (pattern, schema) in dotted + patterns {
-            if let index = merged.firstIndex(where: { $0.name == pattern }) {
+            if let index = indices[pattern] {
                 merged[index].value = .object([("allOf", .list([merged[index].value, schema]))])
             } else {
+                indices[pattern] = merged.count
                 merged.append((pattern, schema))
             }
         }
@@ -321,5 +338,12 @@ struct ConfigSchema {
         if found["$ref"] == nil { found = definitions.add("config.\(node.path)", found.members) }
         dotted.append(("^\(SchemaPatterns.escaped(node.path))$", found))
         return found
+    }
+}
+
+extension SchemaFacts.Section {
+    /// Whether the default of a field is not shown, because it has a secret part.
+    fileprivate func hides(_ field: String) -> Bool {
+        secrets.contains { $0.isEmpty || $0 == field || $0.hasPrefix(field + ".") }
     }
 }

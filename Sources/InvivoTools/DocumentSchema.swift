@@ -50,7 +50,11 @@ public struct DocumentSchema {
                 "properties",
                 .object([
                     ("include", include), ("config", values), ("traits", traits),
-                    ("specs", .object([("description", .string("'traits' in the form of the Traits library."))] + traits.members)),
+                    (
+                        "specs",
+                        .object(
+                            [("description", .string("'traits' in the form of the Traits library."))] + traits.members)
+                    ),
                     ("wiring", wiring(facts, &definitions)),
                 ])
             ), ("additionalProperties", .bool(false)),
@@ -68,12 +72,18 @@ public struct DocumentSchema {
     /// A key under `traits:`.
     private static func key(_ facts: SchemaFacts) -> [JsonText.Member] {
         var forms: [JsonText] = []
-        let known = facts.targets.map(\.key)
-        let names = known + facts.inherited.filter { !$0.hasPrefix(".") && !Set(known).contains($0) }
+        let names = facts.targets.map(\.key) + free(facts).filter { !$0.hasPrefix(".") }
         if !names.isEmpty { forms.append(.object([("enum", .strings(names))])) }
         forms.append(.object([("pattern", .string(#"^\."#))]))
         forms += facts.entries.map { .object([("pattern", .string(pattern($0)))]) }
         return [("type", .string("string")), ("anyOf", .list(forms))]
+    }
+
+    /// The keys without targets that others inherit from.
+    private static func free(_ facts: SchemaFacts) -> [String] {
+        guard !facts.inherited.isEmpty else { return [] }
+        let known = Set(facts.targets.map(\.key))
+        return facts.inherited.filter { !known.contains($0) }
     }
 
     private static func pattern(_ entries: SchemaFacts.Entries) -> String {
@@ -91,10 +101,11 @@ public struct DocumentSchema {
                 (target.key, .object((names.isEmpty ? [] : [("description", .string(names))]) + list.members)))
         }
         // The traits of a key that others inherit from are checked with the targets that do.
-        let free = facts.inherited.filter { name in !facts.targets.contains { $0.key == name } }
-        keys += free.map { ($0, lists.open) }
+        keys += free(facts).map { ($0, lists.open) }
         var patterns: [JsonText.Member] = [(#"^\."#, lists.open)]
-        for entries in facts.entries { patterns.append((pattern(entries), lists.list(for: entries.types, &definitions))) }
+        for entries in facts.entries {
+            patterns.append((pattern(entries), lists.list(for: entries.types, &definitions)))
+        }
         return [
             ("description", .string("The traits of each key.")), ("type", .string("object")),
             ("properties", .object(keys)), ("patternProperties", .object(patterns)),
@@ -144,7 +155,8 @@ public struct DocumentSchema {
                 ("type", .string("string")), ("minLength", .integer(1)),
                 ("anyOf", .list([.object([("enum", .strings(keys))]), open])),
             ])
-        let scopes = ["singleton", "lazy-singleton", "weak-singleton", "graph", "prototype", "context", "thread"] + facts.scopes
+        let scopes =
+            ["singleton", "lazy-singleton", "weak-singleton", "graph", "prototype", "context", "thread"] + facts.scopes
         let scope = definitions.add(
             "wiring.scope",
             [

@@ -60,9 +60,12 @@ struct HostSchema {
 
     /// Returns a reference to the embedded schema.
     ///
-    /// `isWhole`: no other document gives a part of a section.
-    func embed(as wanted: String, isWhole: Bool, _ target: inout SchemaDefinitions) -> JsonText {
-        var embedding = Embedding(host: self, prefix: wanted, isWhole: isWhole, names: [:])
+    /// `isWhole`: no other document gives a part of a section. `hidesDefaults`: one of them may contain a secret.
+    func embed(
+        as wanted: String, isWhole: Bool, hidesDefaults: Bool, _ target: inout SchemaDefinitions
+    ) -> JsonText {
+        var embedding = Embedding(
+            host: self, prefix: wanted, isWhole: isWhole, hidesDefaults: hidesDefaults, names: [:])
         // The properties are those of the result, and not of a definition that it refers to.
         if root["$ref"] != nil {
             var last = root
@@ -80,6 +83,7 @@ struct HostSchema {
         let host: HostSchema
         let prefix: String
         let isWhole: Bool
+        let hidesDefaults: Bool
         /// The names of embedded definitions, by level and name.
         var names: [String: String]
 
@@ -91,6 +95,7 @@ struct HostSchema {
                 case "$ref":
                     found.append((name, .string("#/$defs/\(definition(schema, level, &target))")))
                 case "required" where level == .map: continue
+                case "default" where hidesDefaults: continue
                 case "properties" where level == .alternative:
                     let required = (schema["required"]?.items ?? []).compactMap(\.text)
                     found.append(
@@ -129,7 +134,9 @@ struct HostSchema {
         ) -> JsonText {
             guard case .object(let members) = schema else { return schema }
             let shown = ["title", "description", "default", "examples", "deprecated"]
-            let annotations = members.filter { shown.contains($0.name) }
+            let annotations = members.filter {
+                shown.contains($0.name) && !(hidesDefaults && $0.name == "default")
+            }
             let rest = self.schema(.object(members.filter { !shown.contains($0.name) }), level, &target)
             guard !rest.isEmpty else { return .object(annotations) }
             let open = SchemaDefinitions.reference(level == .list ? "variable" : "open")

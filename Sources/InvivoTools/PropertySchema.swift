@@ -22,13 +22,16 @@ struct PropertySchema {
 
     /// A value under a former name.
     func former(_ property: Property) -> JsonText {
-        .object([("description", .string("Now called '\(property.name)'.")), ("deprecated", .bool(true))] + content(property))
+        .object(
+            [("description", .string("Now called '\(property.name)'.")), ("deprecated", .bool(true))]
+                + content(property))
     }
 
     /// A value of a kind.
     func value(_ kind: ValueKind) -> JsonText {
         switch kind {
-        case .bool: return .object(typed(["boolean", "string"], pattern: place == .configuration ? [SchemaPatterns.bool] : []))
+        case .bool:
+            return .object(typed(["boolean", "string"], pattern: place == .configuration ? [SchemaPatterns.bool] : []))
         case .string: return .object(typed(["string"]))
         case .bytes: return .object(typed(["string"], pattern: [SchemaPatterns.base64]))
         case .list: return .object(typed(["array"]))
@@ -183,7 +186,9 @@ struct PropertySchema {
         if property.takesRestart {
             members.append(("$comment", .string("takes effect when the object is next created")))
         }
-        if hasDefault, let initial = property.initial, !initial.isNull, let value = JsonText(initial) {
+        if hasDefault, !property.isSecret, let initial = property.initial, !initial.isNull,
+            let value = JsonText(initial)
+        {
             members.append(("default", value))
         }
         if let example = Self.example(property) { members.append(("examples", .list([.string(example)]))) }

@@ -35,7 +35,13 @@ struct TraitSchema {
                             "traits",
                             .object([
                                 ("type", .strings(["array", "string"])), ("minLength", .integer(1)),
-                                ("items", .object([("type", .string("string")), ("minLength", .integer(1)), ("anyOf", .list([key, .object([])]))])),
+                                (
+                                    "items",
+                                    .object([
+                                        ("type", .string("string")), ("minLength", .integer(1)),
+                                        ("anyOf", .list([key, .object([])])),
+                                    ])
+                                ),
                             ])
                         )
                     ])
@@ -132,7 +138,9 @@ struct TraitSchema {
 
     // MARK: built-in traits
 
-    private func builtIn(_ type: TypeDescription, _ definitions: inout SchemaDefinitions) -> [(name: String, body: Body)] {
+    private func builtIn(_ type: TypeDescription, _ definitions: inout SchemaDefinitions) -> [(
+        name: String, body: Body
+    )] {
         let schema = PropertySchema(place: .trait)
         let tunable = type.properties.filter { $0.isTunable && !$0.isReadOnly && type.allowsLayers($0) }
         let numbers = tunable.filter { $0.isNested || $0.kind == .any || $0.kind.isNumber && !$0.isEnumeration }
@@ -169,7 +177,8 @@ struct TraitSchema {
             (
                 "Offset",
                 body(
-                    "Offset.\(name)", Self.described("Adds to the values below.") + [("properties", .object(relative(false)))],
+                    "Offset.\(name)",
+                    Self.described("Adds to the values below.") + [("properties", .object(relative(false)))],
                     &definitions)
             ),
             (
@@ -196,7 +205,15 @@ struct TraitSchema {
                     "if",
                     .object([("required", .strings(["to"])), ("properties", .object([("to", ends)]))])
                 ),
-                ("else", .object([("properties", .object([("from", .object([("properties", .object([(name, JsonText.never)]))]))]))])),
+                (
+                    "else",
+                    .object([
+                        (
+                            "properties",
+                            .object([("from", .object([("properties", .object([(name, JsonText.never)]))]))])
+                        )
+                    ])
+                ),
             ])
         }
         return [("allOf", .list(conditions))]
@@ -229,8 +246,12 @@ struct TraitSchema {
                             (
                                 "config",
                                 .object([
-                                    ("description", .string("A path of the configuration.")), ("type", .string("string")),
-                                    ("pattern", .string(SchemaPatterns.any([SchemaPatterns.path, SchemaPatterns.open]))),
+                                    ("description", .string("A path of the configuration.")),
+                                    ("type", .string("string")),
+                                    (
+                                        "pattern",
+                                        .string(SchemaPatterns.any([SchemaPatterns.path, SchemaPatterns.open]))
+                                    ),
                                 ])
                             ), ("is", .bool(true)),
                             (
@@ -251,7 +272,9 @@ struct TraitSchema {
         let given = fields.indices.filter { trait.fields.isRequired($0) }.map { fields[$0] }
         let required = given.filter { $0.was.isEmpty }.map(\.name)
         let renamed = given.filter { !$0.was.isEmpty }.map { field in
-            JsonText.object([("anyOf", .list(([field.name] + field.was).map { .object([("required", .strings([$0]))]) }))])
+            JsonText.object([
+                ("anyOf", .list(([field.name] + field.was).map { .object([("required", .strings([$0]))]) }))
+            ])
         }
         let properties = fields.enumerated().flatMap { index, field in
             [(field.name, schema.value(field, hasDefault: !trait.fields.isRequired(index)))]

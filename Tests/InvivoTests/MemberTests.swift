@@ -125,6 +125,15 @@ extension SwiftAPI {
             }
         }
 
+        @Test func aSchemaHasTheKeysOfSpecFiles() throws {
+            try withRuntime { runtime throws in
+                try runtime.activate(Camelot())
+                let text = try runtime.schemaText()
+                #expect(text == (try runtime.wiring(as: .schema)))
+                #expect(text.contains("\"camelot."))
+            }
+        }
+
         @Test func theAssemblyItselfIsInjected() throws {
             final class Guild: Assembly {
                 let table = lazySingleton { Table() }

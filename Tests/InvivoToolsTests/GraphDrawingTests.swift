@@ -164,6 +164,7 @@ import Testing
             (INVIVO_GRAPH_MERMAID, facts.mermaid), (INVIVO_GRAPH_KEYS_C, try KeyFunctions(facts).c),
             (INVIVO_GRAPH_KEYS_SWIFT, try KeyFunctions(facts).swift),
             (INVIVO_GRAPH_KEYS_PYTHON, try KeyFunctions(facts).python),
+            (INVIVO_GRAPH_SCHEMA, try DocumentSchema(facts.schema).text),
         ] {
             guard case .string(text) = try facts.output(UInt32(format)) else {
                 Issue.record("format \(format) is another text")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pydantic
 import pytest
@@ -160,7 +160,7 @@ BEYOND: list[tuple[str, str, Any, str]] = [
         "no target has the key 'synth.leda'",
     ),
     ("entries", "synth", {"traits": {"synth.track[missing]": []}}, "no target has the key"),
-    ("wiring", "synth", {"wiring": {"synth.saw": {"alias": "synth.lead"}}}, "wants a"),
+    ("wiring", "synth", {"wiring": {"synth.saw": {"alias": "synth.lead"}}}, "an alias leads to the same type"),
     ("names of one property", "desk", lamp(gain=1, loudness=1), "are the same property"),
     ("lengths in bytes", "desk", lamp(name="\u00e4" * 20), "too long"),
     ("paths", "synth", {"config": {"a.b": 1, "a": {"b": 2}}}, "set twice"),
@@ -333,6 +333,35 @@ def test_a_secret_has_no_default() -> None:
         assert "password" in text
         assert "pin" in text
         assert "canary" not in text
+
+
+@dataclass
+class Keys:
+    token: Annotated[str, invivo.secret] = "canary"
+    salt: str = "salt"
+    size: int = 3
+
+
+class Vault(pydantic.BaseModel):
+    code: Annotated[str, invivo.secret] = "canary"
+    keys: list[Keys] = [Keys()]
+
+
+class Safe:
+    code: str = invivo.tunable("canary", secret=True)
+    size: int = invivo.tunable(3)
+
+
+def test_a_value_that_is_declared_secret_has_no_default() -> None:
+    with invivo.Runtime() as runtime:
+        with runtime.changes() as changes:
+            changes.define(Safe, "a.safe", scope="lazy_singleton")
+            changes.bind_settings(Keys, "keys")
+            changes.bind_settings(Vault, "vault")
+        text = runtime.schema_text()
+        assert "canary" not in text
+        assert json.loads(text)["$defs"]["Set.Safe"]["properties"]["size"]["default"] == 3
+        assert not accepts(json.loads(text), {"config": {"keys": {"token": 3}}})
 
 
 # ---- what an editor shows --------------------------------------------------------------------------------

@@ -380,7 +380,7 @@ DESK = {
     "wiring": {
         "desk.clock": {"scope": "singleton"},
         "room.lamp": {"choose": "night"},
-        "desk.name": {"alias": "desk.clock"},
+        "desk.name": {"alias": "desk.lamp"},
         "desk.panel": None,
     },
 }

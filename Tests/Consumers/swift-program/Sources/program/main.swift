@@ -26,4 +26,10 @@ while runtime[lead].gain != 0.25, Date() < deadline { try runtime.poll(timeout: 
 guard runtime[lead].gain == 0.25 else { fatalError("the edit did not take effect: \(runtime[lead].gain)") }
 print("the edit is live: gain \(runtime[lead].gain)")
 try runtime.close()
+
+// The plugin has written `aKeys`, with a function for each key of the manifest.
+let application = try Application(CommandLine.arguments[1], Runtime.Options())
+let oscillator: OscillatorHandle = try application.runtime.aKeys.b()
+print("the frequency of a.b is \(try oscillator.object.get("frequency", as: Double.self)) Hz")
+try application.close()
 print("ok")
