@@ -84,6 +84,13 @@ final class SettingsCheck: PlannedCall {
     var value: SettingsValue? { state.withLock { $0.value } }
 
     var function: any Named & AnyObject { binding }
+    var subject: String {
+        if case .fields = binding.form {
+            "the check of the settings '\(binding.name)'"
+        } else {
+            "the create function of the settings '\(binding.name)'"
+        }
+    }
 
     /// Calls the host. On a thread for rules.
     func run() -> PlannedRefusal? {
@@ -108,13 +115,11 @@ final class SettingsCheck: PlannedCall {
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
         var path = ""
-        var function = "create function"
-        if case .fields(let fields, _) = binding.form {
-            function = "check"
-            if let index, fields.properties.indices.contains(index) { path = fields.properties[index].name }
+        if case .fields(let fields, _) = binding.form, let index, fields.properties.indices.contains(index) {
+            path = fields.properties[index].name
         }
         return Failure(
-            code, "the \(function) of the settings '\(binding.name)' \(message)", path: binding.shown(path),
+            code, "\(subject) \(message)", path: binding.shown(path),
             at: location(of: path), cause: cause)
     }
 
@@ -136,7 +141,7 @@ final class SettingsCheck: PlannedCall {
         }
         for (name, inner) in node?.map.map(Array.init(_:)) ?? [] as [ConfigMap.Element] {
             guard let index = fields.index(named: name) else {
-                failures.append(unknown(name, fields, inner.location))
+                failures.append(unknown(name, fields, inner.keyLocation))
                 continue
             }
             if let other = given.updateValue(name, forKey: index) {
@@ -193,12 +198,14 @@ final class SettingsCheck: PlannedCall {
     private func located(_ failure: Failure) -> Failure {
         var located = failure
         located.path = binding.shown(failure.path)
-        if located.location.line == 0 && located.location.file.isEmpty { located.location = location(of: failure.path) }
+        if located.location.line == 0 && located.location.file.isEmpty {
+            located.location = location(of: failure.path, key: failure.code == .property)
+        }
         return located
     }
 
-    /// The source location of a part of the section, or of the innermost part around it that is there.
-    private func location(of path: String) -> Location {
+    /// The source location of a part of the section, or of the innermost part around it that is there. `key`: of the key of that part.
+    private func location(of path: String, key: Bool = false) -> Location {
         guard var found = node else { return Location() }
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
         while !names.isEmpty {
@@ -211,6 +218,6 @@ final class SettingsCheck: PlannedCall {
             found = next
             names = names.dropFirst(count)
         }
-        return found.location
+        return key && names.isEmpty ? found.keyLocation : found.location
     }
 }

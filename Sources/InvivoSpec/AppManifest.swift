@@ -19,6 +19,8 @@ public struct AppManifest: Sendable {
     /// Components that replace the objects of others, in their order.
     public let decorators: [ManifestDecorator]
     public let specs: [ManifestSpec]
+    /// The sections of the configuration that are read as settings.
+    public let settings: [ManifestSettings]
     public let file: String
 
     /// Reports all errors at once, as `.spec`.
@@ -28,6 +30,7 @@ public struct AppManifest: Sendable {
         assemblies = reader.assemblies(of: document.root)
         config = reader.config(of: document.root)
         decorators = reader.decorators(of: document.root)
+        settings = reader.settings(of: document.root)
         (modules, components, specs) = (parts.modules, parts.components, parts.specs)
         file = document.file
         try reader.checker.failures.throwIfAny()
@@ -48,9 +51,23 @@ public struct ManifestModule: Sendable {
     public let location: Location
 }
 
+/// A section of the configuration that is read as a type of settings.
+public struct ManifestSettings: Sendable {
+    /// The path of the section.
+    public let section: String
+    public let type: String
+    /// The name of the binding; by default that of the type.
+    public let name: String
+    public let location: Location
+    /// Its key path in the manifest, for errors found later.
+    public let path: String
+}
+
 public struct ManifestSpec: Sendable {
     /// As written; relative paths mean relative to the manifest.
     public let specPath: String
+    /// Whether traits with errors are skipped.
+    public let keepsGoing: Bool
     public let location: Location
 }
 

@@ -1686,10 +1686,27 @@ static invivo_status not_ready_settings_read(invivo_view view, invivo_runtime ru
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_settings_typed_id(invivo_runtime runtime, const char *name, const char *type, uint64_t size, invivo_config *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    (void)type;
+    (void)size;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_type_add(invivo_runtime runtime, const invivo_settings_type *type, invivo_error **error) {
+    (void)runtime;
+    (void)type;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 242,
+    .function_count = 244,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1932,6 +1949,8 @@ static const struct invivo_table not_ready = {
     .settings_unbind = not_ready_settings_unbind,
     .settings_id = not_ready_settings_id,
     .settings_read = not_ready_settings_read,
+    .settings_typed_id = not_ready_settings_typed_id,
+    .settings_type_add = not_ready_settings_type_add,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2921,6 +2940,14 @@ invivo_status invivo_settings_id(invivo_runtime runtime, const char *name, inviv
 
 invivo_status invivo_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
     return functions()->settings_read(view, runtime, id, out, error);
+}
+
+invivo_status invivo_settings_typed_id(invivo_runtime runtime, const char *name, const char *type, uint64_t size, invivo_config *out, invivo_error **error) {
+    return functions()->settings_typed_id(runtime, name, type, size, out, error);
+}
+
+invivo_status invivo_settings_type_add(invivo_runtime runtime, const invivo_settings_type *type, invivo_error **error) {
+    return functions()->settings_type_add(runtime, type, error);
 }
 
 #pragma GCC visibility pop

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 242,
+    .function_count = 244,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -247,6 +247,8 @@ static const struct invivo_table instance = {
     .settings_unbind = invivo_settings_unbind,
     .settings_id = invivo_settings_id,
     .settings_read = invivo_settings_read,
+    .settings_typed_id = invivo_settings_typed_id,
+    .settings_type_add = invivo_settings_type_add,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

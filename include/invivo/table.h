@@ -277,6 +277,8 @@ struct invivo_table {
     invivo_status (*settings_unbind)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*settings_id)(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error);
     invivo_status (*settings_read)(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error);
+    invivo_status (*settings_typed_id)(invivo_runtime runtime, const char *name, const char *type, uint64_t size, invivo_config *out, invivo_error **error);
+    invivo_status (*settings_type_add)(invivo_runtime runtime, const invivo_settings_type *type, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

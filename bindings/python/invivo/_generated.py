@@ -638,6 +638,10 @@ class invivo_settings(ctypes.Structure):
     pass
 
 
+class invivo_settings_type(ctypes.Structure):
+    pass
+
+
 class invivo_reversal(ctypes.Structure):
     pass
 
@@ -1233,6 +1237,7 @@ invivo_callbacks._fields_ = [
     ("apply", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_reversal), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("revert", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("create", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_section), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("bind", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),
@@ -1265,6 +1270,14 @@ invivo_settings._fields_ = [
     ("check", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("create", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_section), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("type", ctypes.c_char_p),
+]
+invivo_settings_type._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("bind", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
 ]
@@ -1358,6 +1371,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_rule,
     invivo_section,
     invivo_settings,
+    invivo_settings_type,
     invivo_reversal,
     invivo_trait,
 ]
@@ -1608,6 +1622,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_settings_unbind": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_settings_id": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_config), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_settings_read": (ctypes.c_int32, [invivo_view, invivo_runtime, invivo_config, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_typed_id": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_config), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_type_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_settings_type), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1854,6 +1870,8 @@ TABLE: list[str] = [
     "invivo_settings_unbind",
     "invivo_settings_id",
     "invivo_settings_read",
+    "invivo_settings_typed_id",
+    "invivo_settings_type_add",
 ]
 
 
