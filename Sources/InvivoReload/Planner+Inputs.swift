@@ -24,7 +24,8 @@ extension Planner {
                 guard !isReported, let near = search.near(input) else { continue }
                 warnings.append(
                     Report.Warning(
-                        .unread, "the rule '\(rule.name)' reads '\(input)', which nothing defines; did you mean '\(near)'?",
+                        .unread,
+                        "the rule '\(rule.name)' reads '\(input)', which nothing defines; did you mean '\(near)'?",
                         at: Location()))
             }
         }
@@ -49,7 +50,9 @@ private final class InputSearch {
     /// Returns the name that an input most likely means; nil if the input is known, or resembles nothing.
     func near(_ input: String) -> String? {
         let path = RuleTable.path(input)
-        guard tree.find(path) == nil, !readers.isRead(besidesRules: planner.names.id(ofConfig: path)) else { return nil }
+        guard tree.find(path) == nil, !readers.isRead(besidesRules: planner.names.id(ofConfig: path)) else {
+            return nil
+        }
         let meanings = RuleTable.properties(input)
         var property: String?
         for (key, names) in meanings {
@@ -65,7 +68,8 @@ private final class InputSearch {
 
     private func type(of id: UInt32) -> ObjectType? {
         planner.next(id, wiring.definitions).flatMap { definition in
-            planner.flatNext(definition.alias.flatMap(planner.names.id(of:)) ?? id, wiring.definitions, wiring.compiled)?.type
+            planner.flatNext(
+                definition.alias.flatMap(planner.names.id(of:)) ?? id, wiring.definitions, wiring.compiled)?.type
         }
     }
 

@@ -40,7 +40,8 @@ public final class SettingsTypes: Sendable {
         if isClosing { throw Failure(.closed, "the runtime is closing") }
         guard isNew else {
             throw Failure(
-                .exists, "there is a settings type with the name '\(name)': give each type a name of its own", path: name)
+                .exists, "there is a settings type with the name '\(name)': give each type a name of its own",
+                path: name)
         }
     }
 

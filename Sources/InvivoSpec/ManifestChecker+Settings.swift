@@ -13,7 +13,8 @@ extension ManifestChecker {
             if let other = found.first(where: { $0.name.isSameName(as: settings.name) }) {
                 checker.fail(
                     "the sections '\(other.section)' and '\(settings.section)' are both bound as '\(settings.name)': name one of them, "
-                        + "as in { type: \(settings.type), name: other }", path: path.key(entry.key), at: settings.location)
+                        + "as in { type: \(settings.type), name: other }", path: path.key(entry.key),
+                    at: settings.location)
             }
             found.append(settings)
         }

@@ -76,11 +76,11 @@ extension SwiftAPI {
             let lines = (error?.description ?? "").split(separator: "\n").map(String.init)
             for line in [
                 "a.yaml:3:11: config.audio.rate: expected a number, got 'fast'",
-                "a.yaml:4:13: config.audio.voises: there is no field 'voises', did you mean 'voices'?",
+                "a.yaml:4:5: config.audio.voises: there is no field 'voises', did you mean 'voices'?",
                 "a.yaml:3:5: config.audio.voices: 'voices' is not set",
                 "a.yaml:5:13: config.audio.device: expected a string, got 7",
                 "a.yaml:6:13: config.audio.isLoud: expected true or false, got 3",
-                "a.yaml:7:30: config.audio.hosts.0.prot: there is no field 'prot', did you mean 'port'?",
+                "a.yaml:7:24: config.audio.hosts.0.prot: there is no field 'prot', did you mean 'port'?",
                 "a.yaml:7:43: config.audio.hosts.1.port: expected an integer, got 'b'",
                 "a.yaml:8:18: config.audio.limits.x: expected an integer, got 'y'",
             ] {
