@@ -83,6 +83,34 @@ extension Runtime {
         try changes { try $0.bindSettings(type, to: path, named: name, secrets: secrets, check: check) }
     }
 
+    /// Adds a type of settings that manifests name: `settings: { audio: Audio }` binds the section `audio` to it.
+    ///
+    /// A module does so in its entry. A second type with the name is an error.
+    ///
+    /// - Parameters:
+    ///   - name: The name in manifests; by default that of the type.
+    ///   - check: Refuses a value, as in `ChangeSet.bindSettings`.
+    public func addSettingsType<Value: Decodable & Sendable>(
+        _ type: Value.Type, named name: String? = nil, check: (@Sendable (Value) throws -> Void)? = nil
+    ) throws(InvivoError) {
+        let box = SettingsTypeBox(core) { changes, name, path in
+            try changes.bindSettings(type, to: path, named: name, check: check)
+        }
+        try withArena { arena throws(InvivoError) in
+            var options = invivo_settings_type()
+            options.struct_size = MemoryLayout<invivo_settings_type>.size
+            options.name = try arena.name(name ?? "\(type)")
+            options.user_data = Unmanaged.passRetained(box).toOpaque()
+            options.bind = { changes, name, path, data, error in
+                guard let data, let name, let path else { return InvivoError.Code.internal.rawValue }
+                let box = Unmanaged<SettingsTypeBox>.fromOpaque(data).takeUnretainedValue()
+                return box.bind(changes, String(cString: name), String(cString: path), error)
+            }
+            options.destroy = { data in if let data { Unmanaged<SettingsTypeBox>.fromOpaque(data).release() } }
+            try core.call { $0.pointee.settings_type_add(core.handle, &options, $1) }
+        }
+    }
+
     /// Removes the binding of a type, or one by its name, as one reload.
     public func unbindSettings<Value>(_ type: Value.Type, named name: String? = nil) throws {
         try changes { try $0.unbindSettings(type, named: name) }
@@ -148,6 +176,21 @@ private final class SettingsBox: Sendable {
 
     static func at(_ pointer: UnsafeRawPointer) -> SettingsBox {
         Unmanaged<SettingsBox>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}
+
+/// A type of settings, as the C side holds it.
+private final class SettingsTypeBox: Sendable {
+    private let core: Core
+    private let body: @Sendable (ChangeSet, _ name: String, _ path: String) throws -> Void
+
+    init(_ core: Core, _ body: @escaping @Sendable (ChangeSet, _ name: String, _ path: String) throws -> Void) {
+        self.core = core
+        self.body = body
+    }
+
+    func bind(_ changes: invivo_changes, _ name: String, _ path: String, _ error: ErrorOut?) -> invivo_status {
+        answering(core.table, error) { try body(ChangeSet(borrowing: changes, core), name, path) }
     }
 }
 

@@ -51,6 +51,8 @@ public struct WiringGraph: Sendable {
         public let buildTime: Duration?
         /// The source location of the declaration: the file, or empty, and the line, or 0.
         public let file: String, line: Int
+        /// The key whose traits apply to its objects, "none" for no traits; nil if it is its own key.
+        public let specKey: String?
         /// Whether a document has decided about the definition (`wiring:`), at this location.
         public let isWired: Bool
         /// The dependencies of the key.
@@ -102,6 +104,7 @@ extension WiringGraph.Node {
         buildTime = facts["built_ns"] == nil ? nil : .nanoseconds(try number("built_ns"))
         file = try text("file")
         line = try number("line")
+        specKey = facts["spec_key"] == nil ? nil : try text("spec_key")
         isWired = facts["wired"] != nil
         var needs: [WiringGraph.Need] = []
         for need in try facts["needs"]?.get([[String: InvivoValue]].self) ?? [] {

@@ -77,6 +77,38 @@ public func invivo_settings_id(
 }
 
 @c @implementation
+public func invivo_settings_typed_id(
+    _ runtime: invivo_runtime, _ name: UnsafePointer<CChar>!, _ type: UnsafePointer<CChar>!, _ size: UInt64,
+    _ out: UnsafeMutablePointer<invivo_config>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = invivo_config()
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let name = try text(name, "name")
+        let reader = SettingsReader(type: try text(type, "type"), size: Int(clamping: size))
+        if let parents = ForkedRuntime(runtime.bits) {
+            out.pointee.bits = try parents.settingsID(name)
+            return
+        }
+        let engine = try Engine.find(runtime.bits)
+        out.pointee.bits = engine.container.keyHandle(try engine.settingsID(name, as: reader))
+    }
+}
+
+@c @implementation
+public func invivo_settings_type_add(
+    _ runtime: invivo_runtime, _ type: UnsafePointer<invivo_settings_type>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in
+        // From here on the user data is the runtime's, also if this call fails.
+        let given = try GivenSettingsType(type)
+        let (name, bind) = try given.read()
+        try Engine.find(runtime.bits).modules.settings.add(name, bind)
+    }
+}
+
+@c @implementation
 public func invivo_settings_read(
     _ view: invivo_view, _ runtime: invivo_runtime, _ id: invivo_config,
     _ out: UnsafeMutablePointer<UnsafeRawPointer?>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
@@ -102,6 +134,7 @@ extension OpenChanges {
             throw Failure(
                 .exists, "the settings '\(settings.name)' are bound twice in one change set", path: settings.name)
         }
+        try engine.modules.settings.require(settings)
         set.bind(settings)
         note(.bind, settings.name)
     }
@@ -132,12 +165,13 @@ private struct GivenSettings {
         try requireKnown(given.flags, INVIVO_SETTINGS_DISCREET, "settings.flags", "INVIVO_SETTINGS_...")
         let secrets = try secretPaths(given.secrets, given.secret_count, "settings.secrets")
         let schema = try given.schema.map { schema throws(Failure) in try text(schema, "settings.schema") }
+        let type = try optionalText(given.type, "settings.type")
         if let create = given.create {
             guard given.field_count == 0, given.size == 0, given.check == nil else {
                 throw fail("the settings have create, and also fields, size or check; expected one of them")
             }
             return SettingsBinding(
-                name: name, path: path, form: .host(create, given.release), schema: schema, secrets: secrets,
+                name: name, path: path, form: .host(create, given.release), type: type, schema: schema, secrets: secrets,
                 isDiscreet: given.flags & UInt32(INVIVO_SETTINGS_DISCREET) != 0, owner: owner)
         }
         guard given.size > 0 else {
@@ -147,6 +181,49 @@ private struct GivenSettings {
         guard schema == nil else { throw fail("settings.schema is for values of create; fields describe themselves") }
         let fields = try FieldTable(given.fields, given.field_count, size: given.size, path: name)
         return SettingsBinding(
-            name: name, path: path, form: .fields(fields, given.check), secrets: secrets, owner: owner)
+            name: name, path: path, form: .fields(fields, given.check), type: type, secrets: secrets, owner: owner)
+    }
+}
+
+/// A type of settings as C describes it, with the owner of its user data.
+private struct GivenSettingsType {
+    private let owner: Factory
+    private let given: invivo_settings_type
+
+    init(_ pointer: UnsafePointer<invivo_settings_type>?) throws(Failure) {
+        guard let pointer else { throw Failure(.argument, "type is NULL") }
+        let least = MemoryLayout<invivo_settings_type>.offset(of: \.user_data) ?? 8
+        given = try versioned(pointer, "type", least: least, as: invivo_settings_type.self)
+        owner = Factory(nil, userData: given.user_data, destroy: given.destroy)
+    }
+
+    func read() throws(Failure) -> (name: String, bind: SettingsTypes.Bind) {
+        let type = try text(given.name, "type.name")
+        guard !type.isEmpty else { throw Failure(.argument, "type.name is empty") }
+        guard let bind = given.bind else {
+            throw Failure(.argument, "type.bind is NULL; expected the function that binds a section", path: type)
+        }
+        let owner = owner
+        return (
+            type,
+            { (engine, set, name, path) throws(Failure) in
+                let changes = OpenChanges(engine)
+                changes.set = set
+                let handle = invivo_changes(bits: try changes.open())
+                defer { changes.close() }
+                try CallbackResult.run("the bind function of the settings type '\(type)'") { error in
+                    name.withCString { name in
+                        path.withCString { bind(handle, name, $0, owner.userData, error) }
+                    }
+                }
+                guard changes.set.binds(settingsNamed: name) else {
+                    throw Failure(
+                        .argument,
+                        "the bind function of the settings type '\(type)' has bound no settings with the name '\(name)'",
+                        path: name)
+                }
+                set = changes.set
+            }
+        )
     }
 }

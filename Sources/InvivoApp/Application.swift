@@ -50,7 +50,7 @@ public final class Application: Sendable {
     /// directory.
     private static func read(
         _ options: Options
-    ) throws(Failure) -> (manifest: AppManifest, modules: [(ManifestModule, FilePath)], specs: [FilePath]) {
+    ) throws(Failure) -> (manifest: AppManifest, modules: [(ManifestModule, FilePath)], specs: [SpecSource]) {
         let path = try FilePath(options.manifest)
         let manifest = try ContentQuoting.allowed(options.engine.fixed.quotesContent) {
             () throws(Failure) -> AppManifest in
@@ -58,7 +58,10 @@ public final class Application: Sendable {
         }
         let modules = try manifest.modules.map { module throws(Failure) in (module, try path.beside(module.modulePath))
         }
-        return (manifest, modules, try manifest.specs.map { spec throws(Failure) in try path.beside(spec.specPath) })
+        let specs = try manifest.specs.map { spec throws(Failure) in
+            SpecSource(path: try path.beside(spec.specPath), keepsGoing: spec.keepsGoing)
+        }
+        return (manifest, modules, specs)
     }
 
     /// Opens an application. A failure reports every error and leaves nothing running.
@@ -110,7 +113,7 @@ public final class Application: Sendable {
     /// Returns the wiring that the manifest describes. Throws all errors.
     private static func check(
         _ options: Options, _ engine: Engine, _ manifest: AppManifest, _ modules: [(ManifestModule, FilePath)],
-        _ specs: [FilePath]
+        _ specs: [SpecSource]
     ) throws(Failure) -> WiringFacts? {
         try engine.modules.trust(FilePath(options.manifest), "manifest")
         let unloaded = load(modules, options, engine)
@@ -120,9 +123,9 @@ public final class Application: Sendable {
     }
 
     /// Checks the form of each document and of the files that it includes, without running code. Throws all errors.
-    private static func checkForm(_ specs: [FilePath], _ engine: Engine) throws(Failure) -> WiringFacts? {
+    private static func checkForm(_ specs: [SpecSource], _ engine: Engine) throws(Failure) -> WiringFacts? {
         var set = ChangeSet()
-        for path in specs { set.open(engine.newDocument(path, name: path.shown, waits: false)) }
+        for spec in specs { set.open(spec.document(of: engine, waits: false)) }
         if let failure = Failure.gathered(engine.checkForm(set)) { throw failure }
         return nil
     }
@@ -162,5 +165,16 @@ public final class Application: Sendable {
             }
         }
         return failures
+    }
+}
+
+/// A spec file of a manifest, with the policy for its errors.
+struct SpecSource {
+    let path: FilePath
+    let keepsGoing: Bool
+
+    /// Returns it as a document that a change set opens.
+    func document(of engine: Engine, waits: Bool) -> NewDocument {
+        engine.newDocument(path, name: path.shown, waits: waits, keepsGoing: keepsGoing)
     }
 }

@@ -28,6 +28,24 @@ extension ApplicationStart {
         }
     }
 
+    /// The sections of the manifest that are settings, each bound by its type.
+    func bindSettings(in wiring: inout ChangeSet, _ failures: inout [Failure]) {
+        for settings in manifest.settings {
+            do throws(Failure) {
+                let bind = try engine.modules.settings.bind(settings.type)
+                try bind(engine, &wiring, settings.name, settings.section)
+            } catch {
+                // The type may be one of a module that could not be loaded.
+                guard error.code != .notFound || unloaded.isEmpty else { continue }
+                failures += error.all.map { failure in
+                    Failure(
+                        failure.code, failure.message, path: settings.path, at: settings.location,
+                        cause: failure.cause.first)
+                }
+            }
+        }
+    }
+
     private func activation(_ assembly: ManifestAssembly) throws(Failure) -> AssemblyChange.Activation {
         let container = engine.container
         let known = container.registry.assemblies.described

@@ -29,7 +29,7 @@ struct ApplicationStart {
         self.waits = waits
     }
 
-    func run(_ specs: [FilePath]) throws(Failure) {
+    func run(_ specs: [SpecSource]) throws(Failure) {
         let said = try read(specs)
         var whole = said.wiring
         for document in said.documents { whole.openBelow(document) }
@@ -46,7 +46,7 @@ struct ApplicationStart {
     }
 
     /// Checks the application without creating objects. Throws all errors, or returns the wiring that it would have.
-    func check(_ specs: [FilePath]) throws(Failure) -> WiringFacts? {
+    func check(_ specs: [SpecSource]) throws(Failure) -> WiringFacts? {
         let said = try read(specs)
         var whole = said.wiring
         if !waits { for document in said.documents { whole.openBelow(document) } }
@@ -62,7 +62,7 @@ struct ApplicationStart {
     }
 
     /// Reads the documents into one change set. Throws all errors if a document cannot be read.
-    private func read(_ specs: [FilePath]) throws(Failure) -> (
+    private func read(_ specs: [SpecSource]) throws(Failure) -> (
         wiring: ChangeSet, outlines: ChangeSet, documents: [NewDocument]
     ) {
         var wiring = ChangeSet(Cause(.manifest, manifest.file))
@@ -75,6 +75,7 @@ struct ApplicationStart {
             wiring.declare(secret: secret.name, true)
         }
         outlines.declareSecrets(of: wiring)
+        bindSettings(in: &wiring, &failures)
         outlines.definitions = wiring.definitions
         outlines.assemblies = wiring.assemblies
         for component in manifest.components {
@@ -118,7 +119,7 @@ struct ApplicationStart {
         if let config = manifest.config {
             wiring.openBelow(engine.newDocument(.config(try ConfigNode(document: config)), name: manifest.file))
         }
-        let documents = specs.map { engine.newDocument($0, name: $0.shown, waits: waits) }
+        let documents = specs.map { $0.document(of: engine, waits: waits) }
         guard failures.isEmpty else {
             let wrong = waits ? [] : documentFailures(outlines, documents)
             var whole = wiring
@@ -138,9 +139,9 @@ struct ApplicationStart {
         return (wiring, outlines, documents)
     }
 
-    /// The errors of the wiring alone. Missing configuration values are excluded, because the spec files may set them.
+    /// The errors of the wiring alone. Settings and missing configuration values are excluded, because the spec files may set them.
     private func wiringFailures(_ wiring: ChangeSet) -> [Failure] {
-        engine.check(wiring).filter { $0.code != .notConfigured }
+        engine.check(wiring.withoutSettings).filter { $0.code != .notConfigured }
     }
 
     /// The errors of each document, independent of errors in the wiring.

@@ -47,7 +47,7 @@ public final class Environment: Sendable {
     /// The names that begin with `prefix`, in the order of their bytes.
     public func names(after prefix: String) -> [String] {
         values.keys.filter { $0.utf8.starts(with: prefix.utf8) }
-            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            .sorted { $0.hasLowerBytes(than: $1) }
     }
 
     /// Whether both have the same variables with the same values.

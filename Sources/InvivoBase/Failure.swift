@@ -128,8 +128,11 @@ public struct Failure: Error, Sendable {
     }
 
     /// Whether both failures have the same content and source location.
-    public func isSame(as other: Failure) -> Bool {
-        code == other.code && message == other.message && path == other.path && location == other.location
+    public func isSame(as other: Failure) -> Bool { isSameElsewhere(as: other) && location == other.location }
+
+    /// Whether both failures have the same content, at any source location.
+    public func isSameElsewhere(as other: Failure) -> Bool {
+        code == other.code && message == other.message && path == other.path
     }
 
     /// The same failure, with its path (and those of the others) below `prefix`.

@@ -23,6 +23,20 @@ public struct Name: Hashable, Sendable {
 }
 
 extension String {
+    /// Whether its bytes precede those of the other string.
+    public func hasLowerBytes(than other: String) -> Bool {
+        var (one, other) = (self, other)
+        return one.withUTF8 { bytes in
+            other.withUTF8 { others in
+                guard let start = bytes.baseAddress, let other = others.baseAddress else {
+                    return bytes.count < others.count
+                }
+                let order = memcmp(start, other, min(bytes.count, others.count))
+                return order == 0 ? bytes.count < others.count : order < 0
+            }
+        }
+    }
+
     /// Whether both strings have the same bytes.
     @inlinable
     public func isSameName(as other: String) -> Bool {

@@ -257,6 +257,9 @@ struct PropertyTable {
             reader.problem(path, "\(parts.kind.withArticle) cannot have an initial number")
             return nil
         }
+        if let text, parts.kind != .string, parts.choices.isEmpty {
+            return value(of: text, parts, path: path, &reader)
+        }
         switch parts.kind {
         case .bool: return .bool(entry.initial != 0)
         case .string: return .string(text ?? "")
@@ -266,15 +269,25 @@ struct PropertyTable {
         }
     }
 
+    /// The value of an initial text in the form of the property: with its unit or codec.
+    private func value(
+        of text: String, _ parts: Property.Parts, path: String, _ reader: inout TableReader
+    ) -> Value? {
+        guard parts.fields.isEmpty, let read = PropertyTextReading.read.function else {
+            reader.problem(path, "an initial_text is for a plain value, not for \(parts.kind.withArticle)")
+            return nil
+        }
+        do throws(Failure) { return try read(text, Property(parts)).get() } catch {
+            reader.problem(path, "the initial_text: \(error.message)")
+            return nil
+        }
+    }
+
     /// Nil when there is a problem with it; `.some(nil)` when there is no text.
     private func readInitialText(
         _ entry: invivo_property, _ parts: Property.Parts, path: String, _ reader: inout TableReader
     ) -> String?? {
         guard let pointer = entry.initial_text else { return .some(nil) }
-        guard parts.kind == .string || !parts.choices.isEmpty else {
-            reader.problem(path, "an initial_text is for strings and enumerations, not for \(parts.kind.withArticle)")
-            return nil
-        }
         guard let text = reader.optional(pointer, "the initial_text", path: path) else { return nil }
         return .some(text)
     }
@@ -287,6 +300,7 @@ struct PropertyTable {
         copy.struct_size = MemoryLayout<invivo_property>.size
         copy.name = store.string(parts.name)
         copy.size = UInt64(parts.size)
+        copy.initial_text = nil
         copy.flags = parts.isReadOnly ? entry.flags | UInt32(INVIVO_PROPERTY_READ_ONLY) : entry.flags
         if case .string(let text)? = parts.initial { copy.initial_text = store.string(text) }
         if case .enumeration(_, let name?)? = parts.initial { copy.initial_text = store.string(name) }

@@ -38,6 +38,15 @@ public enum PropertyCodec: UInt32, Sendable, CaseIterable {
     public func part(named field: String) -> Int? { parts.firstIndex { $0.contains(where: field.isSameName(as:)) } }
 }
 
+/// Reads a value of a property from its text, as a spec file does. Set by the module that reads such texts.
+public enum PropertyTextReading {
+    public typealias Read = @Sendable (String, Property) -> Result<Value, Failure>
+
+    static let read = SetOnce<Read>()
+
+    public static func set(_ read: @escaping Read) { self.read.set(read) }
+}
+
 extension PropertyTable {
     /// Reads the codec of a property, whose kind, unit and fields are known.
     func readCodec(_ number: UInt32, _ parts: inout Property.Parts, path: String, _ reader: inout TableReader) {

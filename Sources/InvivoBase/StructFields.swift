@@ -499,6 +499,7 @@ extension invivo_callbacks: SizedStruct {
         fieldRange(of: \invivo_callbacks.apply),
         fieldRange(of: \invivo_callbacks.revert),
         fieldRange(of: \invivo_callbacks.create),
+        fieldRange(of: \invivo_callbacks.bind),
     ]
 }
 
@@ -542,6 +543,17 @@ extension invivo_settings: SizedStruct {
         fieldRange(of: \invivo_settings.secrets),
         fieldRange(of: \invivo_settings.secret_count),
         fieldRange(of: \invivo_settings.schema),
+        fieldRange(of: \invivo_settings.type),
+    ]
+}
+
+extension invivo_settings_type: SizedStruct {
+    public static let fieldRanges: [Range<Int>] = [
+        fieldRange(of: \invivo_settings_type.struct_size),
+        fieldRange(of: \invivo_settings_type.name),
+        fieldRange(of: \invivo_settings_type.bind),
+        fieldRange(of: \invivo_settings_type.user_data),
+        fieldRange(of: \invivo_settings_type.destroy),
     ]
 }
 

@@ -11,6 +11,8 @@ public struct ConfigNode: Sendable {
 
     public let content: Content
     public let location: Location
+    /// The line and column of its key, in the same file; 0 without a key.
+    private var keyLine: UInt32 = 0, keyColumn: UInt32 = 0
     /// The part that environment variables have in the value; nil if they have none.
     public let variables: VariableText?
 
@@ -53,6 +55,18 @@ public struct ConfigNode: Sendable {
         }
         self.location = location
         variables = nil
+    }
+
+    /// The source location of its key; that of the value if there is none.
+    public var keyLocation: Location {
+        keyLine == 0 ? location : Location(file: location.file, line: keyLine, column: keyColumn)
+    }
+
+    /// Returns the node of an entry whose key is at a location in the same file.
+    public func under(keyAt location: Location) -> ConfigNode {
+        var node = self
+        (node.keyLine, node.keyColumn) = (location.line, location.column)
+        return node
     }
 
     /// Merges two maps; for all other content the later node wins.
@@ -107,7 +121,9 @@ public struct ConfigNode: Sendable {
 
     /// Returns whether both have the same content and source locations. Maps are compared by storage.
     func isIdentical(to other: ConfigNode) -> Bool {
-        guard location == other.location, hasSameVariables(as: other) else { return false }
+        guard location == other.location, (keyLine, keyColumn) == (other.keyLine, other.keyColumn),
+            hasSameVariables(as: other)
+        else { return false }
         switch (content, other.content) {
         case (.value(let one), .value(let two)): return one.isSame(as: two)
         case (.map(let one), .map(let two)): return one.isIdentical(to: two)

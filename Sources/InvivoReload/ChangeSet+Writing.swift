@@ -54,6 +54,13 @@ extension ChangeSet {
     /// Removes the binding with this name, which the set may have added.
     public mutating func unbindSettings(_ name: String) { bindingChanges.remove(name) }
 
+    /// The same without bindings of settings.
+    public var withoutSettings: ChangeSet {
+        var rest = self
+        rest.bindingChanges = NamedChanges(added: [], removed: [])
+        return rest
+    }
+
     /// Drops the shared instances of a key, alone or with those of all its dependencies.
     public mutating func reset(_ id: UInt32, _ key: String, withDependencies: Bool) {
         rebuilds.append(.key(id: id, key: key, withDependencies: withDependencies))

@@ -33,7 +33,8 @@ extension ConfigNode {
         for entry in node.entries ?? [] {
             let before = former?.find(entry.key)
             try root.add(
-                try ConfigNode(spec: entry.value, like: before, &steps), at: ConfigPath.names(entry.key)[...], entry)
+                try ConfigNode(spec: entry.value, like: before, &steps).under(keyAt: entry.keyLocation),
+                at: ConfigPath.names(entry.key)[...], entry)
         }
         self = root.node(like: former)
     }
@@ -54,7 +55,8 @@ extension ConfigNode {
                 names.append(entry.key)
                 // Only maps are shared.
                 let before = entry.value.entries == nil ? nil : former?[entry.key]
-                nodes.append(try ConfigNode(spec: entry.value, like: before, &steps))
+                let node = try ConfigNode(spec: entry.value, like: before, &steps)
+                nodes.append(node.under(keyAt: entry.keyLocation))
             }
             self.init(names: names, nodes: nodes, at: node.location, like: former)
         default:

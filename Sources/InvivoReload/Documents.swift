@@ -6,7 +6,6 @@ internal import InvivoWiring
 final class Documents: Sendable {
     private struct State {
         var open = OpenDocuments() { didSet { isFollowingDue = true } }
-        var count: UInt64 = 0
         var follower: FileFollower?
         var followed: [FollowID: Document] = [:] { didSet { isFollowingDue = true } }
         /// The number of calls that are about to follow a file.
@@ -24,7 +23,6 @@ final class Documents: Sendable {
 
     let container: Container
     let options: FixedOptions
-    let loop: LoopThread
     private let reclaimer: Reclaimer
     private let announcer: Announcer
     private let edits: EditDetection
@@ -33,12 +31,11 @@ final class Documents: Sendable {
     private let state: Guarded<State>
 
     init(
-        _ container: Container, _ options: FixedOptions, _ loop: LoopThread, _ reclaimer: Reclaimer,
+        _ container: Container, _ options: FixedOptions, _ reclaimer: Reclaimer,
         _ announcer: Announcer, changed: @escaping Changed
     ) {
         self.container = container
         self.options = options
-        self.loop = loop
         self.reclaimer = reclaimer
         self.announcer = announcer
         edits = EditDetection(container, announcer.observers.phases)
@@ -46,6 +43,8 @@ final class Documents: Sendable {
         self.changed = changed
         state = Guarded(State(), by: container.monitor)
     }
+
+    var loop: LoopThread { reclaimer.loop }
 
     // MARK: open documents
 
@@ -133,15 +132,13 @@ final class Documents: Sendable {
                         document = found
                     } else {
                         document = Document(name: name, path: nil, container)
-                        state.count += IncludedFiles.stride
-                        document.order = state.count
+                        document.order = state.open.takeOrder()
                     }
                 case .new(let new), .below(let new):
                     guard new.document.phase == .new else { continue }
                     document = new.document
                     said = new.content
-                    state.count += IncludedFiles.stride
-                    document.order = state.count
+                    document.order = state.open.takeOrder()
                 }
                 whole.set(said, of: document)
             }

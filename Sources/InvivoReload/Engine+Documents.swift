@@ -182,6 +182,14 @@ extension Engine {
         )
     }
 
+    /// The id of a binding whose values are read as a type.
+    public func settingsID(_ name: String, as reader: SettingsReader) throws(Failure) -> UInt32 {
+        let id = try settingsID(name)
+        try generations.snapshot.constraints.bindings[name]?.requireValues(of: reader)
+        modules.settings.note(reader, of: name)
+        return id
+    }
+
     /// Returns the value of a binding for code that has an open view.
     public func settings(_ id: UInt32, in view: Graph) throws(Failure) -> SettingsValue {
         if let value = container.visibleGraph(in: view).bound(id) { return value }

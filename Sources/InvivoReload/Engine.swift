@@ -41,6 +41,11 @@ public final class Engine: Sendable {
             engine.reloader.ramps.begin(
                 ObjectTable.handle(record), id, in: ObjectType.of(record).domain, Tuning.runs(of: record))
         }
+        PropertyTextReading.set { text, property in
+            do throws(Failure) { return .success(try PropertyText.value(text, of: property)) } catch {
+                return .failure(error)
+            }
+        }
         RuntimeLookup.lookup = { (bits) throws(Failure) in try Container.find(bits, .runtime) }
         ObjectLease.typeOf = { bits in ObjectTable.record(bits).map { ObjectType.of($0).description } }
     }()
@@ -60,7 +65,7 @@ public final class Engine: Sendable {
         turns = Turns(container, name: options.name) { [weak container] in
             (container?.owner as? Engine)?.reloader.workerStep() ?? false
         }
-        documents = Documents(container, options, loop, reclaimer, announcer) { [weak container] set, areSmall in
+        documents = Documents(container, options, reclaimer, announcer) { [weak container] set, areSmall in
             (container?.owner as? Engine)?.reloader.filesChanged(set, areSmall: areSmall)
         }
         generations = GenerationStore(container, documents, targets, reclaimer, announcer)

@@ -6,6 +6,8 @@ internal import InvivoWiring
 
 /// The modules that a runtime has loaded. Any thread may call.
 public final class ModuleTable: Sendable {
+    /// The types of settings that modules have for manifests.
+    public let settings: SettingsTypes
     private let container: Container
     private let options: FixedOptions
     /// The handles of the modules. Each keeps its `KeptModule`.
@@ -15,6 +17,7 @@ public final class ModuleTable: Sendable {
         self.container = container
         self.options = options
         handles = Guarded([], by: container.monitor)
+        settings = SettingsTypes(container)
     }
 
     /// Refuses a file that other users can change, or warns about it. See `FileTrust`.
@@ -47,6 +50,7 @@ public final class ModuleTable: Sendable {
 
     /// For close.
     func closeHandles() {
+        settings.close()
         let former = handles.locked { handles in
             defer { handles = [] }
             return handles

@@ -6,7 +6,16 @@ struct OpenDocuments {
     /// Those in memory, by name.
     private var named: NameTable<[Document]> = [:]
 
+    /// The order of the newest source.
+    private var lastOrder: UInt64 = 0
+
     var count: Int { all.count }
+
+    /// Returns the order of a new source, above all others.
+    mutating func takeOrder() -> UInt64 {
+        lastOrder += IncludedFiles.stride
+        return lastOrder
+    }
 
     /// The first in memory that has this name.
     func inMemory(_ name: String) -> Document? { named[name]?.first }

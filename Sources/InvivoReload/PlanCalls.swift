@@ -29,7 +29,7 @@ final class PlanCalls {
     func run(_ calls: [any PlannedCall]) throws(Failure) -> [RuleFault] {
         let deadline = deadline ?? threads.deadline
         self.deadline = deadline
-        let former = call.note(.rules(calls.map(\.function.name)))
+        let former = call.note(.planned(calls.map(\.subject)))
         defer { call.note(former) }
         return threads.wait(for: try threads.start(calls, until: deadline))
     }
@@ -49,6 +49,7 @@ final class TraitCheck: PlannedCall {
     }
 
     var function: any Named & AnyObject { type }
+    var subject: String { "the trait '\(type.name)'" }
 
     var declared: [LayerDeclaration] { result.withLock { $0 } }
 
@@ -69,7 +70,7 @@ final class TraitCheck: PlannedCall {
         let field = index.flatMap { type.fields.properties.indices.contains($0) ? type.fields.properties[$0] : nil }
         let given = field.flatMap { field in spec.parameters.first { $0.key.isSameName(as: field.name) } }
         return Failure(
-            code, "the trait '\(type.name)' \(message)", path: field.map { spec.path(of: [$0.name]) } ?? spec.path,
+            code, "\(subject) \(message)", path: field.map { spec.path(of: [$0.name]) } ?? spec.path,
             at: given?.value.location ?? spec.typeLocation, cause: cause)
     }
 }

@@ -156,7 +156,11 @@ extension Planner {
             for layer in own.covered(base) {
                 try Loading.check()
                 var alone = compiler
-                if alone.compile(layer, former: nil) == nil { failures += alone.failures(after: compiler.failureCount) }
+                guard alone.compile(layer, former: nil) == nil else { continue }
+                // The definition in force may have the same error, at the line of the decision about it.
+                failures += alone.failures(after: compiler.failureCount).filter { failure in
+                    !compiler.ownFailures.contains { $0.isSameElsewhere(as: failure) }
+                }
             }
         }
         try rebind(typeNames, changed, definitions, processors, &compiled, &compiler, &failures)

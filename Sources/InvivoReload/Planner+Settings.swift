@@ -87,6 +87,13 @@ final class SettingsCheck: PlannedCall {
     var value: SettingsValue? { state.withLock { $0.value } }
 
     var function: any Named & AnyObject { binding }
+    var subject: String {
+        if case .fields = binding.form {
+            "the check of the settings '\(binding.name)'"
+        } else {
+            "the create function of the settings '\(binding.name)'"
+        }
+    }
 
     /// Calls the host. On a thread for rules.
     func run() -> PlannedRefusal? {
@@ -126,13 +133,11 @@ final class SettingsCheck: PlannedCall {
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
         var path = ""
-        var function = "create function"
-        if case .fields(let fields, _) = binding.form {
-            function = "check"
-            if let index, fields.properties.indices.contains(index) { path = fields.properties[index].name }
+        if case .fields(let fields, _) = binding.form, let index, fields.properties.indices.contains(index) {
+            path = fields.properties[index].name
         }
         return Failure(
-            code, "the \(function) of the settings '\(binding.name)' \(message)", path: binding.shown(path),
+            code, "\(subject) \(message)", path: binding.shown(path),
             at: location(of: path), cause: cause)
     }
 
@@ -154,7 +159,7 @@ final class SettingsCheck: PlannedCall {
         }
         for (name, inner) in node?.map.map(Array.init(_:)) ?? [] as [ConfigMap.Element] {
             guard let index = fields.index(named: name) else {
-                failures.append(unknown(name, fields, inner.location))
+                failures.append(unknown(name, fields, inner.keyLocation))
                 continue
             }
             if let other = given.updateValue(name, forKey: index) {
@@ -210,7 +215,7 @@ final class SettingsCheck: PlannedCall {
     /// An error of the host with its path and source location.
     private func located(_ failure: Failure) -> Failure {
         var located = failure
-        let part = part(at: failure.path)
+        let part = part(at: failure.path, key: failure.code == .property)
         located.path = binding.shown(part.path)
         if located.location.line == 0 && located.location.file.isEmpty { located.location = part.location }
         return located
@@ -220,8 +225,8 @@ final class SettingsCheck: PlannedCall {
     private func location(of path: String) -> Location { part(at: path).location }
 
     /// The path of a part, with its indices in lists as `[0]`, and its source location, or that of the innermost part around it that
-    /// is there.
-    private func part(at path: String) -> (path: String, location: Location) {
+    /// is there. `key`: the location of the key of that part.
+    private func part(at path: String, key: Bool = false) -> (path: String, location: Location) {
         guard var found = node else { return (path, Location()) }
         var shown = ""
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
@@ -238,6 +243,9 @@ final class SettingsCheck: PlannedCall {
             names = names.dropFirst(count)
         }
         let rest = names.joined(separator: ".")
-        return (shown + (shown.isEmpty || rest.isEmpty ? rest : "." + rest), found.location)
+        return (
+            shown + (shown.isEmpty || rest.isEmpty ? rest : "." + rest),
+            key && names.isEmpty ? found.keyLocation : found.location
+        )
     }
 }

@@ -67,12 +67,15 @@ final class DocumentsNext {
         return traits
     }
 
-    /// The decisions about definitions, the one that is in force for each key.
-    private(set) lazy var wiring: [String: WiringDecision] = {
+    /// The entries about definitions, the one that is in force for each key: a decision, or none.
+    private(set) lazy var wiringEntries: [String: WiringDecision] = {
         var wiring: [String: WiringDecision] = [:]
         for state in states { for decision in state.wiring { wiring[decision.key] = decision } }
-        return wiring.filter { if case .described = $0.value.kind { false } else { true } }
+        return wiring
     }()
+
+    /// The decisions about definitions.
+    var wiring: [String: WiringDecision] { wiringEntries.filter { !$0.value.isDescribed } }
 
     /// All keys that documents name.
     var keys: [String] { Array(NameSet(states.flatMap(\.traits.keys))) }

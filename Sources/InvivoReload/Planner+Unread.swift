@@ -86,7 +86,7 @@ extension Planner {
     }
 
     /// How many nodes of the tree of paths one search may look at in all, so that it never takes long.
-    private static let searched = 200_000
+    static let searched = 200_000
 
     /// Returns the new entries that nothing reads: the outermost misspelled one, or else the values. In `entries`,
     /// outer entries come before inner ones.
@@ -127,7 +127,7 @@ extension Planner {
 }
 
 /// The paths of the configuration that are read after a plan.
-private final class ConfigReaders {
+final class ConfigReaders {
     private let planner: Planner
     private let wiring: NextWiring
     private let others: Set<UInt32>
@@ -156,8 +156,14 @@ private final class ConfigReaders {
     /// Whether something reads this path, with all that lies below it.
     func isRead(_ id: UInt32?) -> Bool {
         guard let id else { return false }
-        if others.contains(id) || planned.contains(id) { return true }
         if !rules.isEmpty, let path = planner.names.configPath(id), !rules.rules(reading: path).isEmpty { return true }
+        return isRead(besidesRules: id)
+    }
+
+    /// Whether something else than a rule reads this path, with all that lies below it.
+    func isRead(besidesRules id: UInt32?) -> Bool {
+        guard let id else { return false }
+        if others.contains(id) || planned.contains(id) { return true }
         if let path = planner.names.configPath(id), isCondition(path) || !bindings.bindings(at: path).isEmpty {
             return true
         }
@@ -189,6 +195,18 @@ private final class ConfigReaders {
             Self.isMisspelled(names, path, ConfigPath.names(near), distance)
         }
         return near ?? section(path)
+    }
+
+    /// The path that something else than a rule reads, and that is spelled nearly as `path`.
+    func nearestBesidesRules(to path: String) -> String? {
+        guard path.utf8.count <= Self.longest else { return nil }
+        let names = ConfigPath.names(path)
+        var budget = PathTrie.Budget(nodes: Planner.searched)
+        return paths.nearest(to: path, limit: 2, &budget) { id in
+            self.patterns.contains(id) || isRead(besidesRules: id)
+        } accepting: { near, distance in
+            Self.isMisspelled(names, path, ConfigPath.names(near), distance)
+        }
     }
 
     /// The section of an active assembly whose name continues that of `path`: `station` for `station_assembly`.

@@ -38,7 +38,7 @@ extension Planner {
     ) throws(Failure) {
         let isChanged = changesWiring(staged)
         guard isChanged || documents.contains(where: { !$0.state.wiring.isEmpty }) else { return }
-        let next = DocumentsNext(staged, documents).wiring
+        let next = DocumentsNext(staged, documents).wiringEntries
         guard !next.isEmpty else { return }
         var known: [String]?
         var steps = LoadSteps()
@@ -48,6 +48,7 @@ extension Planner {
             let planned = id.flatMap { definitions.changed[$0] }
             guard isChanged || planned != nil || leadsToChange(decision, definitions) else { continue }
             if let id, let base = planned ?? before.definitions[id] {
+                guard !decision.isDescribed else { continue }
                 if planned != nil { _ = decide(decision, id, &definitions) }
                 guard let failure = check(decision, base, definitions, &known) else { continue }
                 failures.append(failure)
@@ -198,7 +199,7 @@ extension Planner {
     }
 
     /// The keys of all definitions after the plan.
-    private func keys(_ definitions: DefinitionPlan) -> [String] {
+    func keys(_ definitions: DefinitionPlan) -> [String] {
         let staying = before.definitions.values.filter { definitions.changed[$0.id] == nil }
         return Set(staying.map(\.key) + definitions.changed.values.compactMap { $0?.key }).sorted()
     }

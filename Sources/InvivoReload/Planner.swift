@@ -66,6 +66,7 @@ struct Planner {
         for (_, next) in staged.documents { for path in next.traits.conditions { _ = registrations.noteRead(path) } }
         let misspelled = try misspelled(wiring)
         warnings += misspelled.map { Report.Warning(.unread, $0.text, at: $0.location) }
+        warnings += try misspelledInputs(wiring, besides: misspelled)
         noteChanges(of: wiring, &effects.changes)
         var restarts: PendingRestarts.Changes = [:]
         let dependencies = try planCells(wiring, rebased, &effects, &restarts, &failures, &warnings)

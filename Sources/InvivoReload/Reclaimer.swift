@@ -51,7 +51,7 @@ final class Reclaimer: Sendable {
     }
 
     private let container: Container
-    private let loop: LoopThread
+    let loop: LoopThread
     private let announcer: Announcer
     private let state: Guarded<State>
 

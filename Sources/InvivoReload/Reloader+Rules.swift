@@ -13,7 +13,7 @@ extension Reloader {
     /// Waits for the rules of a plan. If one refuses its values, or does not answer in time, the reload fails.
     func finishRules(_ prepared: PreparedReload) {
         guard let run = prepared.rules.take(), case .planned(let plan) = prepared.outcome else { return }
-        let former = container.registry.reloadCall.note(.rules(plan.checks.map(\.rule.name)))
+        let former = container.registry.reloadCall.note(.planned(plan.checks.map(\.subject)))
         let faults = rules.wait(for: run)
         container.registry.reloadCall.note(former)
         prepared.clock.end(INVIVO_PHASE_PLAN)

@@ -6,6 +6,8 @@ internal import InvivoSpec
 protocol PlannedCall: Sendable {
     /// The rule, trait type or binding whose function it is.
     var function: any Named & AnyObject { get }
+    /// The function, for messages: "the rule 'low < high'".
+    var subject: String { get }
     /// Calls it on the calling thread. Returns its refusal.
     func run() -> PlannedRefusal?
     /// Returns the failure of the change set, at the source location of the input with that index. By the thread that has the turn.
@@ -68,6 +70,7 @@ struct RuleCheck: PlannedCall {
     let changed: Int
 
     var function: any Named & AnyObject { rule }
+    var subject: String { "the rule '\(rule.name)'" }
 
     func run() -> PlannedRefusal? {
         rule.run(inputs.map(\.value), changed: changed).map { PlannedRefusal(failure: $0.failure, at: $0.at) }
@@ -83,7 +86,7 @@ struct RuleCheck: PlannedCall {
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
         let index = index ?? changed
         return Failure(
-            code, "the rule '\(rule.name)' \(message)", path: RuleTable.path(rule.inputs[index]),
+            code, "\(subject) \(message)", path: RuleTable.path(rule.inputs[index]),
             at: inputs[index].origin.location,
             cause: cause)
     }

@@ -36,16 +36,18 @@ public final class SettingsBinding: Named {
     let secrets: [String]
     /// Whether the errors of the host quote no value of a private section.
     let isDiscreet: Bool
+    /// The host's name of the type of the values; nil if it has given none.
+    private let type: String?
     /// Holds the host's data.
     private let owner: Factory
 
     /// `secrets` are the paths of secret parts, below `path`.
     public init(
-        name: String, path: String, form: Form, schema: String? = nil, secrets: [String] = [], isDiscreet: Bool = false,
-        owner: Factory
+        name: String, path: String, form: Form, type: String?, schema: String? = nil, secrets: [String] = [],
+        isDiscreet: Bool = false, owner: Factory
     ) {
         (self.name, self.path, self.form, self.owner) = (name, path, form, owner)
-        self.schema = schema
+        (self.type, self.schema) = (type, schema)
         self.isDiscreet = isDiscreet
         var parts = secrets
         if case .fields(let fields, _) = form {
@@ -61,6 +63,24 @@ public final class SettingsBinding: Named {
                 field.isSecret ? [prefix + name] : secrets(of: field.fields, "\(prefix)\(name).")
             }
         }
+    }
+
+    /// Fails if the values cannot be read as a type.
+    func requireValues(of reader: SettingsReader) throws(Failure) {
+        var found = "values of another language"
+        var isSame = false
+        if case .fields(let fields, _) = form {
+            found = "a struct of \(fields.size) bytes"
+            isSame = fields.size == reader.size && type?.isSameName(as: reader.type) != false
+        } else if let type {
+            isSame = type.isSameName(as: reader.type)
+        }
+        guard !isSame else { return }
+        if let type, !type.isSameName(as: reader.type) { found = "'\(type)'" }
+        throw Failure(
+            .type,
+            "the settings '\(name)' are read as '\(reader.type)', a type of \(reader.size) bytes, and are bound to \(found): read "
+                + "them as the type that is bound, or bind another name", path: name)
     }
 
     /// Leaves the user data with the host, because the call that received the binding fails.

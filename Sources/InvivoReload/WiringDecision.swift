@@ -40,6 +40,9 @@ struct WiringDecision: Sendable {
 
     var hasVariables: Bool { variables != nil }
 
+    /// Whether it only keeps the decisions of lower documents from applying.
+    var isDescribed: Bool { if case .described = kind { true } else { false } }
+
     /// Its value as an error may show it.
     func shown(_ text: String) -> String { variables ?? text }
 

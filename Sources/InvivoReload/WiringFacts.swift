@@ -78,6 +78,8 @@ public struct WiringFacts: Sendable {
         public var rank: Int32 = 0
         public var location = Location()
         public var dependencies: [Dependency] = []
+        /// The key whose traits apply to its objects, "none" for no traits; nil if it is that of the node.
+        public var specKey: String?
         /// Whether a document has decided about it, at the location.
         public var isWired = false
         /// Whether it is defined inline, inside another definition.

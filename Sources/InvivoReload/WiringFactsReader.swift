@@ -84,6 +84,7 @@ struct WiringFactsReader {
         node.scope = definition.alias == nil ? recipe.scope.name : ""
         node.alias = definition.alias
         node.isAbstract = recipe.isAbstract
+        node.specKey = definition.body.specKey
         node.rank = definition.body.rank
         node.location = definition.location
         node.dependencies = recipe.references.edges.map { (id, edge) in

@@ -22,6 +22,8 @@ public struct AppManifest: Sendable {
     /// Components that replace the objects of others, in their order.
     public let decorators: [ManifestDecorator]
     public let specs: [ManifestSpec]
+    /// The sections of the configuration that are read as settings.
+    public let settings: [ManifestSettings]
     public let file: String
 
     /// Reports all errors at once, as `.spec`.
@@ -32,6 +34,7 @@ public struct AppManifest: Sendable {
         config = reader.config(of: document.root)
         secrets = reader.secrets(of: document.root)
         decorators = reader.decorators(of: document.root)
+        settings = reader.settings(of: document.root)
         (modules, components, specs) = (parts.modules, parts.components, parts.specs)
         file = document.file
         try reader.checker.failures.throwIfAny()
@@ -60,9 +63,23 @@ public struct ManifestSecret: Sendable {
     public let path: String
 }
 
+/// A section of the configuration that is read as a type of settings.
+public struct ManifestSettings: Sendable {
+    /// The path of the section.
+    public let section: String
+    public let type: String
+    /// The name of the binding; by default that of the type.
+    public let name: String
+    public let location: Location
+    /// Its key path in the manifest, for errors found later.
+    public let path: String
+}
+
 public struct ManifestSpec: Sendable {
     /// As written; relative paths mean relative to the manifest.
     public let specPath: String
+    /// Whether traits with errors are skipped.
+    public let keepsGoing: Bool
     public let location: Location
 }
 

@@ -11,9 +11,10 @@ struct ManifestChecker {
     mutating func parts(
         of root: SpecNode
     ) -> (modules: [ManifestModule], components: [ManifestComponent], specs: [ManifestSpec]) {
-        let known = ["modules", "assemblies", "config", "components", "decorators", "secrets", "specs"]
+        let known = ["modules", "assemblies", "config", "settings", "components", "decorators", "secrets", "specs"]
         let path = SpecPath()
-        let what = "with the keys 'modules', 'assemblies', 'config', 'components', 'decorators', 'secrets' and 'specs'"
+        let what =
+            "with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets' and 'specs'"
         guard let map = checker.map(root, what, path: path) else { return ([], [], []) }
         checker.refuseUnknownKeys(map, known: known, path: path)
         return (
@@ -36,10 +37,33 @@ struct ManifestChecker {
 
     private mutating func specs(_ node: SpecNode, path: SpecPath) -> [ManifestSpec] {
         let items = checker.list(node, "of paths", path: path, hint: "write [] if there are none") ?? []
-        return items.enumerated().compactMap { index, item in
-            checker.text(item, "the path of a spec", path: path.item(index)).map {
-                ManifestSpec(specPath: $0, location: item.location)
+        return items.enumerated().compactMap { index, item in spec(item, path: path.item(index)) }
+    }
+
+    /// A path, or a map with a path and the policy for errors.
+    private mutating func spec(_ item: SpecNode, path: SpecPath) -> ManifestSpec? {
+        let what = "the path of a spec"
+        guard let map = item.entries else {
+            return checker.text(item, "\(what), or a map such as '{ file: tuning.yaml, keep_going: true }'", path: path)
+                .map {
+                    ManifestSpec(specPath: $0, keepsGoing: false, location: item.location)
+                }
+        }
+        checker.refuseUnknownKeys(map, known: ["file", "keep_going"], path: path)
+        var keepsGoing = false
+        if let node = map["keep_going"] {
+            if case .bool(let flag) = node.content {
+                keepsGoing = flag
+            } else {
+                checker.expected("true or false", node, path: path.key("keep_going"))
             }
+        }
+        guard let node = map["file"] else {
+            checker.fail("the key 'file' is missing; it has \(what)", path: path, at: item.location)
+            return nil
+        }
+        return checker.text(node, what, path: path.key("file")).map {
+            ManifestSpec(specPath: $0, keepsGoing: keepsGoing, location: node.location)
         }
     }
 

@@ -1708,10 +1708,27 @@ static invivo_status not_ready_config_is_secret(invivo_runtime runtime, const ch
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_settings_typed_id(invivo_runtime runtime, const char *name, const char *type, uint64_t size, invivo_config *out, invivo_error **error) {
+    (void)runtime;
+    (void)name;
+    (void)type;
+    (void)size;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_settings_type_add(invivo_runtime runtime, const invivo_settings_type *type, invivo_error **error) {
+    (void)runtime;
+    (void)type;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 245,
+    .function_count = 247,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1957,6 +1974,8 @@ static const struct invivo_table not_ready = {
     .changes_add_secret = not_ready_changes_add_secret,
     .changes_remove_secret = not_ready_changes_remove_secret,
     .config_is_secret = not_ready_config_is_secret,
+    .settings_typed_id = not_ready_settings_typed_id,
+    .settings_type_add = not_ready_settings_type_add,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2958,6 +2977,14 @@ invivo_status invivo_changes_remove_secret(invivo_changes changes, const char *p
 
 invivo_status invivo_config_is_secret(invivo_runtime runtime, const char *path, bool *out, invivo_error **error) {
     return functions()->config_is_secret(runtime, path, out, error);
+}
+
+invivo_status invivo_settings_typed_id(invivo_runtime runtime, const char *name, const char *type, uint64_t size, invivo_config *out, invivo_error **error) {
+    return functions()->settings_typed_id(runtime, name, type, size, out, error);
+}
+
+invivo_status invivo_settings_type_add(invivo_runtime runtime, const invivo_settings_type *type, invivo_error **error) {
+    return functions()->settings_type_add(runtime, type, error);
 }
 
 #pragma GCC visibility pop

@@ -234,6 +234,8 @@ ANSWERING(apply,
           (target, instance, fields, values, count, reversal, user_data, error))
 ANSWERING(create, (const invivo_section *section, void **out, void *user_data, invivo_error **error),
           (section, out, user_data, error))
+ANSWERING(bind, (invivo_changes changes, const char *name, const char *path, void *user_data, invivo_error **error),
+          (changes, name, path, user_data, error))
 ANSWERING(revert, (invivo_object target, void *instance, void *data, invivo_error **error), (target, instance, data, error))
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
@@ -311,6 +313,7 @@ invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_c
         GUARD(apply);
         GUARD(revert);
         GUARD(create);
+        GUARD(bind);
         *out = guarded;
         __atomic_store_n(&is_open, 1, __ATOMIC_SEQ_CST);
     }

@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 245,
+    .function_count = 247,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -250,6 +250,8 @@ static const struct invivo_table instance = {
     .changes_add_secret = invivo_changes_add_secret,
     .changes_remove_secret = invivo_changes_remove_secret,
     .config_is_secret = invivo_config_is_secret,
+    .settings_typed_id = invivo_settings_typed_id,
+    .settings_type_add = invivo_settings_type_add,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

@@ -20,6 +20,7 @@ extension WiringFacts {
                 if !node.location.file.isEmpty { pairs.append(("file", .string(node.location.file))) }
                 if node.location.line > 0 { pairs.append(("line", .int64(Int64(node.location.line)))) }
                 if node.location.column > 0 { pairs.append(("column", .int64(Int64(node.location.column)))) }
+                if let specKey = node.specKey { pairs.append(("spec_key", .string(specKey))) }
                 if node.isWired { pairs.append(("wired", .bool(true))) }
                 let needs = node.dependencies.map { dependency in
                     var pairs: [(name: String, value: Value)] = [

@@ -6,7 +6,8 @@ public enum ReloadCall: Sendable {
     case creating(UInt32)
     case observer
     case converter(String)
-    case rules([String])
+    /// Functions of the plan: "the rule 'low < high'".
+    case planned([String])
 
     /// For a message.
     func text(_ keys: KeyTable) -> String {
@@ -14,10 +15,10 @@ public enum ReloadCall: Sendable {
         case .creating(let id): ", which is creating '\(keys.name(id))'"
         case .observer: ", which is in the callback of an observer"
         case .converter(let name): ", which is in the converter '\(name)'"
-        case .rules(let names):
-            names.count == 1
-                ? ", which is in the rule '\(names[0])'"
-                : ", which runs \(names.count) rules, the first is '\(names[0])'"
+        case .planned(let functions):
+            functions.count == 1
+                ? ", which is in \(functions[0])"
+                : ", which runs \(functions.count) functions, the first is \(functions[0])"
         }
     }
 }

@@ -360,6 +360,48 @@ static void the_configuration_uses_codecs(void) {
     end();
 }
 
+/* The initial value as spec files have it. */
+static void an_initial_text_has_the_form_of_the_property(void) {
+    begin();
+    typedef struct { double cutoff, level, time; uint32_t tint; bool on; } dish;
+    const invivo_property properties[] = {
+        INVIVO_FIELD(dish, cutoff, .unit = "Hz", .initial_text = "1.2 kHz"),
+        INVIVO_FIELD(dish, level, .codec = INVIVO_CODEC_PERCENT, .initial_text = "50 %"),
+        INVIVO_FIELD(dish, time, .unit = "s", .codec = INVIVO_CODEC_DURATION, .initial_text = "250 ms"),
+        INVIVO_FIELD(dish, tint, .codec = INVIVO_CODEC_COLOR, .initial_text = "#ff8800"),
+        INVIVO_FIELD(dish, on, .initial_text = "true")};
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Dish", .size = sizeof(dish), .properties = properties,
+                                   .property_count = sizeof properties / sizeof *properties};
+    invivo_type made;
+    invivo_object object;
+    void *instance = NULL;
+    if (OK(invivo_type_register(runtime, &options, &made, E)) && OK(invivo_object_make(runtime, made, NULL, 0, &object, E))) {
+        OK(invivo_object_instance(object, made, &instance, E));
+        const dish *read = instance;
+        CHECK_EQUAL(read->cutoff, 1200), CHECK_EQUAL(read->level, 0.5), CHECK_EQUAL(read->time, 0.25);
+        CHECK_EQUAL(read->tint, 0xff8800ff), CHECK_EQUAL(read->on, 1);
+        OK(invivo_object_release(object));
+    }
+    invivo_property wrong = properties[0];
+    options.name = "Wrong", options.properties = &wrong, options.property_count = 1;
+    wrong.initial_text = "1.2 kg";
+    invivo_error *error = NULL;
+    CHECK_EQUAL(invivo_type_register(runtime, &options, NULL, &error), INVIVO_E_ARGUMENT);
+    CHECK(strstr(invivo_error_text(error), "Wrong.cutoff: the initial_text: ") != NULL);
+    invivo_error_release(error);
+    wrong = (invivo_property){.struct_size = sizeof wrong, .name = "frame", .kind = INVIVO_KIND_MAP, .size = 8, .fields = frame_fields,
+                              .field_count = 2, .codec = INVIVO_CODEC_SIZE, .initial_text = "640 x 480"};
+    CHECK_EQUAL(invivo_type_register(runtime, &options, NULL, &error), INVIVO_E_ARGUMENT);
+    CHECK(strstr(invivo_error_text(error), "Wrong.frame: an initial_text is for a plain value, not for a map") != NULL);
+    invivo_error_release(error);
+    wrong = properties[0];
+    wrong.initial_text = "1.2 kHz", wrong.min = 0, wrong.max = 1000;
+    CHECK_EQUAL(invivo_type_register(runtime, &options, NULL, &error), INVIVO_E_ARGUMENT);
+    CHECK(strstr(invivo_error_text(error), "1200 is outside 0...1000") != NULL);
+    invivo_error_release(error);
+    end();
+}
+
 static void wrong_descriptions_are_refused(void) {
     begin();
     static const invivo_property other_fields[] = {PART("width", INT32, 0, 4), PART("depth", INT32, 4, 4)};
@@ -401,6 +443,7 @@ int main(void) {
     RUN_TEST(spec_files_use_codecs);
     RUN_TEST(fields_of_traits_have_codecs);
     RUN_TEST(the_configuration_uses_codecs);
+    RUN_TEST(an_initial_text_has_the_form_of_the_property);
     RUN_TEST(wrong_descriptions_are_refused);
     return check_end();
 }

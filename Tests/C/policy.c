@@ -136,6 +136,40 @@ static void a_file_of_two_sources_has_the_policy_of_the_lower_one(void) {
     end();
 }
 
+/* A manifest gives each of its spec files a policy. */
+static invivo_status load_voice(void *user_data, invivo_runtime loading, const char *name, const char *path, invivo_error **error) {
+    (void)user_data, (void)name, (void)path;
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Voice", .size = sizeof(voice), .properties = properties, .property_count = 3};
+    return invivo_type_register(loading, &options, NULL, error);
+}
+static void a_manifest_states_the_policy(void) {
+    static const char *const head = "modules: { voice: voice.py }\ncomponents: { synth.lead: { type: Voice } }\n";
+    invivo_runtime_options silent;
+    invivo_runtime_options_init(&silent);
+    silent.log_level = INVIVO_LOG_SILENT;
+    invivo_app_options options = {.struct_size = sizeof options, .manifest = "app.yaml", .load_module = load_voice, .runtime = &silent};
+    char text[512];
+    write_text("voice.py", "");
+    write_text("t.yaml", "traits: { synth.lead: [{ Set: { gian: 1 } }] }\n");
+    static const struct { const char *specs, *wrong; } given[] = {
+        {"[{ file: t.yaml, keep_going: true }]", NULL},
+        {"[{ file: t.yaml }]", "t.yaml:1:33: traits.synth.lead[0].Set.gian"},
+        {"[t.yaml]", "t.yaml:1:33: traits.synth.lead[0].Set.gian"},
+        {"[{ file: t.yaml, keep_going: yes }]", "app.yaml:3:37: specs[0].keep_going: expected true or false"},
+        {"[{ keep_going: true }]", "app.yaml:3:9: specs[0]: the key 'file' is missing"},
+        {"[{ file: t.yaml, keepgoing: true }]", "app.yaml:3:25: specs[0]: unknown key 'keepgoing', did you mean 'keep_going'?"}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        snprintf(text, sizeof text, "%sspecs: %s\n", head, given[i].specs);
+        write_text("app.yaml", text);
+        invivo_error *error = NULL;
+        invivo_status status = invivo_app_check(&options, 0, NULL, &error);
+        CHECK_EQUAL(status == INVIVO_OK, given[i].wrong == NULL);
+        if (given[i].wrong && !strstr(invivo_error_text(error), given[i].wrong)) CHECK_TEXT(invivo_error_text(error), given[i].wrong);
+        invivo_error_release(error);
+    }
+    unlink("app.yaml"), unlink("voice.py"), unlink("t.yaml");
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -143,5 +177,6 @@ int main(void) {
     RUN_TEST(an_added_trait_type_makes_a_trait_valid);
     RUN_TEST(an_error_of_applying_refuses_the_document);
     RUN_TEST(a_file_of_two_sources_has_the_policy_of_the_lower_one);
+    RUN_TEST(a_manifest_states_the_policy);
     return check_end();
 }

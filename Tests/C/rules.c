@@ -723,6 +723,40 @@ static void an_input_is_read_by_its_rule(void) {
     end();
 }
 
+/* Inputs that nothing defines, and that resemble something. */
+static void a_misspelled_input_is_a_warning(void) {
+    static const struct { const char *input, *near; } inputs[] = {
+        {"band.lwo", "band.low"}, {"bnad.low", "band.low"}, {"a.block.gian", "a.block.gain"}, {"a.blcok.gain", "a.block.gain"}};
+    static const char *const fine[] = {"band.low", "a.block.gain", "/a.block.gain", "band.high", "late.value", "band.low2"};
+    begin();
+    typedef struct { double gain; } block;
+    static const invivo_property properties[] = {INVIVO_BLOCK_FIELD(block, gain)};
+    invivo_key key;
+    OK(invivo_define_block(runtime, "a.block", INVIVO_BLOCK(block, properties), &key, E));
+    OK(document("a.yaml", "config: { band: { low: 1 }, a: { block: { gain: 1 } } }\n", E));
+    logged[0] = 0;
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        invivo_rule rule = rule_of("fine", &fine[i], 1, accept);
+        OK(invivo_rule_add(runtime, &rule, E));
+        CHECK_TEXT(logged, "");
+    }
+    OK(document("a.yaml", "config: { band: { low: 1 } }\n", E));
+    OK(invivo_rule_remove(runtime, "fine", E));
+    static const char *const low = "band.low";
+    invivo_rule reader = rule_of("reader", &low, 1, accept);
+    OK(invivo_rule_add(runtime, &reader, E));
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        char expected[160];
+        logged[0] = 0;
+        invivo_rule rule = rule_of("wrong", &inputs[i].input, 1, accept);
+        OK(invivo_rule_add(runtime, &rule, E));
+        snprintf(expected, sizeof expected, "the rule 'wrong' reads '%s', which nothing defines; did you mean '%s'?\n", inputs[i].input, inputs[i].near);
+        CHECK_TEXT(logged, expected);
+        OK(invivo_rule_remove(runtime, "wrong", E));
+    }
+    end();
+}
+
 /* A module of the application adds a rule; its documents break it. */
 static invivo_status load_rule(void *user_data, invivo_runtime loading, const char *name, const char *path, invivo_error **error) {
     (void)user_data, (void)name, (void)path;
@@ -803,6 +837,7 @@ int main(void) {
     RUN_TEST(submitted_sets_are_refused_alone);
     RUN_TEST(a_commit_in_a_pin_checks_the_newest_values);
     RUN_TEST(an_input_is_read_by_its_rule);
+    RUN_TEST(a_misspelled_input_is_a_warning);
     RUN_TEST(a_check_of_an_application_runs_rules);
     RUN_TEST(rules_and_commits_under_threads);
     return check_end();

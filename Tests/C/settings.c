@@ -174,7 +174,7 @@ static void all_errors_are_reported_with_their_locations(void) {
     const char *text = invivo_error_text(error);
     static const char *const parts[] = {
         "a.yaml:3:11: config.audio.rate: ",
-        "a.yaml:4:13: config.audio.voises: the settings 'Audio' have no field 'voises', did you mean 'voices'?",
+        "a.yaml:4:5: config.audio.voises: the settings 'Audio' have no field 'voises', did you mean 'voices'?",
         "a.yaml:5:11: config.audio.wave: 'swa' is not one of sine, saw, did you mean 'saw'?",
         "a.yaml:6:11: config.audio.loud: ",
         "a.yaml:7:14: config.audio.at.z: 'at' has no field 'z'",
@@ -538,6 +538,32 @@ static void a_check_that_does_not_return_is_given_up(void) {
     end();
 }
 
+static void *commit_busy(void *unused) {
+    (void)unused;
+    OK(document("a.yaml", "config: { audio: { voices: 13 } }", E));
+    return NULL;
+}
+/* Another change waits for the reload, and reports what it is in. */
+static void a_waiting_change_names_the_check(void) {
+    pthread_t thread;
+    begin_limited(3600000);
+    invivo_runtime_options options = {.struct_size = sizeof options};
+    OK(invivo_runtime_options_read(runtime, &options, E));
+    OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
+    bind_audio();
+    CHECK(pthread_create(&thread, NULL, commit_busy, NULL) == 0);
+    await_count(&entered, 1);
+    options.commit_timeout_ms = 50;
+    OK(invivo_runtime_options_change(runtime, &options, E));
+    expects_error(document("b.yaml", "config: { free: 1 }", E), INVIVO_E_TIMEOUT,
+                  "the reload of 'a.yaml', which is in the check of the settings 'Audio', takes longer than commit_timeout_ms permits a "
+                  "change to wait for it");
+    add_one(&let_go);
+    pthread_join(thread, NULL);
+    CHECK_EQUAL(current().voices, 13);
+    end();
+}
+
 static void *commit_13(void *unused) {
     (void)unused;
     CHECK_EQUAL(document("a.yaml", "config: { audio: { voices: 13 } }", NULL), INVIVO_E_CLOSED);
@@ -701,6 +727,7 @@ int main(void) {
     RUN_TEST(a_factory_reads_the_generation_of_its_object);
     RUN_TEST(a_forked_child_reads_the_settings);
     RUN_TEST(a_check_that_does_not_return_is_given_up);
+    RUN_TEST(a_waiting_change_names_the_check);
     RUN_TEST(close_gives_up_a_check);
     RUN_TEST(a_check_cannot_call_the_runtime);
     RUN_TEST(observers_of_the_section_see_the_new_value);

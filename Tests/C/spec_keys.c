@@ -224,6 +224,22 @@ static void a_report_names_each_object_once(void) {
     listener_end(&heard);
 }
 
+static void the_graph_shows_the_named_key(void) {
+    begin();
+    DEFINE("a.one", "voices", .rank = 0);
+    DEFINE("a.two", INVIVO_SPEC_KEY_NONE, .rank = 0);
+    DEFINE("a.own", NULL, .rank = 0);
+    invivo_value drawing;
+    if (OK(invivo_graph_describe(runtime, INVIVO_GRAPH_JSON, &drawing, E))) {
+        CHECK(strstr(drawing.as.string.data, "\"spec_key\": \"voices\""));
+        CHECK(strstr(drawing.as.string.data, "\"spec_key\": \"none\""));
+        const char *own = strstr(drawing.as.string.data, "\"key\": \"a.own\"");
+        if (CHECK(own)) CHECK(strstr(own, "spec_key") == NULL || strstr(own, "spec_key") > strstr(own, "\"key\": \"a.two\""));
+        invivo_value_clear(&drawing);
+    }
+    end();
+}
+
 static invivo_status load(void *user_data, invivo_runtime loading, const char *name, const char *path, invivo_error **error) {
     (void)user_data, (void)name, (void)path;
     invivo_type_options options = {.struct_size = sizeof options, .name = "Voice", .size = sizeof(voice),
@@ -272,6 +288,7 @@ int main(void) {
     RUN_TEST(an_object_without_traits_is_attached_elsewhere);
     RUN_TEST(a_block_has_the_values_of_the_named_key);
     RUN_TEST(a_report_names_each_object_once);
+    RUN_TEST(the_graph_shows_the_named_key);
     RUN_TEST(a_component_of_a_manifest_names_a_key);
     RUN_TEST(a_wrong_key_is_refused);
     return check_end();

@@ -97,6 +97,25 @@ static void the_graph_shows_the_decision(void) {
     end();
 }
 
+/* The definition below a decision is checked too. An error of both is one error. */
+static void an_error_of_a_decided_definition_is_reported_once(void) {
+    begin();
+    const invivo_definition base = {.struct_size = sizeof base, .key = "a.base", .type_name = "Thing", .flags = INVIVO_DEFINITION_ABSTRACT};
+    const invivo_definition one = {.struct_size = sizeof one, .key = "a.one", .parent = "a.base"};
+    OK(invivo_define(runtime, &base, NULL, E));
+    OK(invivo_define(runtime, &one, NULL, E));
+    OK(say("w.yaml", "wiring: { a.one: { scope: lazy-singleton } }\n", E));
+    invivo_changes changes;
+    invivo_error *error = NULL;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_remove(changes, "a.base", E));
+    CHECK_EQUAL(invivo_changes_commit(changes, &error), INVIVO_E_NOT_FOUND);
+    CHECK_EQUAL(invivo_error_count(error), 1);
+    CHECK(strstr(invivo_error_text(error), "'a.base'"));
+    invivo_error_release(error);
+    end();
+}
+
 /* ---- keys that come later ------------------------------------------------------------------------------ */
 
 static void a_decision_waits_for_its_key_when_allowed(void) {
@@ -105,6 +124,10 @@ static void a_decision_waits_for_its_key_when_allowed(void) {
     OK(say("w.yaml", "wiring:\n  a.late: { alias: a.two }\n", E));
     CHECK_TEXT(listener_last(heard)->warnings,
                "w.yaml:2:20: no definition has the key 'a.late' yet; its wiring waits for one\n");
+    OK(say("n.yaml", "wiring: { a.later: null }\n", E));
+    CHECK_TEXT(listener_last(heard)->warnings, "w.yaml:2:20: no definition has the key 'a.late' yet; its wiring waits for one\n"
+                                               "n.yaml:1:20: no definition has the key 'a.later' yet; its wiring waits for one\n");
+    OK(say("n.yaml", NULL, E));
     define("a.late", 1);
     CHECK_EQUAL(number_of("a.late"), 2);
     /* The key goes, and comes again. */
@@ -233,6 +256,7 @@ int main(void) {
     check_directory();
     RUN_TEST(a_report_has_the_cause_and_the_location);
     RUN_TEST(the_graph_shows_the_decision);
+    RUN_TEST(an_error_of_a_decided_definition_is_reported_once);
     RUN_TEST(a_decision_waits_for_its_key_when_allowed);
     RUN_TEST(a_set_defines_and_decides);
     RUN_TEST(traits_of_an_alias_wait);

@@ -42,7 +42,7 @@ static void a_section_is_a_plain_struct() {
                  [&] { document(own, "config:\n  audio: { voices: 3 }"); }));
     CHECK(throws(INVIVO_E_HOST, "a.yaml:2:10: config.audio: the check of the settings 'Audio' refuses this value (because four, too)",
                  [&] { document(own, "config:\n  audio: { voices: 4 }"); }));
-    CHECK(throws(INVIVO_E_PROPERTY, "a.yaml:2:20: config.audio.voises: the settings 'Audio' have no field 'voises', did you mean 'voices'?",
+    CHECK(throws(INVIVO_E_PROPERTY, "a.yaml:2:12: config.audio.voises: the settings 'Audio' have no field 'voises', did you mean 'voices'?",
                  [&] { document(own, "config:\n  audio: { voises: 3 }"); }));
     CHECK(own.settings<audio>("Audio").voices == 5);
     own.unbind_settings("Audio");
@@ -84,8 +84,69 @@ static void a_function_reads_a_section() {
     CHECK(listing::alive == 0);
 }
 
+struct wide { double rate, more; int64_t voices; };
+
+static void settings_are_read_as_their_type() {
+    invivo::runtime own;
+    document(own, "config: { audio: { voices: 2 }, list: { title: one } }");
+    own.bind_settings<audio>("Audio", "audio", fields);
+    own.bind_settings("List", "list", [](const invivo::section &section) { return section.get<std::string>("title"); });
+    CHECK(throws(INVIVO_E_TYPE, "Audio: the settings 'Audio' are read as ", [&] { own.settings<wide>("Audio"); }));
+    CHECK(throws(INVIVO_E_TYPE, "Audio: the settings 'Audio' are read as ", [&] { own.settings_id<std::string>("Audio"); }));
+    CHECK(throws(INVIVO_E_TYPE, "List: the settings 'List' are read as ", [&] { own.settings<int>("List"); }));
+    CHECK(own.settings<std::string>("List") == "one");
+    auto id = own.settings_id<audio>("Audio");
+    /* A reader of `audio` never sees another type. */
+    CHECK(throws(INVIVO_E_TYPE, "Audio: the settings 'Audio' are read as ", [&] {
+        own.bind_settings("Audio", "audio", [](const invivo::section &) { return 1; });
+    }));
+    own.bind_settings<audio>("Audio", "audio", fields);
+    invivo::view view(own.raw());
+    CHECK(view.settings(id)->voices == 2);
+}
+
+static invivo_status load(void *, invivo_runtime loading, const char *, const char *, invivo_error **failed) {
+    return invivo::detail::guarded(failed, [&] {
+        invivo::runtime_ref host(loading);
+        host.add_settings_type<audio>("Audio", fields, [](const audio &read) {
+            if (read.voices == 3) throw invivo::refused("three is too many", 1);
+        });
+        host.add_settings_type("List", [](const invivo::section &section) { return section.get<std::string>("title"); });
+    });
+}
+static void a_manifest_names_a_type() {
+    auto write = [](const char *path, const char *text) {
+        FILE *file = std::fopen(path, "w");
+        std::fputs(text, file);
+        std::fclose(file);
+    };
+    invivo_error *failed = nullptr;
+    invivo_app_options options{};
+    invivo_runtime_options silent;
+    invivo_runtime_options_init(&silent);
+    silent.log_level = INVIVO_LOG_SILENT;
+    options.struct_size = sizeof(options), options.manifest = "settings_app.yaml", options.load_module = load, options.runtime = &silent;
+    write("settings_module.py", "");
+    write("settings_app.yaml", "modules: { m: settings_module.py }\nsettings: { audio: Audio, list: List }\n"
+                               "config: { audio: { voices: 2 }, list: { title: one } }\n");
+    invivo_app app{};
+    CHECK(invivo_app_open(&app, &options, &failed) == INVIVO_OK);
+    invivo_runtime opened{};
+    CHECK(invivo_app_runtime(app, &opened, &failed) == INVIVO_OK);
+    CHECK(invivo::runtime_ref(opened).settings<audio>("Audio").voices == 2);
+    CHECK(invivo::runtime_ref(opened).settings<std::string>("List") == "one");
+    CHECK(invivo_app_close(app, &failed) == INVIVO_OK);
+    write("settings_app.yaml", "modules: { m: settings_module.py }\nsettings: { audio: Audio }\nconfig: { audio: { voices: 3 } }\n");
+    CHECK(invivo_app_check(&options, 0, nullptr, &failed) == INVIVO_E_HOST);
+    CHECK(std::strstr(invivo_error_text(failed), "settings_app.yaml:3:28: config.audio.voices: the check of the settings 'Audio' refuses"));
+    invivo_error_release(failed);
+    std::remove("settings_app.yaml"), std::remove("settings_module.py");
+}
+
 int main() {
     a_section_is_a_plain_struct();
     a_function_reads_a_section();
+    settings_are_read_as_their_type();
+    a_manifest_names_a_type();
     return ended();
 }

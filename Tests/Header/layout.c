@@ -532,6 +532,7 @@ int main(void) {
     OFFSET(invivo_callbacks, apply, sizeof(((invivo_callbacks *)0)->apply));
     OFFSET(invivo_callbacks, revert, sizeof(((invivo_callbacks *)0)->revert));
     OFFSET(invivo_callbacks, create, sizeof(((invivo_callbacks *)0)->create));
+    OFFSET(invivo_callbacks, bind, sizeof(((invivo_callbacks *)0)->bind));
     SIZE(invivo_place);
     OFFSET(invivo_place, file, sizeof(((invivo_place *)0)->file));
     OFFSET(invivo_place, line, sizeof(((invivo_place *)0)->line));
@@ -567,6 +568,13 @@ int main(void) {
     OFFSET(invivo_settings, secrets, sizeof(((invivo_settings *)0)->secrets));
     OFFSET(invivo_settings, secret_count, sizeof(((invivo_settings *)0)->secret_count));
     OFFSET(invivo_settings, schema, sizeof(((invivo_settings *)0)->schema));
+    OFFSET(invivo_settings, type, sizeof(((invivo_settings *)0)->type));
+    SIZE(invivo_settings_type);
+    OFFSET(invivo_settings_type, struct_size, sizeof(((invivo_settings_type *)0)->struct_size));
+    OFFSET(invivo_settings_type, name, sizeof(((invivo_settings_type *)0)->name));
+    OFFSET(invivo_settings_type, bind, sizeof(((invivo_settings_type *)0)->bind));
+    OFFSET(invivo_settings_type, user_data, sizeof(((invivo_settings_type *)0)->user_data));
+    OFFSET(invivo_settings_type, destroy, sizeof(((invivo_settings_type *)0)->destroy));
     SIZE(invivo_reversal);
     OFFSET(invivo_reversal, struct_size, sizeof(((invivo_reversal *)0)->struct_size));
     OFFSET(invivo_reversal, revert, sizeof(((invivo_reversal *)0)->revert));
@@ -1117,5 +1125,7 @@ int main(void) {
     OFFSET(invivo_table, changes_add_secret, sizeof(void (*)(void)));
     OFFSET(invivo_table, changes_remove_secret, sizeof(void (*)(void)));
     OFFSET(invivo_table, config_is_secret, sizeof(void (*)(void)));
+    OFFSET(invivo_table, settings_typed_id, sizeof(void (*)(void)));
+    OFFSET(invivo_table, settings_type_add, sizeof(void (*)(void)));
     return 0;
 }

@@ -292,9 +292,6 @@ extension Border {
             #expect(property { ($0.min, $0.max) = (1, 2) } == "T.a: the initial value: 0 is outside 1...2")
             #expect(property(.uint8) { $0.initial = 256 } == "T.a: the initial value: 256 is outside 0...255 (uint8)")
             #expect(
-                property { $0.initial_text = tables.store.string("x") }
-                    == "T.a: an initial_text is for strings and enumerations, not for a double")
-            #expect(
                 property(.list) { ($0.initial, $0.get) = (1, Properties.get) }
                     == "T.a: a list cannot have an initial number")
         }

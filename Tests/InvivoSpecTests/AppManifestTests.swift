@@ -80,12 +80,12 @@ import Testing
     @Test(arguments: [
         (
             "5",
-            "1:1: expected a map with the keys 'modules', 'assemblies', 'config', 'components', 'decorators' and 'specs', found the integer 5"
+            "1:1: expected a map with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators' and 'specs', found the integer 5"
         ),
         ("module: {}", "1:1: unknown key 'module', did you mean 'modules'?"),
         (
             "traits: {}",
-            "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'config', 'components', 'decorators' or 'specs'"
+            "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators' or 'specs'"
         ),
         ("modules: [a]", "1:10: modules: expected a map of module names and paths, found a list"),
         (
@@ -95,7 +95,10 @@ import Testing
         ("modules: { a: 1 }", "1:15: modules.a: expected the path of a module, found the integer 1"),
         ("modules: { a: '' }", "1:15: modules.a: expected the path of a module, found the text ''"),
         ("specs: tuning.yaml", "1:8: specs: expected a list of paths, found the text 'tuning.yaml'"),
-        ("specs: [a, [b]]", "1:12: specs[1]: expected the path of a spec, found a list"),
+        (
+            "specs: [a, [b]]",
+            "1:12: specs[1]: expected the path of a spec, or a map such as '{ file: tuning.yaml, keep_going: true }', found a list"
+        ),
         (
             "components: { a: Oscillator }",
             "1:18: components.a: expected a map such as '{ type: Oscillator }', found the text 'Oscillator'"

@@ -1,3 +1,4 @@
+import CInvivo
 import Glibc
 import Invivo
 import Testing
@@ -75,11 +76,11 @@ extension SwiftAPI {
             let lines = (error?.description ?? "").split(separator: "\n").map(String.init)
             for line in [
                 "a.yaml:3:11: config.audio.rate: expected a number, got 'fast'",
-                "a.yaml:4:13: config.audio.voises: there is no field 'voises', did you mean 'voices'?",
+                "a.yaml:4:5: config.audio.voises: there is no field 'voises', did you mean 'voices'?",
                 "a.yaml:3:5: config.audio.voices: 'voices' is not set",
                 "a.yaml:5:13: config.audio.device: expected a string, got 7",
                 "a.yaml:6:13: config.audio.isLoud: expected true or false, got 3",
-                "a.yaml:7:30: config.audio.hosts[0].prot: there is no field 'prot', did you mean 'port'?",
+                "a.yaml:7:24: config.audio.hosts[0].prot: there is no field 'prot', did you mean 'port'?",
                 "a.yaml:7:43: config.audio.hosts[1].port: expected an integer, got 'b'",
                 "a.yaml:8:18: config.audio.limits.x: expected an integer, got 'y'",
             ] {
@@ -143,6 +144,51 @@ extension SwiftAPI {
             #expect(try deck.player().audio.rate == 9)
             #expect(try deck.audio() == runtime.settings(Audio.self))
             try runtime.close()
+        }
+
+        /// A module of a manifest adds the type.
+        @Test func aManifestNamesAType() throws {
+            let folder = "/tmp/invivo-settings-\(getpid())"
+            mkdir(folder, 0o700)
+            defer { for file in ["app.yaml", "m.py", ""] { remove("\(folder)/\(file)") } }
+            func write(_ name: String, _ text: String) {
+                let file = fopen("\(folder)/\(name)", "w")
+                fputs(text, file)
+                fclose(file)
+            }
+            func check() -> String {
+                var silent = invivo_runtime_options()
+                invivo_runtime_options_init(&silent)
+                silent.log_level = UInt32(INVIVO_LOG_SILENT)
+                var options = invivo_app_options()
+                options.struct_size = MemoryLayout<invivo_app_options>.size
+                options.load_module = { _, runtime, _, _, error in
+                    Module.enter(invivo_table_get(), runtime, error) { runtime in
+                        try runtime.addSettingsType(Host.self) { host in
+                            if host.port == 13 { throw InvivoError(.range, "13 brings bad luck", path: "port") }
+                        }
+                    }
+                }
+                var error: OpaquePointer?
+                defer { invivo_error_release(error) }
+                return "\(folder)/app.yaml".withCString { path in
+                    options.manifest = path
+                    return withUnsafePointer(to: &silent) { silent in
+                        options.runtime = silent
+                        return invivo_app_check(&options, 0, nil, &error) == 0
+                            ? "" : String(cString: invivo_error_text(error))
+                    }
+                }
+            }
+            write("m.py", "")
+            let head = "modules: { m: m.py }\nsettings: { server: Host }\n"
+            write("app.yaml", head + "config: { server: { name: a, port: 80 } }\n")
+            #expect(check() == "")
+            write("app.yaml", head + "config: { server: { name: a, port: 13 } }\n")
+            #expect(check().contains("app.yaml:3:36: config.server.port: 13 brings bad luck"))
+            write("app.yaml", head + "config: { server: { nmae: a } }\n")
+            #expect(
+                check().contains("app.yaml:3:21: config.server.nmae: there is no field 'nmae', did you mean 'name'?"))
         }
     }
 }

@@ -116,6 +116,7 @@ typedef struct invivo_callbacks {
     invivo_status (*revert)(invivo_object target, void *instance, void *data, invivo_error **error);
     /* settings */
     invivo_status (*create)(const invivo_section *section, void **out, void *user_data, invivo_error **error);
+    invivo_status (*bind)(invivo_changes changes, const char *name, const char *path, void *user_data, invivo_error **error);
 } invivo_callbacks;
 
 /** Returns the calling thread's cell for the status of a callback. Valid until the thread ends. */

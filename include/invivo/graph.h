@@ -40,6 +40,7 @@ enum {
  *     live        the number of live objects (0 for a graph that is not live)
  *     built_ns    duration of the build of the shared instance with the objects built for it first; only if it is built
  *     file, line, column  the source location of the declaration, as far as it is known
+ *     spec_key    the key whose traits apply to its objects, or "none"; only if its definition names one
  *     wired       true; only if a document has decided about the definition (`wiring:`): the location is that of its entry
  *     needs       a list of maps, one for each dependency: its key; how it is received ("how"): "initializer",
  *                 "injection" (property or method), "late" (a provider, lazy or weak reference), "asked" (resolved while

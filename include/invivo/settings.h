@@ -90,6 +90,9 @@ typedef struct invivo_settings {
      * `#/$defs/NAME`. Strings with environment variables, and null for a value that is removed, are accepted in addition, and required
      * fields are required only if no other document can give them. NULL if any section is accepted. */
     const char *schema;
+    /** The type of the values, for invivo_settings_typed_id: in C++ the name that typeid returns. NULL: of a struct, the size is compared
+     * instead. A binding with another type, or another size, cannot replace one that is read by such an id. */
+    const char *type;
 } invivo_settings;
 
 /** Binds a section, or replaces the binding with the same name. The commit fails if the section is invalid.
@@ -112,11 +115,39 @@ INVIVO_API invivo_status invivo_settings_unbind(invivo_runtime runtime, const ch
 INVIVO_API invivo_status invivo_settings_id(invivo_runtime runtime, const char *name, invivo_config *out,
                                             invivo_error **error) INVIVO_WAITS;
 
+/** Returns the id of a binding whose values are read as a type. INVIVO_E_TYPE if the binding with the name has another type, or has none
+ * and no struct of this size.
+ *
+ * @param type as invivo_settings.type
+ * @param size the size of the type */
+INVIVO_API invivo_status invivo_settings_typed_id(invivo_runtime runtime, const char *name, const char *type, uint64_t size,
+                                                  invivo_config *out, invivo_error **error) INVIVO_WAITS;
+
 /** Returns the value of a binding for the calling code: in a factory or hook that of the generation for which its object is built, which a
  * view does not show before the commit; elsewhere that of the view. Borrowed until the factory or hook returns, or the view ends.
  * INVIVO_E_NOT_FOUND if the generation has no such binding. */
 INVIVO_API invivo_status invivo_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out,
                                               invivo_error **error) INVIVO_WAITS;
+
+/** A type of settings that application manifests name:
+ *
+ *     settings: { audio: Audio, synth.left: { type: Voice, name: left } }
+ *
+ * The key is the path of a section, and the name of the binding is by default that of the type. */
+typedef struct invivo_settings_type {
+    size_t struct_size;
+    const char *name; /**< unique in the runtime */
+    /** Binds a section: calls invivo_changes_bind_settings with these names. It may define keys, too, such as one whose object is the
+     * value. It must not commit the set. Called for each section, on the thread that opens or checks the application, also several times. */
+    invivo_status (*bind)(invivo_changes changes, const char *name, const char *path, void *user_data, invivo_error **error);
+    void *user_data;
+    void (*destroy)(void *user_data); /**< called once, at the latest when the runtime closes; may be NULL */
+} invivo_settings_type;
+
+/** Adds a type of settings for application manifests; a module does so in its entry. A second type with the name is INVIVO_E_EXISTS.
+ * The runtime owns `user_data` from this call on, and calls `destroy` also if the call fails. */
+INVIVO_API invivo_status invivo_settings_type_add(invivo_runtime runtime, const invivo_settings_type *type,
+                                                  invivo_error **error) INVIVO_WAITS;
 
 /** The `type` of an entry whose `block` is the value of a binding. No type has these bits. */
 enum { INVIVO_ENTRY_SETTINGS = 3 };

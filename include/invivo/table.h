@@ -280,6 +280,8 @@ struct invivo_table {
     invivo_status (*changes_add_secret)(invivo_changes changes, const char *path, invivo_error **error);
     invivo_status (*changes_remove_secret)(invivo_changes changes, const char *path, invivo_error **error);
     invivo_status (*config_is_secret)(invivo_runtime runtime, const char *path, bool *out, invivo_error **error);
+    invivo_status (*settings_typed_id)(invivo_runtime runtime, const char *name, const char *type, uint64_t size, invivo_config *out, invivo_error **error);
+    invivo_status (*settings_type_add)(invivo_runtime runtime, const invivo_settings_type *type, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

@@ -53,7 +53,7 @@ struct invivo_property {
      * Values that `init` sets, or that `get` returns for a new object, are not checked. */
     double min, max;
     double step;       /**< a hint for editors, not enforced; 0 = none */
-    const char *initial_text; /**< the initial value of strings, and of enumerations by name */
+    const char *initial_text; /**< the initial value as text: of strings, of enumerations by name, and of others in the form of spec files: "1.2 kHz", "-6 dB" */
     const char *unit;  /**< a unit such as "Hz"; a spec file may then use 1.2 kHz */
     const char *text;  /**< a description in one line */
     const invivo_choice *choices;

@@ -641,6 +641,10 @@ class invivo_settings(ctypes.Structure):
     pass
 
 
+class invivo_settings_type(ctypes.Structure):
+    pass
+
+
 class invivo_reversal(ctypes.Structure):
     pass
 
@@ -1238,6 +1242,7 @@ invivo_callbacks._fields_ = [
     ("apply", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(invivo_value), ctypes.c_size_t, ctypes.POINTER(invivo_reversal), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("revert", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
     ("create", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(invivo_section), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("bind", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
 ]
 invivo_place._fields_ = [
     ("file", ctypes.c_char_p),
@@ -1277,6 +1282,14 @@ invivo_settings._fields_ = [
     ("secrets", ctypes.POINTER(ctypes.c_char_p)),
     ("secret_count", ctypes.c_uint64),
     ("schema", ctypes.c_char_p),
+    ("type", ctypes.c_char_p),
+]
+invivo_settings_type._fields_ = [
+    ("struct_size", ctypes.c_size_t),
+    ("name", ctypes.c_char_p),
+    ("bind", ctypes.CFUNCTYPE(ctypes.c_int32, invivo_changes, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
+    ("user_data", ctypes.c_void_p),
+    ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
 ]
 invivo_reversal._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1368,6 +1381,7 @@ STRUCTURES: list[type[ctypes.Structure | ctypes.Union]] = [
     invivo_rule,
     invivo_section,
     invivo_settings,
+    invivo_settings_type,
     invivo_reversal,
     invivo_trait,
 ]
@@ -1621,6 +1635,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_changes_add_secret": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_changes_remove_secret": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_config_is_secret": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_bool), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_typed_id": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(invivo_config), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_settings_type_add": (ctypes.c_int32, [invivo_runtime, ctypes.POINTER(invivo_settings_type), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1870,6 +1886,8 @@ TABLE: list[str] = [
     "invivo_changes_add_secret",
     "invivo_changes_remove_secret",
     "invivo_config_is_secret",
+    "invivo_settings_typed_id",
+    "invivo_settings_type_add",
 ]
 
 

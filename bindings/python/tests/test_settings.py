@@ -62,7 +62,7 @@ def test_all_errors_are_reported_at_their_lines() -> None:
         with pytest.raises(invivo.Error) as caught:
             configured(runtime, "config:\n  audio:\n    raet: x\n    device: 7\n    gains: [1, b,\n      c]\n")
         assert str(caught.value).splitlines() == [
-            "a.yaml:3:11: config.audio.raet: Audio has no field 'raet', did you mean 'rate'?",
+            "a.yaml:3:5: config.audio.raet: Audio has no field 'raet', did you mean 'rate'?",
             "a.yaml:4:13: config.audio.device: expected a string, got 7",
             "a.yaml:5:16: config.audio.gains[1]: expected a number, got 'b'",
             "a.yaml:6:7: config.audio.gains[2]: expected a number, got 'c'",
@@ -397,14 +397,14 @@ def test_models_are_built_by_pydantic_and_located_in_the_document() -> None:
         assert found[0] == (3, 30, "hosts[0].port")
         for each in [
             (3, 35, "hosts[1].name"),
-            (3, 43, "hosts[1].nmae"),
-            (4, 36, "by_name.x.prot"),
+            (3, 37, "hosts[1].nmae"),
+            (4, 30, "by_name.x.prot"),
             (5, 21, "backup.name"),
             (6, 32, "pets[0].lives"),
             (6, 37, "pets[1]"),
             (7, 30, "either.port"),
             (8, 16, "max-items"),
-            (9, 16, "mxa-items"),
+            (9, 5, "mxa-items"),
         ]:
             assert each in found, found
         text = str(caught.value)
@@ -421,7 +421,7 @@ def test_a_model_can_permit_further_keys() -> None:
         configured(runtime, "config: { open: { more: 1 } }")
         runtime.bind_settings(Open, "open")
         assert runtime.settings(Open).more == 1  # type: ignore[attr-defined]
-        with pytest.raises(invivo.PropertyError, match=r"b.yaml:1:33: config.open.host.nmae: Host has no field 'nmae'"):
+        with pytest.raises(invivo.PropertyError, match=r"b.yaml:1:27: config.open.host.nmae: Host has no field 'nmae'"):
             configured(runtime, "config: { open: { host: { nmae: 1, name: x } } }", "b.yaml")
 
 

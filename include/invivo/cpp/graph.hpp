@@ -16,6 +16,7 @@ struct wiring_node {
         uint64_t kept_since = 0; ///< the generation that first replaced what is kept; 0: nothing is kept
     };
     std::string key, type, scope, alias, file;
+    std::string spec_key; ///< the key whose traits apply to its objects, or "none"; empty: its own key
     bool abstract = false;
     bool wired = false; ///< a document has decided about it (`wiring:`), at this location
     int64_t rank = 0;
@@ -136,7 +137,7 @@ inline std::vector<wiring_node> graph_nodes(invivo_runtime runtime) {
         node.rank = fact<int64_t>(facts, "rank"), node.generation = fact<uint64_t>(facts, "generation");
         node.live = fact<uint64_t>(facts, "live"), node.built_ns = fact<uint64_t>(facts, "built_ns");
         node.line = fact<uint64_t>(facts, "line"), node.column = fact<uint64_t>(facts, "column");
-        node.wired = fact<bool>(facts, "wired");
+        node.wired = fact<bool>(facts, "wired"), node.spec_key = fact<std::string>(facts, "spec_key");
         for (const facts_map &need : fact<std::vector<facts_map>>(facts, "needs"))
             node.needs.push_back({fact<std::string>(need, "key"), fact<std::string>(need, "how"),
                                   fact<std::string>(need, "on_change"), fact<uint64_t>(need, "kept_since")});

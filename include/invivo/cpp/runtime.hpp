@@ -65,10 +65,24 @@ public:
     void bind_settings(c_text name, c_text path, F read, const std::vector<const char *> &secrets = {}) const {
         changes(raw_).bind_settings(name, path, std::move(read), secrets).commit();
     }
+    /// Adds a plain struct as a type of settings, which the sections of a manifest name (`settings:`). `check` is as in `changes::bind_settings`.
+    template <typename T, size_t Count> INVIVO_LOCAL
+    void add_settings_type(c_text name, const invivo_property (&fields)[Count], std::function<void(const T &)> check = {}) const {
+        std::vector<invivo_property> copied(fields, fields + Count);
+        detail::add_settings_type(raw_, name, [copied, check](invivo_changes changes, const char *binding, const char *path) {
+            detail::bind_settings<T>(changes, binding, path, copied.data(), copied.size(), check);
+        });
+    }
+    /// Adds the values of a function as a type of settings. See `changes::bind_settings`.
+    template <typename F> INVIVO_LOCAL void add_settings_type(c_text name, F read) const {
+        detail::add_settings_type(raw_, name, [read](invivo_changes changes, const char *binding, const char *path) {
+            detail::bind_settings(changes, binding, path, read);
+        });
+    }
     void unbind_settings(c_text name) const { changes(raw_).unbind_settings(name).commit(); }
     template <typename T> INVIVO_LOCAL invivo::settings_id<T> settings_id(const std::string &name) const { return {raw_, name}; }
-    /// Returns a copy of the typed settings of the current generation, or of that of the pin. T is the type that was bound. Throws
-    /// INVIVO_E_NOT_FOUND if the binding does not exist.
+    /// Returns a copy of the typed settings of the current generation, or of that of the pin. Throws
+    /// INVIVO_E_NOT_FOUND if the binding does not exist, and INVIVO_E_TYPE if it is bound to another type.
     template <typename T> INVIVO_LOCAL T settings(const std::string &name) const {
         invivo::settings_id<T> id(raw_, name);
         view reading(raw_);

@@ -6,12 +6,15 @@
 
 namespace invivo {
 
-/// A binding of settings that views read as a T: the type that it was bound with. Small; valid while its runtime is open.
+/// A binding of settings that views read as a T. The constructor throws if it is bound to another type, and later bindings with the name
+/// must be of the same type. Small; valid while its runtime is open.
 template <typename T> class settings_id {
 public:
     settings_id() noexcept = default;
     INVIVO_LOCAL settings_id(invivo_runtime runtime, const std::string &name) {
-        detail::checked([&](invivo_error **e) { return invivo_settings_id(runtime, name.c_str(), &raw_, e); });
+        detail::checked([&](invivo_error **e) { 
+            return invivo_settings_typed_id(runtime, name.c_str(), detail::cpp_name<T>(), sizeof(T), &raw_, e);
+        });
     }
     invivo_config raw() const noexcept { return raw_; }
 
@@ -75,7 +78,7 @@ void bind_settings(invivo_changes changes, const char *name, const char *path, c
     invivo_settings raw{};
     raw.struct_size = sizeof(raw);
     raw.name = name, raw.path = path;
-    raw.fields = fields, raw.field_count = count, raw.size = sizeof(T);
+    raw.fields = fields, raw.field_count = count, raw.size = sizeof(T), raw.type = cpp_name<T>();
     raw.user_data = kept.get();
     raw.destroy = [](void *data) { delete static_cast<settings_check<T> *>(data); };
     if (*kept) {
@@ -101,7 +104,7 @@ void bind_settings(invivo_changes changes, const char *name, const char *path, F
     auto kept = std::make_unique<F>(std::move(read));
     invivo_settings raw{};
     raw.struct_size = sizeof(raw);
-    raw.name = name, raw.path = path;
+    raw.name = name, raw.path = path, raw.type = cpp_name<T>();
     raw.secrets = secrets.empty() ? nullptr : secrets.data(), raw.secret_count = secrets.size();
     raw.user_data = kept.get();
     raw.create = [](const invivo_section *given, void **out, void *data, invivo_error **failed) {
@@ -111,6 +114,19 @@ void bind_settings(invivo_changes changes, const char *name, const char *path, F
     raw.destroy = [](void *data) { delete static_cast<F *>(data); };
     checked([&](invivo_error **e) { return invivo_changes_bind_settings(changes, &raw, e); });
     (void)kept.release();
+}
+
+/// Adds a type of settings whose sections `bind` binds.
+template <typename Bind> void add_settings_type(invivo_runtime runtime, const char *name, Bind bind) {
+    invivo_settings_type raw{};
+    raw.struct_size = sizeof(raw);
+    raw.name = name;
+    raw.bind = [](invivo_changes changes, const char *name, const char *path, void *data, invivo_error **failed) {
+        return guarded(failed, [&] { (*static_cast<Bind *>(data))(changes, name, path); });
+    };
+    raw.user_data = new Bind(std::move(bind));
+    raw.destroy = [](void *data) { delete static_cast<Bind *>(data); };
+    checked([&](invivo_error **e) { return invivo_settings_type_add(runtime, &raw, e); });
 }
 
 } // namespace detail

@@ -46,6 +46,7 @@ Float32 = Annotated[float, Kind(c.INVIVO_KIND_FLOAT)]
 TUNABLES = "__invivo_tunables__"
 MARK = "__invivo__"
 COMPONENT = "__invivo_component__"
+SETTINGS = "__invivo_settings__"
 SHARED = "__invivo_shared__"
 KEEPS_CHILDREN = "__invivo_keeps_children__"
 
@@ -336,6 +337,27 @@ def component(cls: C | None = None, *, name: str | None = None) -> C | Callable[
     return mark if cls is None else mark(cls)
 
 
+@typing.overload
+def settings_type(cls: C) -> C: ...
+
+
+@typing.overload
+def settings_type(*, name: str | None = None) -> Callable[[C], C]: ...
+
+
+def settings_type(cls: C | None = None, *, name: str | None = None) -> C | Callable[[C], C]:
+    """Marks a class that an application manifest may name under ``settings``: by its name, or by ``name``.
+
+    The class is a dataclass, a pydantic model or another class that `Runtime.bind_settings` accepts.
+    """
+
+    def mark(target: C) -> C:
+        setattr(target, SETTINGS, name or target.__name__)
+        return target
+
+    return mark if cls is None else mark(cls)
+
+
 def shared(cls: C) -> C:
     """Marks a class whose objects, and those of its subclasses, several threads may use at the same time.
 
@@ -349,4 +371,10 @@ def shared(cls: C) -> C:
 def component_name(cls: type) -> str | None:
     """Returns the name that `component` gave to this very class."""
     name = cls.__dict__.get(COMPONENT)
+    return name if isinstance(name, str) else None
+
+
+def settings_name(cls: type) -> str | None:
+    """Returns the name that `settings_type` gave to this very class."""
+    name = cls.__dict__.get(SETTINGS)
     return name if isinstance(name, str) else None

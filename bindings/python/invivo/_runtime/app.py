@@ -7,14 +7,14 @@ import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
 from .. import _generated as c
 from .._declarations import context
-from .._declarations.marks import component_name
+from .._declarations.marks import component_name, settings_name
 from .._native import callbacks, strings
 from .._native.library import own_library
 from .._native.strings import text
@@ -38,7 +38,8 @@ class App:
     them. "opener" puts them and Python's objects together on the thread that opens the application, which has to call
     ``app.runtime.poll()``, as `python3 -m invivo run` does.
 
-    ``assemblies`` are active from the start, instead of those that the manifest lists.
+    ``assemblies`` are active from the start, instead of those that the manifest lists. ``settings``: sections of the
+    configuration, by their paths, and the classes to which they are bound, beside those that the manifest names.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class App:
         *,
         wait: bool = False,
         assemblies: Iterable[Assembly] = (),
+        settings: Mapping[str, Any] | None = None,
         default_domain: Literal["opener", "loop"] = "loop",
         log: Log | logging.Logger | None = None,
         log_level: LogLevel | str = LogLevel.INFO,
@@ -92,7 +94,8 @@ class App:
         options.flags = c.INVIVO_APP_WAIT if wait else 0
         options.load_module = _load_module.of(library)
         self._assemblies = tuple(assemblies)
-        if self._assemblies:
+        self._settings = dict(settings or {})
+        if self._assemblies or self._settings:
             options.assemblies = _give_assemblies.of(library)
         options.user_data = self._number = callbacks.enroll(self)
         self._handle = c.invivo_app()
@@ -284,7 +287,10 @@ def _load_module(app: App, _: int, handle: c.invivo_runtime, name: bytes, path: 
 def _give_assemblies(app: App, _: int, handle: c.invivo_runtime, changes: c.invivo_changes, error: Any) -> None:
     runtime = joined(app.core.library.table, handle, in_default=app._joins_default)
     started = Changes(runtime._open())
-    started.activate(*app._assemblies)
+    if app._assemblies:
+        started.activate(*app._assemblies)
+    for path, what in app._settings.items():
+        started.bind_settings(what, path)
     started.write(changes)
 
 
@@ -309,13 +315,15 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
     try:
         with collected_traits() as traits:
             _run(lambda: loader.exec_module(module), path)
-        found = [
-            each
-            for each in vars(module).values()
-            if isinstance(each, type) and each.__module__ == module.__name__ and component_name(each) is not None
+        classes = [
+            each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__
         ]
+        found = [each for each in classes if component_name(each) is not None]
         for cls in found:
             runtime.type(cls)
+        settings = {each: said for each in classes if (said := settings_name(each)) is not None}
+        for cls, type_name in settings.items():
+            runtime.add_settings_type(cls, name=type_name)
         if traits:
             with runtime.changes() as changes:
                 for trait in traits:
@@ -326,10 +334,11 @@ def load_components(runtime: Runtime, name: str, path: str) -> ModuleType:
         assemblies = [each for name, each in vars(module).items() if _is_own(name, each)]
         if assemblies:
             runtime.describe(*assemblies)
-        if not callable(register) and not found and not assemblies and not traits:
+        if not callable(register) and not found and not assemblies and not traits and not settings:
             raise ModuleError(
-                "the module has nothing for the runtime: mark its classes with @invivo.component, give it a function "
-                "register(runtime), a subclass of invivo.Trait, or an assembly as a global name",
+                "the module has nothing for the runtime: mark its classes with @invivo.component or "
+                "@invivo.settings_type, give it a function register(runtime), a subclass of invivo.Trait, or an "
+                "assembly as a global name",
                 file=path,
             )
     except BaseException:

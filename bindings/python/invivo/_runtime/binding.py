@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from .._classes import configured
 from .._classes.callables import check_callback
 from .._native import strings
 from .._services import bindings
@@ -41,6 +42,21 @@ class Binding(Changing):
         """
         with self.changes() as changes:
             changes.bind_settings(what, path, name=name)
+
+    def add_settings_type(self, what: Any, /, *, name: str | None = None) -> None:
+        """Adds a class as a type of settings that manifests name: ``settings: {audio: Audio}``.
+
+        A module of a manifest calls it in ``register(runtime)``, or marks the class with `settings_type`. ``name``: the
+        name in manifests; by default that of the class.
+        """
+        core = self._open()
+
+        def bind(handle: Any, binding: str, path: str) -> None:
+            changes = self.changes()
+            changes.bind_settings(what, path, name=binding)
+            changes.write(handle)
+
+        bindings.add_type(core, name if name is not None else configured.shown(what), bind)
 
     def unbind_settings(self, what: Any) -> None:
         """Removes the binding of a class, or one by its name, in one reload."""

@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from .. import _generated as c
@@ -51,6 +51,7 @@ class Runtime(Filling, Binding, Observing):
         self,
         *assemblies: AssemblyDescription,
         watch: Path | Iterable[Path] | None = None,
+        settings: Mapping[str, Any] | None = None,
         name: str | None = None,
         default_domain: Literal["opener", "loop"] = "opener",
         log: Log | logging.Logger | None = None,
@@ -78,11 +79,14 @@ class Runtime(Filling, Binding, Observing):
         inject_marked: bool = True,
         environment_prefix: str | None = None,
     ) -> None:
-        """Activates assemblies and follows the spec files of ``watch``, as one reload.
+        """Activates assemblies, follows the spec files of ``watch`` and binds ``settings``, as one reload.
 
         Values that the assemblies require may come from the files. Python's objects are created on the thread that
         first requests them, and after an edit on the runtime's own thread, also if the program calls `poll`. Objects of
         one thread are defined by ``in_scope("thread")``.
+
+        ``settings``: sections of the configuration, by their paths, and the classes to which they are bound, as in
+        ``{"audio": Audio}`` (`bind_settings`).
 
         ``name`` is for its threads and for messages. ``default_domain``: the domain of C's confined objects, "opener"
         (the thread that opens the runtime, which calls `poll`) or "loop" (the runtime's own thread). ``quiet``: how
@@ -157,13 +161,15 @@ class Runtime(Filling, Binding, Observing):
             Purger(core)
             paths = [watch] if isinstance(watch, (str, os.PathLike)) else list(watch or ())
             traits = declared_traits()
-            if assemblies or paths or traits:
+            if assemblies or paths or traits or settings:
                 with self.changes() as changes:
                     for trait in traits:
                         changes._add_trait(trait)
                     changes.activate(*assemblies)
                     for path in paths:
                         changes.watch(path)
+                    for section, what in (settings or {}).items():
+                        changes.bind_settings(what, section)
         except BaseException:
             self.close()
             raise

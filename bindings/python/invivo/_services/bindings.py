@@ -91,6 +91,31 @@ class Binding:
         )
 
 
+Bind = Callable[[c.invivo_changes, str, str], None]  # the change set, the name of the binding, and the path
+
+
+class _SettingsType:
+    """A type of settings that manifests name."""
+
+    def __init__(self, core: Objects, bind: Bind) -> None:
+        self.core, self.bind = core, bind
+
+
+def add_type(core: Objects, name: str, bind: Bind) -> None:
+    """Adds a type of settings that manifests name. ``bind`` binds a section in a change set of the library."""
+    options = c.invivo_settings_type()
+    options.struct_size = ctypes.sizeof(options)
+    options.name = strings.name_bytes(name)
+    options.bind, options.destroy = _bind.of(core.library), callbacks.destroy.of(core.library)
+    options.user_data = callbacks.enroll(_SettingsType(core, bind))
+    core.library.call("settings_type_add", core.handle, ctypes.byref(options))
+
+
+@callbacks.returns_status(c.invivo_settings_type, "bind", user_data=3)
+def _bind(item: _SettingsType, changes: c.invivo_changes, name: bytes, path: bytes, _: int, error: Any) -> None:
+    item.bind(changes, strings.text(name), strings.text(path))
+
+
 def key_of(name: str) -> str:
     """The key of the definition by which settings are injected."""
     return f"settings:{name}"

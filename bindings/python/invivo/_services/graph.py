@@ -70,6 +70,8 @@ class WiringNode:
     file: str = ""
     line: int = 0
     column: int = 0
+    spec_key: str | None = None
+    """The key whose traits apply to its objects, or "none"; None: its own key."""
     wired: bool = False
     """Whether a document has decided about it (``wiring:``), at this location."""
     more: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,77 @@
+public import InvivoBase
+internal import InvivoWiring
+
+/// A type as which code reads the values of a binding.
+public struct SettingsReader: Sendable {
+    let type: String
+    let size: Int
+
+    public init(type: String, size: Int) { (self.type, self.size) = (type, size) }
+}
+
+/// The types of settings that manifests name, and the types as which bindings are read. Any thread may call.
+public final class SettingsTypes: Sendable {
+    /// Adds a binding to a change set, with its name and the path of its section.
+    public typealias Bind =
+        @Sendable (Engine, inout ChangeSet, _ name: String, _ path: String) throws(Failure) -> Void
+
+    private struct State {
+        var types: NameTable<Bind> = [:]
+        var readers: NameTable<SettingsReader> = [:]
+    }
+
+    private let container: Container
+    private let state: Guarded<State>
+
+    init(_ container: Container) {
+        self.container = container
+        state = Guarded(State(), by: container.monitor)
+    }
+
+    /// Adds a type. Fails if there is one with its name.
+    public func add(_ name: String, _ bind: @escaping Bind) throws(Failure) {
+        let (isNew, isClosing) = state.locked { state -> (Bool, Bool) in
+            guard !container.isClosing, state.types[name] == nil else {
+                return (state.types[name] == nil, container.isClosing)
+            }
+            state.types[name] = bind
+            return (true, false)
+        }
+        if isClosing { throw Failure(.closed, "the runtime is closing") }
+        guard isNew else {
+            throw Failure(
+                .exists, "there is a settings type with the name '\(name)': give each type a name of its own",
+                path: name)
+        }
+    }
+
+    /// Returns how a type binds a section. Fails if there is no type with the name.
+    public func bind(_ name: String) throws(Failure) -> Bind {
+        let (found, known) = state.locked { state in (state.types[name], state.types.keys.map { String($0) }) }
+        if let found { return found }
+        let near = suggestion(for: name, among: known.sorted())
+        let list =
+            known.isEmpty
+            ? "; the modules have none" : near.isEmpty ? "; there are: \(known.sorted().joined(separator: ", "))" : near
+        throw Failure(.notFound, "no module has a settings type '\(name)'\(list)", path: name)
+    }
+
+    /// For close. The data of the types end.
+    func close() {
+        let ended = state.locked { state in
+            defer { state.types = [:] }
+            return state.types
+        }
+        withExtendedLifetime(ended) {}
+    }
+
+    // MARK: readers
+
+    /// Notes that a binding is read as a type. Bindings that follow must be of that type.
+    func note(_ reader: SettingsReader, of name: String) { state.locked { $0.readers[name] = reader } }
+
+    /// Fails if the binding cannot take the place of one that is read.
+    public func require(_ binding: SettingsBinding) throws(Failure) {
+        if let reader = state.locked({ $0.readers[binding.name] }) { try binding.requireValues(of: reader) }
+    }
+}
