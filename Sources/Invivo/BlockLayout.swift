@@ -69,7 +69,8 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
                     .argument, "field '\(name)' of \(Content.self) is computed; a field must be a stored property"))
             return
         }
-        let about = Property.About(range: range, step: step, unit: unit, codec: codec, text: text, was: was, secret: secret)
+        let about = Property.About(
+            range: range, step: step, unit: unit, codec: codec, text: text, was: was, secret: secret)
         fields.append(
             Property(
                 name: name, shape: { Value.invivoFieldShape }, about: about,

@@ -144,6 +144,7 @@ private struct GivenSettings {
         }
         guard given.release == nil else { throw fail("settings.release is for values of create, which is NULL") }
         let fields = try FieldTable(given.fields, given.field_count, size: given.size, path: name)
-        return SettingsBinding(name: name, path: path, form: .fields(fields, given.check), secrets: secrets, owner: owner)
+        return SettingsBinding(
+            name: name, path: path, form: .fields(fields, given.check), secrets: secrets, owner: owner)
     }
 }

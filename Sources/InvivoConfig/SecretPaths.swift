@@ -40,7 +40,9 @@ public struct SecretPaths: Sendable, Equatable {
     /// Returns a layer of the configuration in which these paths are marked as secret, and those of `former` that are none any more are not.
     func marking(_ node: ConfigNode, after former: SecretPaths = SecretPaths()) -> ConfigNode {
         var marked = node
-        for path in former.paths.subtracting(paths) { marked = marked.marked(ConfigPath.names(path)[...], isSecret: false) }
+        for path in former.paths.subtracting(paths) {
+            marked = marked.marked(ConfigPath.names(path)[...], isSecret: false)
+        }
         for path in paths { marked = marked.marked(ConfigPath.names(path)[...], isSecret: true) }
         return marked
     }

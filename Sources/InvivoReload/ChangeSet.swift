@@ -79,7 +79,11 @@ public struct ChangeSet: Sendable {
     var declaresSecrets: Bool {
         secrets.contains(where: \.isSecret) || bindingChanges.added.contains { !$0.secrets.isEmpty }
             || assemblies.contains { change in
-                if case .activate(let activation) = change { activation.description?.secrets.isEmpty == false } else { false }
+                if case .activate(let activation) = change {
+                    activation.description?.secrets.isEmpty == false
+                } else {
+                    false
+                }
             }
     }
 

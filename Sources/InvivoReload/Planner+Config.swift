@@ -44,7 +44,8 @@ extension Planner {
     ) -> SecretPaths {
         let changes = set.bindingChanges
         let bindings = changes.isEmpty ? before.constraints.bindings : before.constraints.bindings.applying(changes)
-        return SecretPaths(declared.union((definitions.assemblies ?? before.assemblies).secrets).union(bindings.secrets))
+        return SecretPaths(
+            declared.union((definitions.assemblies ?? before.assemblies).secrets).union(bindings.secrets))
     }
 
     private func plan(

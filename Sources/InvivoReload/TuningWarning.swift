@@ -54,7 +54,9 @@ extension Graph {
     fileprivate func injectsSecret(at path: String, _ names: KeyNames) -> Bool {
         let parts = path.split(separator: ".").map(String.init)
         return parts.indices.dropFirst().contains { index in
-            names.id(of: parts[..<index].joined(separator: ".")).map { injectsSecret(into: parts[index], of: $0, names) }
+            names.id(of: parts[..<index].joined(separator: ".")).map {
+                injectsSecret(into: parts[index], of: $0, names)
+            }
                 ?? false
         }
     }

@@ -309,7 +309,8 @@ final class PropertyChange {
                 let what = Tuning.Outcome.What.adjusted(wanted: property.shown(end), seen: found)
                 outcomes.append(
                     Tuning.Outcome(
-                        path: property.name, location: location.location, what: what, variables: property.origin(location.variables)))
+                        path: property.name, location: location.location, what: what,
+                        variables: property.origin(location.variables)))
             }
         }
         // An external change is still detected by the value that was seen before.

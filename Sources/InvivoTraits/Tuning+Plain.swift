@@ -76,7 +76,8 @@ extension Tuning {
                 first = nil
                 return [
                     Outcome(
-                        path: property.name, location: Location(), what: what, variables: property.origin(former.location.variables))
+                        path: property.name, location: Location(), what: what,
+                        variables: property.origin(former.location.variables))
                 ]
             }
             try property.set(instance, base)
@@ -182,7 +183,8 @@ extension Tuning {
         guard change.isSeen(shown) else {
             let what = Outcome.What.left(expected: change.seen, found: shown)
             return Outcome(
-                path: property.name, location: Location(), what: what, variables: property.origin(change.location.variables))
+                path: property.name, location: Location(), what: what,
+                variables: property.origin(change.location.variables))
         }
         guard let base = change.base else { return nil }
         try property.set(instance, base)
