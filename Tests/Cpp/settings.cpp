@@ -84,8 +84,30 @@ static void a_function_reads_a_section() {
     CHECK(listing::alive == 0);
 }
 
+static void secret_parts_of_a_section_are_not_shown() {
+    invivo::runtime own;
+    document(own, "config: { list: { title: one } }");
+    own.bind_settings("List", "list", [](const invivo::section &section) {
+        const auto title = section.get<std::string>("title");
+        if (title == "hunter2") throw invivo::error(INVIVO_E_RANGE, title + " is refused", "title");
+        listing made;
+        made.title = title;
+        return made;
+    }, {"title"});
+    CHECK(own.is_secret("list.title") && own.is_secret("list") && !own.is_secret("list.items"));
+    CHECK(throws(INVIVO_E_RANGE, "a.yaml:1:26: config.list.title: the create function of the settings 'List' refuses the values (",
+                 [&] { document(own, "config: { list: { title: hunter2 } }"); }));
+    own.unbind_settings("List");
+    CHECK(!own.is_secret("list.title"));
+    own.add_secret("list");
+    CHECK(own.is_secret("list.title"));
+    own.remove_secret("list");
+    CHECK(!own.is_secret("list.title"));
+}
+
 int main() {
     a_section_is_a_plain_struct();
     a_function_reads_a_section();
+    secret_parts_of_a_section_are_not_shown();
     return ended();
 }
