@@ -216,9 +216,14 @@ final class Commit {
     private func keep(_ lease: ObjectLease) { state.locked { $0.leases.append(lease) } }
 
     private func note(_ outcome: Tuning.Outcome, _ id: UInt32, _ key: String) {
+        let warning = outcome.warning(of: id, key, in: [former, build.graph], container.names)
+        add(warning, of: id, key, isRefused: outcome.isRefused)
+    }
+
+    private func add(_ warning: Report.Warning, of id: UInt32, _ key: String, isRefused: Bool) {
         state.locked { state in
-            if case .refused = outcome.what { state.refused.insert(id) }
-            state.notes.append(outcome.warning(of: id, key, in: [former, build.graph], container.names))
+            if isRefused { state.refused.insert(id) }
+            state.notes.append(warning)
             state.warned.insert(key)
         }
     }
@@ -408,12 +413,7 @@ final class Commit {
             if layers?.moves == true { Tuning.onMoving?(container, record, id) }
         } catch {
             _ = own.run()
-            let warning = error.unrestored(of: key, in: [former, build.graph], container.names)
-            state.locked { state in
-                state.notes.append(warning)
-                state.warned.insert(key)
-                state.refused.insert(id)
-            }
+            add(error.unrestored(of: key, in: [former, build.graph], container.names), of: id, key, isRefused: true)
         }
     }
 

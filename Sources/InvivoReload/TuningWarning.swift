@@ -13,7 +13,9 @@ extension Tuning.Outcome {
         }
     }
 
-    /// The warning about it. The value may come from the definition of each of the generations.
+    var isRefused: Bool { if case .refused = what { true } else { false } }
+
+    /// The warning about it; not under the monitor. The value may come from the definition of each of the generations.
     func warning(of id: UInt32, _ key: String, in graphs: [Graph], _ names: KeyNames) -> Report.Warning {
         let outcome = graphs.reduce(self) { $1.withoutSecrets($0, id, names) }
         return Report.Warning(kind, "\(key).\(outcome.text)", at: location)
@@ -52,7 +54,9 @@ extension Graph {
     fileprivate func injectsSecret(at path: String, _ names: KeyNames) -> Bool {
         let parts = path.split(separator: ".").map(String.init)
         return parts.indices.dropFirst().contains { index in
-            names.id(of: parts[..<index].joined(separator: ".")).map { injectsSecret(into: parts[index], of: $0, names) }
+            names.id(of: parts[..<index].joined(separator: ".")).map {
+                injectsSecret(into: parts[index], of: $0, names)
+            }
                 ?? false
         }
     }

@@ -143,10 +143,32 @@ static void a_manifest_names_a_type() {
     std::remove("settings_app.yaml"), std::remove("settings_module.py");
 }
 
+static void secret_parts_of_a_section_are_not_shown() {
+    invivo::runtime own;
+    document(own, "config: { list: { title: one } }");
+    own.bind_settings("List", "list", [](const invivo::section &section) {
+        const auto title = section.get<std::string>("title");
+        if (title == "hunter2") throw invivo::error(INVIVO_E_RANGE, title + " is refused", "title");
+        listing made;
+        made.title = title;
+        return made;
+    }, {"title"});
+    CHECK(own.is_secret("list.title") && own.is_secret("list") && !own.is_secret("list.items"));
+    CHECK(throws(INVIVO_E_RANGE, "a.yaml:1:26: config.list.title: the create function of the settings 'List' refuses the values (",
+                 [&] { document(own, "config: { list: { title: hunter2 } }"); }));
+    own.unbind_settings("List");
+    CHECK(!own.is_secret("list.title"));
+    own.add_secret("list");
+    CHECK(own.is_secret("list.title"));
+    own.remove_secret("list");
+    CHECK(!own.is_secret("list.title"));
+}
+
 int main() {
     a_section_is_a_plain_struct();
     a_function_reads_a_section();
     settings_are_read_as_their_type();
     a_manifest_names_a_type();
+    secret_parts_of_a_section_are_not_shown();
     return ended();
 }

@@ -80,12 +80,12 @@ import Testing
     @Test(arguments: [
         (
             "5",
-            "1:1: expected a map with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators' and 'specs', found the integer 5"
+            "1:1: expected a map with the keys 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets' and 'specs', found the integer 5"
         ),
         ("module: {}", "1:1: unknown key 'module', did you mean 'modules'?"),
         (
             "traits: {}",
-            "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators' or 'specs'"
+            "1:1: unknown key 'traits'; expected 'modules', 'assemblies', 'config', 'settings', 'components', 'decorators', 'secrets' or 'specs'"
         ),
         ("modules: [a]", "1:10: modules: expected a map of module names and paths, found a list"),
         (

@@ -134,7 +134,7 @@ extension SwiftAPI {
             func reads(_ body: () throws -> Void) rethrows -> [String] {
                 let count = log.all.count
                 try body()
-                return log.all[count...].filter { $0.contains(" bytes") }.map {
+                return log.all[count...].filter { $0.contains(" bytes") || $0.contains(": read") }.map {
                     String($0.split(separator: ":")[0].split(separator: "/").last ?? "")
                 }
             }

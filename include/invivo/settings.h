@@ -47,7 +47,7 @@ typedef struct invivo_section {
     size_t struct_size;
     const invivo_value *value; /**< the merged value; an empty map if there is none */
     /** The values with environment variables: a map from their paths in the section ("hosts.0.port") to their strings; a value in the
-     * list or map of a variable has null. A receiver of a string takes the string, and one of a number or bool reads it as one. Errors
+     * list or map of a variable, a secret and the content of a file have null. A receiver of a string takes the string, and one of a number or bool reads it as one. Errors
      * must not quote these values. INVIVO_KIND_NULL if there are none. */
     const invivo_value *variables;
     uint32_t flags; /**< INVIVO_SECTION_... */

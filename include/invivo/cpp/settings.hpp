@@ -36,7 +36,7 @@ public:
         if (!found) throw error(INVIVO_E_NOT_CONFIGURED, "'" + name + "' is not set", name);
         const invivo_value *text = variable(name);
         try {
-            if (text && std::is_same_v<T, std::string>) return detail::convert<T>::read(*text);
+            if (text && text->kind == INVIVO_KIND_STRING && std::is_same_v<T, std::string>) return detail::convert<T>::read(*text);
             return detail::convert<T>::read(*found);
         } catch (const error &failed) {
             bool is_hidden = text || (raw_->flags & INVIVO_SECTION_PRIVATE);
