@@ -145,7 +145,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "state.failure = failure?.code == .cycle ? nil : failure", "pools"),
     ],
     "InvivoWiring/Build+Shared.swift": [
-        Mutant("never", "awaited == cell.attempt, let failure = cell.failure", "threads"),
+        Mutant("never", "awaited == cell.attempt", "threads"),
         Mutant("never", "isOurs(other)", "threads wiring reentry lookups"),
         Mutant("never", "root !== self", "life"),
         Mutant("never", "!root.canBackOff", "contention circles start_waits"),
