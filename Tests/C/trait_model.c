@@ -448,7 +448,7 @@ static void run(uint64_t number) {
 
 int main(int count, char **arguments) {
     uint64_t first = 1;
-    int sequences = 1000;
+    int sequences = 500;
     for (int i = 1; i < count; i++) {
         if (!strcmp(arguments[i], "--trace")) is_tracing = true;
         else if (!strcmp(arguments[i], "--seed") && i + 1 < count) first = strtoull(arguments[++i], NULL, 10);

@@ -96,7 +96,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "restores.add([id])", "ramps"),
         Mutant("skip", "if state.locked({ $0.isDue }) { step() }", "ramps"),
         Mutant("skip", "for run in runs.values { run.begin(at: now) }", "ramps"),
-        Mutant("never", "block.hasSameBytes(as: old)", "ramps"),
+        Mutant("always", "!block.hasSameBytes(as: old)", "ramps"),
         Mutant("skip", "for alias in links.allAliases(of: id) { editor.set(block, at: alias) }", "ramps"),
         Mutant("skip", "if isFinalized { finalize(record, key) }", "ramps"),
         Mutant("skip", "state.blocks[id] = rest.isEmpty ? nil : rest", "ramps"),
