@@ -157,6 +157,18 @@ static void a_step_is_no_reload(void) {
     end_all();
 }
 
+static void a_step_that_changes_nothing_is_none(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }] }"));
+    advance(10);
+    uint64_t steps = status("step");
+    advance(0);
+    CHECK(status("step") == steps && block().level == 5);
+    advance(10);
+    CHECK(status("step") == steps + 1 && block().level == 6);
+    end_all();
+}
+
 static void views_and_pins_keep_their_step(void) {
     begin_all();
     invivo_key key;
@@ -530,6 +542,7 @@ int main(void) {
     RUN_TEST(an_object_moves_at_each_tick);
     RUN_TEST(a_block_moves_at_each_tick);
     RUN_TEST(a_step_is_no_reload);
+    RUN_TEST(a_step_that_changes_nothing_is_none);
     RUN_TEST(views_and_pins_keep_their_step);
     RUN_TEST(a_reload_that_leaves_a_ramp_does_not_restart_it);
     RUN_TEST(a_changed_ramp_begins_at_the_value_shown);
