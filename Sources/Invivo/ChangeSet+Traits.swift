@@ -45,12 +45,12 @@ extension ChangeSet {
             for field in trait.fields { fields.append(try field.described(arena, core)) }
             options.fields = UnsafePointer(arena.table(fields))
             options.field_count = UInt64(fields.count)
-            if trait.check != nil { options.check = AnyTraitBox.check }
-            if trait.layers != nil { options.layers = AnyTraitBox.layers }
-            if trait.apply != nil { options.apply = AnyTraitBox.apply }
-            let pointer = Unmanaged.passRetained(TraitBox(core, trait) as AnyTraitBox)
+            if trait.check != nil { options.check = TraitBox.check }
+            if trait.layers != nil { options.layers = TraitBox.layers }
+            if trait.apply != nil { options.apply = TraitBox.apply }
+            let pointer = Unmanaged.passRetained(TraitBox(core, trait))
             options.user_data = pointer.toOpaque()
-            options.destroy = { data in if let data { Unmanaged<AnyTraitBox>.fromOpaque(data).release() } }
+            options.destroy = { data in if let data { Unmanaged<TraitBox>.fromOpaque(data).release() } }
             do throws(InvivoError) {
                 try core.call { $0.pointee.changes_add_trait(handle, &options, $1) }
             } catch {
@@ -122,18 +122,28 @@ final class TraitReversal: @unchecked Sendable {
     func run(_ object: Object) throws { try body(object) }
 }
 
-/// A trait type as the C side holds it. Immutable, as its one subclass is.
-private class AnyTraitBox: @unchecked Sendable {
-    fileprivate let core: Core
+/// A trait type as the C side holds it: its functions, which receive the values of its fields. Immutable.
+private final class TraitBox: Sendable {
+    private let core: Core
+    private let check: @Sendable ([InvivoValue], UnsafeMutablePointer<Int>?) throws -> Void
+    private let declare: @Sendable ([InvivoValue], TraitLayers) throws -> Void
+    private let apply: @Sendable (Object, [InvivoValue]) throws -> TraitReversal?
 
-    fileprivate init(_ core: Core) { self.core = core }
+    init<Fields>(_ core: Core, _ trait: TraitType<Fields>) {
+        self.core = core
+        check = { values, at in
+            do { try trait.check?(try trait.fields(values)) } catch let refusal as TraitRefusal {
+                let index = trait.fields.firstIndex { $0.property.name == refusal.field }
+                if let index { at?.pointee = index }
+                throw InvivoError(.host, refusal.message)
+            }
+        }
+        declare = { values, layers in try trait.layers?(try trait.fields(values), layers) }
+        apply = { object, values in try trait.apply?(object, try trait.fields(values)) }
+    }
 
-    func check(_ values: [InvivoValue], _ at: UnsafeMutablePointer<Int>?) throws {}
-    func declare(_ values: [InvivoValue], _ layers: TraitLayers) throws {}
-    func apply(_ object: Object, _ values: [InvivoValue]) throws -> TraitReversal? { nil }
-
-    fileprivate static func box(_ data: UnsafeMutableRawPointer) -> AnyTraitBox {
-        Unmanaged<AnyTraitBox>.fromOpaque(data).takeUnretainedValue()
+    private static func box(_ data: UnsafeMutableRawPointer) -> TraitBox {
+        Unmanaged<TraitBox>.fromOpaque(data).takeUnretainedValue()
     }
 
     static let check: CheckFunction = { _, values, count, at, data, error in
@@ -203,33 +213,11 @@ private final class HeldReversal: Sendable {
             }
 }
 
-private final class TraitBox<Fields: Sendable>: AnyTraitBox, @unchecked Sendable {
-    private let trait: TraitType<Fields>
-
-    init(_ core: Core, _ trait: TraitType<Fields>) {
-        self.trait = trait
-        super.init(core)
-    }
-
+extension TraitType {
     /// The fields with these values; one without a value keeps the initial one.
-    private func fields(_ values: [InvivoValue]) throws(InvivoError) -> Fields {
-        var fields = trait.initial
-        for (field, value) in zip(trait.fields, values) where value != .null { try field.store(&fields, value) }
-        return fields
-    }
-
-    override func check(_ values: [InvivoValue], _ at: UnsafeMutablePointer<Int>?) throws {
-        do { try trait.check?(try fields(values)) } catch let refusal as TraitRefusal {
-            if let index = trait.fields.firstIndex(where: { $0.property.name == refusal.field }) { at?.pointee = index }
-            throw InvivoError(.host, refusal.message)
-        }
-    }
-
-    override func declare(_ values: [InvivoValue], _ layers: TraitLayers) throws {
-        try trait.layers?(try fields(values), layers)
-    }
-
-    override func apply(_ object: Object, _ values: [InvivoValue]) throws -> TraitReversal? {
-        try trait.apply?(object, try fields(values))
+    fileprivate func fields(_ values: [InvivoValue]) throws(InvivoError) -> Fields {
+        var read = initial
+        for (field, value) in zip(fields, values) where value != .null { try field.store(&read, value) }
+        return read
     }
 }

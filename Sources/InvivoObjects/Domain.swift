@@ -69,6 +69,11 @@ public final class Domain: Sendable {
         }
     }
 
+    /// Whether a job runs where it is posted: the host's code takes its own lock once for the whole job. Nothing else keeps two jobs apart.
+    public var runsWherePosted: Bool {
+        if case .posted(anyThread: true, _) = kind { isHere == nil } else { false }
+    }
+
     /// Whether the domain cannot tell if the calling code runs where its jobs run.
     var isBlind: Bool {
         if case .posted = kind { isHere == nil && fixedThread == 0 } else { false }

@@ -196,7 +196,7 @@ public final class DomainTable: Sendable {
         guard let runtime = state.locked({ $0.runtime }) else { return }
         let context = runtime.insideBuild
         if domain.isCurrent {
-            if case .posted(anyThread: true, _) = domain.kind, domain.isHere == nil {
+            if domain.runsWherePosted {
                 // Host code takes its own lock once for the whole job.
             } else {
                 return try context.run { () throws(Failure) in try body(.none) }

@@ -9,7 +9,8 @@ internal import InvivoWiring
 ///
 /// A step of blocks publishes the current generation again, with other blocks: views and pins keep the step that they have. It
 /// needs the turn; without it, the step is made when the turn ends. A step of an object is a job in its domain. While one is under way,
-/// later steps of the object are left out. Any thread may call.
+/// later steps of the object are left out. In a domain whose jobs run where they are posted, a step needs the turn too: a commit
+/// or another step could change the object at the same time. Any thread may call.
 final class Ramps: Sendable {
     /// The movements in one block, by the index of the property.
     typealias Runs = [Int: RampRun]
@@ -132,15 +133,29 @@ final class Ramps: Sendable {
 
     /// On the loop thread.
     private func tick() {
+        let now = state.locked { clock($0) }
         if turns.takeIfFree() {
             step()
+            postAll(at: now, inTurn: true)
             turns.end()
         } else {
             state.locked { $0.isDue = true }
         }
-        let (now, objects) = state.locked { (clock($0), $0.objects.filter { !$0.value.isBusy }.map(\.key).sorted()) }
-        for object in objects { post(object, at: now) }
+        postAll(at: now, inTurn: false)
         stopTimer { $0.isEmpty }
+    }
+
+    /// The objects whose steps need the turn, or all others.
+    private func objects(inTurn: Bool) -> [UInt64] {
+        state.locked { state in
+            state.objects.filter { !$0.value.isBusy && ($0.value.domain?.runsWherePosted ?? false) == inTurn }.map(
+                \.key
+            ).sorted()
+        }
+    }
+
+    private func postAll(at now: UInt64, inTurn: Bool) {
+        for object in objects(inTurn: inTurn) { post(object, at: now) }
     }
 
     /// Makes a step of blocks that found the turn taken. By the thread that has the turn.
@@ -156,16 +171,20 @@ final class Ramps: Sendable {
                 "the clock of this runtime advances by itself; to advance it, open the runtime with a manual ramp tick")
         }
         try turns.take()
-        let (now, objects) = state.locked { state in
+        let now = state.locked { state in
             state.now &+= min(nanoseconds, .max - state.now)
-            return (state.now, state.objects.keys.sorted())
+            return state.now
         }
         step()
-        turns.end()
         var failures: [Failure] = []
-        for object in objects {
-            do throws(Failure) { try move(object, at: now, limit: limit) } catch { failures += error.all }
+        func moveAll(inTurn: Bool) {
+            for object in objects(inTurn: inTurn) {
+                do throws(Failure) { try move(object, at: now, limit: limit) } catch { failures += error.all }
+            }
         }
+        moveAll(inTurn: true)
+        turns.end()
+        moveAll(inTurn: false)
         if let failure = Failure.gathered(failures) { throw failure }
     }
 
@@ -173,8 +192,9 @@ final class Ramps: Sendable {
     private func finish() {
         guard turns.takeIfFree() else { return state.locked { $0.isDue = true } }
         step(at: .max)
+        postAll(at: .max, inTurn: true)
         turns.end()
-        for object in state.locked({ $0.objects.keys.sorted() }) { post(object, at: .max) }
+        postAll(at: .max, inTurn: false)
     }
 
     /// Publishes the current generation with the blocks of this moment. By the thread that has the turn.
@@ -234,9 +254,10 @@ final class Ramps: Sendable {
         try container.domains.run(in: domain, timeout: limit) { [self] _ in run(object, at: now) }
     }
 
-    /// In the domain of the object.
-    private func run(_ object: UInt64, at now: UInt64) {
-        guard let id = state.locked({ $0.objects[object]?.id }) else { return }
+    /// In the domain of the object. A step that another one has overtaken makes that one.
+    private func run(_ object: UInt64, at moment: UInt64) {
+        let (id, now) = state.locked { ($0.objects[object]?.id, max(moment, clock($0))) }
+        guard let id else { return }
         guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object)
         else {
             // It has ended.

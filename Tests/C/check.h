@@ -354,4 +354,15 @@ static inline const char *check_status_names(invivo_runtime runtime, const char 
     return joined;
 }
 
+/* A number of the status of a runtime; UINT64_MAX if there is none. */
+static inline uint64_t check_status_number(invivo_runtime runtime, const char *name) {
+    invivo_value facts = invivo_null();
+    uint64_t found = UINT64_MAX;
+    OK(invivo_runtime_status(runtime, &facts, E));
+    for (uint64_t i = 0; i < facts.as.map.count; i++)
+        if (!strcmp(facts.as.map.pairs[i].name, name)) found = facts.as.map.pairs[i].value.as.unsigned_integer;
+    invivo_value_clear(&facts);
+    return found;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* Domains: where objects live and changes are applied; jobs that run once; waits, refusals and undo. */
 /* sanitize: yes */
 #include "check.h"
+#include "gate.h"
 
 #include <poll.h>
 
@@ -558,20 +559,6 @@ static void a_long_wait_is_the_last_error_with_the_awaited_operation(void) {
 
 /* A job that does not end is left to its domain: the reload fails, others commit meanwhile, and its effect is undone
  * when it returns. */
-static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
-static int gate; /* 0 closed, 1 a job has arrived, 2 open */
-static void gate_to(int state) {
-    pthread_mutex_lock(&gate_lock);
-    gate = state;
-    pthread_cond_broadcast(&gate_moved);
-    pthread_mutex_unlock(&gate_lock);
-}
-static void gate_await(int state) {
-    pthread_mutex_lock(&gate_lock);
-    while (gate < state) pthread_cond_wait(&gate_moved, &gate_lock);
-    pthread_mutex_unlock(&gate_lock);
-}
 static bool is_at_gate;
 static void wait_at_the_gate(void) {
     is_at_gate = true;

@@ -653,15 +653,6 @@ static void write_part(char *to, size_t room, const char *name, const part *self
     snprintf(to + used, room - used, "%s number %ld level %ld%s\n", name, (long)self->number, (long)self->level,
              self->taken == 0 ? "" : self->taken == base ? " with the base" : " with a former base");
 }
-static uint64_t number_in_status(const char *name) {
-    invivo_value facts;
-    uint64_t found = 0;
-    OK(invivo_runtime_status(runtime, &facts, E));
-    for (uint64_t i = 0; i < facts.as.map.count; i++)
-        if (strcmp(facts.as.map.pairs[i].name, name) == 0) found = (uint64_t)facts.as.map.pairs[i].value.as.signed_integer;
-    invivo_value_clear(&facts);
-    return found;
-}
 static void read_state(state *out) {
     memset(out, 0, sizeof *out);
     if (!is_open) return;
@@ -711,7 +702,7 @@ static void read_state(state *out) {
         if (read) used += (size_t)snprintf(out->values + used, sizeof out->values - used, "settings %ld %ld\n", (long)read->x, (long)read->y);
     }
     invivo_view_end(view);
-    out->is_at_rest = number_in_status("moving") == 0;
+    out->is_at_rest = check_status_number(runtime, "moving") == 0;
     out->is_whole = *check_status_names(runtime, "unrestored") == 0;
     if (out->is_whole) snprintf(out->values + used, sizeof out->values - used, "effects %d rules %d\n", __atomic_load_n(&effects, __ATOMIC_SEQ_CST), __atomic_load_n(&rules, __ATOMIC_SEQ_CST));
 }

@@ -1,6 +1,7 @@
 /* The trait Ramp: properties that move to their values, on a clock that the test advances. docs/rules/traits.md, T-M1 to T-M9. */
 /* sanitize: yes */
 #include "parts.h"
+#include "tell.h"
 #include <math.h>
 
 typedef struct voice { double gain; int64_t steps; float pan; struct { double x, y; } place; char wave[16]; } voice;
@@ -22,7 +23,6 @@ static const invivo_property tone_properties[] = {
 
 static invivo_object object;
 static voice *seen;
-static char last_error[2048];
 static invivo_type voice_handle;
 static int reports;
 
@@ -77,21 +77,6 @@ static void end_all(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-static invivo_status tell(const char *name, const char *text) {
-    invivo_changes set;
-    OK(invivo_changes_open(runtime, &set, E));
-    OK(text ? invivo_changes_document(set, name, text, strlen(text), E) : invivo_changes_document(set, name, NULL, 0, E));
-    invivo_error *error = NULL;
-    invivo_status status = invivo_changes_commit(set, &error);
-    snprintf(last_error, sizeof last_error, "%s", error ? invivo_error_text(error) : "");
-    if (error) invivo_error_release(error);
-    return status;
-}
-#define SAYS(text)                                                                    \
-    do {                                                                              \
-        if (!strstr(last_error, text)) fprintf(stderr, "missing '%s' in: %s\n", text, last_error); \
-        CHECK(strstr(last_error, text));                                              \
-    } while (0)
 static void advance(int milliseconds) { OK(invivo_runtime_advance(runtime, (uint64_t)milliseconds * 1000000, E)); }
 static tone block(void) {
     invivo_key key;
@@ -102,15 +87,7 @@ static tone block(void) {
     invivo_view_end(view);
     return copy;
 }
-static uint64_t status(const char *name) {
-    invivo_value facts;
-    OK(invivo_runtime_status(runtime, &facts, E));
-    uint64_t found = UINT64_MAX;
-    for (uint64_t i = 0; i < facts.as.map.count; i++)
-        if (!strcmp(facts.as.map.pairs[i].name, name)) found = facts.as.map.pairs[i].value.as.unsigned_integer;
-    invivo_value_clear(&facts);
-    return found;
-}
+static uint64_t status(const char *name) { return check_status_number(runtime, name); }
 static uint64_t generation(void) {
     uint64_t found;
     OK(invivo_runtime_generation(runtime, &found, E));
@@ -177,6 +154,18 @@ static void a_step_is_no_reload(void) {
     CHECK(block().level == 8 && seen->gain == 2);
     invivo_value_clear(&before), invivo_value_clear(&after);
     OK(invivo_observer_close(observer, E));
+    end_all();
+}
+
+static void a_step_that_changes_nothing_is_none(void) {
+    begin_all();
+    OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }] }"));
+    advance(10);
+    uint64_t steps = status("step");
+    advance(0);
+    CHECK(status("step") == steps && block().level == 5);
+    advance(10);
+    CHECK(status("step") == steps + 1 && block().level == 6);
     end_all();
 }
 
@@ -553,6 +542,7 @@ int main(void) {
     RUN_TEST(an_object_moves_at_each_tick);
     RUN_TEST(a_block_moves_at_each_tick);
     RUN_TEST(a_step_is_no_reload);
+    RUN_TEST(a_step_that_changes_nothing_is_none);
     RUN_TEST(views_and_pins_keep_their_step);
     RUN_TEST(a_reload_that_leaves_a_ramp_does_not_restart_it);
     RUN_TEST(a_changed_ramp_begins_at_the_value_shown);

@@ -2,6 +2,7 @@
  * docs/rules/traits.md. */
 /* sanitize: yes */
 #include "check.h"
+#include "gate.h"
 
 static invivo_runtime runtime;
 typedef struct voice { double gain; } voice;
@@ -102,27 +103,6 @@ static invivo_status document(const char *name, const char *text, invivo_error *
 
 /* ---- limits ---------------------------------------------------------------------------------------------- */
 
-/* The gate: 0 closed, 1 a job has arrived, 2 open. */
-static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
-static int gate;
-static void gate_to(int state) {
-    pthread_mutex_lock(&gate_lock);
-    gate = state;
-    pthread_cond_broadcast(&gate_moved);
-    pthread_mutex_unlock(&gate_lock);
-}
-static void gate_await(int state) {
-    pthread_mutex_lock(&gate_lock);
-    while (gate < state) pthread_cond_wait(&gate_moved, &gate_lock);
-    pthread_mutex_unlock(&gate_lock);
-}
-static int gate_state(void) {
-    pthread_mutex_lock(&gate_lock);
-    int state = gate;
-    pthread_mutex_unlock(&gate_lock);
-    return state;
-}
 static void hang(void) {
     gate_to(1);
     gate_await(2);

@@ -6,10 +6,12 @@
  *
  * A sequence attaches, detaches and ends objects, edits and removes documents, writes properties as other code does, advances the
  * clock of properties that move, begins and ends pins, and rolls back. After each operation each property has the value of the
- * model, byte for byte. At the end all layers are removed. */
-/* sanitize: no, it has one thread, and ramps.c and trait_types.c make the same calls */
+ * model, byte for byte. At the end all layers are removed. In some sequences another thread reads the block all the time: it sees
+ * states of the model alone, in their order. In some of them it also makes steps, without passing time. */
+/* sanitize: yes */
 #include "parts.h"
 #include <math.h>
+#include <sched.h>
 
 enum { OBJECTS = 3, KEYS = 2, DOCUMENTS = 2, PROPERTIES = 3, MOST = 4, OPERATIONS = 40, GENERATIONS = 64, BLOCK = KEYS };
 enum what { SET, SCALE, OFFSET, RAMP, CODE };
@@ -221,7 +223,53 @@ static tone read_block(void) {
     invivo_view_end(view);
     return found;
 }
+/* ---- another thread ------------------------------------------------------------------------------------------- */
+
+/* The states of the block after each operation, and those that the other thread has seen, each without repetitions in a row. */
+enum { MOST_SEEN = 4096 };
+static tone shown[OPERATIONS + 16], read_states[MOST_SEEN];
+static int shown_count, read_count;
+static _Atomic bool is_over, has_ended;
+static bool with_reader, makes_steps;
+static pthread_t reader;
+
+static bool is_same_tone(const tone *a, const tone *b) { return a->gain == b->gain && a->pan == b->pan && a->steps == b->steps; }
+static void *read_always(void *unused) {
+    (void)unused;
+    for (int i = 0; !is_over; i++) {
+        tone found = read_block();
+        if (read_count < MOST_SEEN && (!read_count || !is_same_tone(&found, &read_states[read_count - 1]))) read_states[read_count++] = found;
+        if (makes_steps && i % 32 == 0) OK(invivo_runtime_advance(runtime, 0, E));
+        else sched_yield();
+    }
+    has_ended = true;
+    return NULL;
+}
+static void begin_reading(void) {
+    is_over = false;
+    has_ended = false;
+    shown_count = read_count = 0;
+    if (with_reader) CHECK(pthread_create(&reader, NULL, read_always, NULL) == 0);
+}
+static void note_state(void) {
+    shown[shown_count++] = (tone){block.properties[0].value, block.properties[1].value, (int64_t)block.properties[2].value};
+}
 static int wrong;
+static void end_reading(void) {
+    if (!with_reader) return;
+    is_over = true;
+    /* Its steps need this thread. */
+    while (!has_ended) OK(invivo_runtime_poll(runtime, 1, NULL, E));
+    CHECK(pthread_join(reader, NULL) == 0);
+    for (int i = 0, at = 0; i < read_count && !wrong; i++) {
+        while (at < shown_count && !is_same_tone(&shown[at], &read_states[i])) at++;
+        if (at < shown_count) continue;
+        fprintf(stderr, "seed %llu: another thread reads %.17g, %.17g, %lld, which is no state of the model, or a former one\n",
+                (unsigned long long)seed, read_states[i].gain, read_states[i].pan, (long long)read_states[i].steps);
+        wrong++;
+    }
+}
+
 static void check_value(const char *of, int property, double found, double expected) {
     if (!memcmp(&found, &expected, sizeof found)) return;
     fprintf(stderr, "seed %llu: %s.%s is %.17g, and in the model %.17g\n", (unsigned long long)seed, of, names[property], found, expected);
@@ -368,12 +416,13 @@ static void operate(void) {
         pin = invivo_pin_begin(runtime, NULL);
     }
     remember();
+    note_state();
     compare();
 }
 static void run(uint64_t number) {
     seed = number, state = number * 0x9e3779b97f4a7c15u + 1;
     for (int i = 0; i < 8; i++) below(2);
-    with_code = chance(30);
+    with_code = chance(30), with_reader = chance(10), makes_steps = chance(50);
     now = 0, wrong = 0;
     memset(documents, 0, sizeof documents), memset(generations, 0, sizeof generations);
     memset(objects, 0, sizeof objects), memset(&block, 0, sizeof block);
@@ -387,16 +436,19 @@ static void run(uint64_t number) {
         OK(invivo_object_wrap(runtime, voice_handle, &voices[i], &handles[i], E));
     }
     remember();
+    begin_reading();
+    note_state();
     for (int i = 0; i < OPERATIONS && !wrong; i++) operate();
     end_pin();
-    for (int d = 0; d < DOCUMENTS && !wrong; d++) edit_document(d, false), compare();
+    for (int d = 0; d < DOCUMENTS && !wrong; d++) edit_document(d, false), note_state(), compare();
+    end_reading();
     for (int i = 0; i < OBJECTS; i++) OK(invivo_object_release(handles[i]));
     OK(invivo_runtime_close(runtime, E));
 }
 
 int main(int count, char **arguments) {
     uint64_t first = 1;
-    int sequences = 1000;
+    int sequences = 500;
     for (int i = 1; i < count; i++) {
         if (!strcmp(arguments[i], "--trace")) is_tracing = true;
         else if (!strcmp(arguments[i], "--seed") && i + 1 < count) first = strtoull(arguments[++i], NULL, 10);

@@ -1,6 +1,7 @@
 /* Trait types of the host, and the built-in traits. docs/rules/traits.md. */
 /* sanitize: yes */
 #include "parts.h"
+#include "tell.h"
 
 typedef struct voice { double gain; double cutoff; int64_t steps; struct { double x, y; } place; char wave[16]; } voice;
 static const invivo_property place_fields[] = {
@@ -21,7 +22,6 @@ static const invivo_property tone_properties[] = {
 
 static invivo_object object;
 static voice *seen;
-static char last_error[2048];
 static int destroyed, applied, reverted, dropped;
 
 static void destroy(void *user_data) {
@@ -68,21 +68,6 @@ static void end_all(void) {
     OK(invivo_runtime_close(runtime, E));
 }
 
-static invivo_status tell(const char *name, const char *text) {
-    invivo_changes set;
-    OK(invivo_changes_open(runtime, &set, E));
-    OK(text ? invivo_changes_document(set, name, text, strlen(text), E) : invivo_changes_document(set, name, NULL, 0, E));
-    invivo_error *error = NULL;
-    invivo_status status = invivo_changes_commit(set, &error);
-    snprintf(last_error, sizeof last_error, "%s", error ? invivo_error_text(error) : "");
-    if (error) invivo_error_release(error);
-    return status;
-}
-#define SAYS(text)                                                                    \
-    do {                                                                              \
-        if (!strstr(last_error, text)) fprintf(stderr, "missing '%s' in: %s\n", text, last_error); \
-        CHECK(strstr(last_error, text));                                              \
-    } while (0)
 static double level(void) {
     invivo_key key;
     OK(invivo_key_find(runtime, "synth.tone", &key, E));

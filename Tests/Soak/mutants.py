@@ -110,29 +110,27 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Ramps.swift": [
         Mutant("always", "!$0.value.isBusy", "ramps"),
         Mutant("skip", "restores.add([id])", "ramps"),
-        Mutant("skip", "if state.locked({ $0.isDue }) { step() }", "ramps"),
+        Mutant(
+            "skip", "if state.locked({ $0.isDue }) { step() }", "ramps", "the next tick makes the step, a little later"
+        ),
         Mutant("skip", "for run in runs.values { run.begin(at: now) }", "ramps"),
-        Mutant("never", "block.hasSameBytes(as: old)", "ramps"),
-        Mutant("skip", "for alias in links.allAliases(of: id) { editor.set(block, at: alias) }", "ramps"),
+        Mutant("always", "!block.hasSameBytes(as: old)", "ramps"),
+        Mutant("skip", "for alias in links.allAliases(of: id) { editor.set(block, at: alias) }", "ramp_crossings"),
         Mutant("skip", "if isFinalized { finalize(record, key) }", "ramps"),
         Mutant("skip", "state.blocks[id] = rest.isEmpty ? nil : rest", "ramps"),
         Mutant("skip", "if !isMoving { state.locked { $0.objects[object] = nil } }", "ramps"),
     ],
     "InvivoTraits/CodeStack.swift": [
-        Mutant("always", "entries.last === entry", "trait_crossings trait_types"),
         Mutant("never", "stack.isBroken || !bases.isEmpty || changes(to: wanted)", "trait_types trait_crossings"),
         Mutant("skip", "undo.add { () throws(Failure) in throw failure }", "trait_crossings"),
     ],
     "InvivoReload/Planner+Settings.swift": [
         Mutant("skip", "for binding in changes.added { _ = registrations.noteRead(binding.path) }", "settings"),
         Mutant("skip", "editor.set(nil as SettingsValue?, at: id)", "settings"),
-        Mutant("skip", "if failure.location.line == 0 { failure.location = inner.location }", "settings"),
         Mutant("never", "fields.isRequired(index) && given[index] == nil", "settings"),
     ],
     "InvivoReload/Planner+Wiring.swift": [
         Mutant("skip", "if planned != nil { _ = decide(decision, id, &definitions) }", "spec_wiring"),
-        Mutant("skip", "definitions.covers[id]?.wiring = before.covers[id]?.wiring", "spec_wiring"),
-        Mutant("never", "base.body.isPartial", "spec_wiring manifest"),
     ],
     "InvivoTraits/PropertyChange.swift": [
         Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits exactness"),
@@ -161,7 +159,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "state.failure = failure?.code == .cycle ? nil : failure", "pools"),
     ],
     "InvivoWiring/Build+Shared.swift": [
-        Mutant("never", "awaited == cell.attempt, let failure = cell.failure", "threads"),
+        Mutant("never", "awaited == cell.attempt", "threads"),
         Mutant("never", "isOurs(other)", "threads wiring reentry lookups"),
         Mutant("never", "root !== self", "life"),
         Mutant("never", "!root.canBackOff", "contention circles start_waits"),
