@@ -60,7 +60,8 @@ let package = Package(
                 "InvivoConfig", "InvivoDescribe", "InvivoGraph", "InvivoReload", "InvivoSpec", "InvivoTraits",
                 "InvivoLoop",
             ]),
-        .target(name: "InvivoTools", dependencies: ["CInvivo", "InvivoBase", "InvivoReload", "InvivoSpec"]),
+        .target(
+            name: "InvivoTools", dependencies: ["CInvivo", "InvivoBase", "InvivoGraph", "InvivoReload", "InvivoSpec"]),
         .target(name: "InvivoTable", dependencies: ["CInvivo"]),
         .target(
             name: "InvivoABI",

@@ -78,47 +78,76 @@ static double small_commits(long count) {
 
 /* ---- traits that run code, and properties that move -------------------------------------------------------- */
 
-static invivo_status apply_nothing(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
-                                   invivo_reversal *reversal, void *user_data, invivo_error **e) {
-    (void)target, (void)fields, (void)values, (void)count, (void)reversal, (void)user_data, (void)e;
-    ((part *)instance)->gain++;
+static invivo_status take_back(invivo_object target, void *instance, void *data, invivo_error **e) {
+    (void)target, (void)data, (void)e;
+    ((part *)instance)->cutoff--;
     return INVIVO_OK;
 }
-/* Attaching and detaching an object under so many traits, in nanoseconds. */
-static double attach(invivo_type type, int traits, long count) {
-    static part own;
-    char text[4096] = "traits:\n  bench.part:";
+static long applied;
+static invivo_status add_one(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                             invivo_reversal *reversal, void *user_data, invivo_error **e) {
+    (void)target, (void)fields, (void)values, (void)count, (void)user_data, (void)e;
+    ((part *)instance)->cutoff++;
+    reversal->revert = take_back;
+    applied++;
+    return INVIVO_OK;
+}
+enum { TRAITS = 64 };
+/* A list of so many traits that run code, and of a `Set` above or below them. Of a `Set` below, an edit reverses and applies all of
+   them; of one above, none. */
+static void list_code(int traits, bool is_below, int number) {
+    char text[4096], *end = text + sprintf(text, "traits:\n  bench.part:");
     invivo_changes changes;
-    invivo_object object;
-    double value;
-    for (int i = 0; i < traits; i++) strcat(text, "\n    - bench.Code: {}");
-    if (!traits) strcat(text, " []");
+    if (is_below) end += sprintf(end, "\n    - Set: { gain: %d }", number);
+    for (int i = 0; i < traits; i++) end += sprintf(end, "\n    - bench.Code: {}");
+    if (!is_below) end += sprintf(end, "\n    - Set: { gain: %d }", number);
     must(invivo_changes_open(runtime, &changes, &error));
-    must(invivo_changes_document(changes, "code.yaml", text, strlen(text), &error));
+    must(invivo_changes_document(changes, "code.yaml", text, (uint64_t)(end - text), &error));
     must(invivo_changes_commit(changes, &error));
-    must(invivo_object_wrap(runtime, type, &own, &object, &error));
+}
+/* An edit of the `Set`, in nanoseconds. */
+static double edit_with_code(int traits, bool is_below, long count) {
+    double value;
+    int number = 0;
+    list_code(traits, is_below, ++number);
+    long before = applied;
+    MEASURE(value, rounds, count, list_code(traits, is_below, ++number));
+    if (applied - before != (is_below ? (long)(number - 1) * traits : 0)) exit(1);
+    return value;
+}
+/* Attaching and detaching an object with the traits of the document, in nanoseconds. */
+static double attach(invivo_object object, long count) {
+    double value;
     MEASURE(value, rounds, count, {
         invivo_target target;
         must(invivo_target_attach(object, "bench.part", &target, &error));
         must(invivo_target_detach(target, &error));
     });
-    must(invivo_object_release(object));
     return value;
 }
 static void code_traits(long count) {
     static const char *const targets[] = {"Part"};
-    enum { TRAITS = 64 };
+    static part own;
     invivo_type type;
+    invivo_object object;
+    invivo_target target;
     invivo_type_options options = {.struct_size = sizeof options, .name = "Part", .size = sizeof(part), .alignment = 8,
                                    .properties = part_properties, .property_count = 2};
-    invivo_trait code = {.struct_size = sizeof code, .name = "bench.Code", .targets = targets, .target_count = 1, .apply = apply_nothing};
+    invivo_trait code = {.struct_size = sizeof code, .name = "bench.Code", .targets = targets, .target_count = 1, .apply = add_one};
     must(invivo_runtime_open(&runtime, NULL, &error));
     must(invivo_type_register(runtime, &options, &type, &error));
     must(invivo_target_declare(runtime, "bench.part", type, &error));
     must(invivo_trait_add(runtime, &code, &error));
-    double none = attach(type, 0, count), all = attach(type, TRAITS, count);
-    double each = (all - none) / TRAITS;
-    row("trait.code.apply", each, "ns", "none", 0, "<= 1000 ns, planned, applied and reversed", each <= 1000);
+    must(invivo_object_wrap(runtime, type, &own, &object, &error));
+    must(invivo_target_attach(object, "bench.part", &target, &error));
+    double above = edit_with_code(TRAITS, false, count), below = edit_with_code(TRAITS, true, count);
+    double each = (below - above) / TRAITS;
+    row("trait.code.apply", each, "ns", "an edit above the traits, for each", above / TRAITS, "<= 1000 ns, applied and reversed", each <= 1000);
+    must(invivo_target_detach(target, &error));
+    double all = attach(object, count);
+    list_code(0, true, 0);
+    row("trait.code.attach", (all - attach(object, count)) / TRAITS, "ns", "none", 0, "recorded: a trait of a target, planned, applied and reversed", true);
+    must(invivo_object_release(object));
     must(invivo_runtime_close(runtime, &error));
 }
 

@@ -57,9 +57,11 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
     ///   - codec: The text form of its values in documents.
     ///   - text: A one-line description.
     ///   - was: Former names, accepted with a warning.
+    ///   - secret: Whether messages do not show its values.
     public mutating func field<Value: InvivoField>(
         _ name: String, _ path: any KeyPath<Content, Value> & Sendable, in range: ClosedRange<Double>? = nil,
-        step: Double? = nil, unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = []
+        step: Double? = nil, unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil,
+        was: [String] = [], secret: Bool = false
     ) {
         guard let offset = MemoryLayout<Content>.offset(of: path) else {
             problems.append(
@@ -67,7 +69,8 @@ public struct BlockLayout<Content: BitwiseCopyable>: Sendable where Content: Sen
                     .argument, "field '\(name)' of \(Content.self) is computed; a field must be a stored property"))
             return
         }
-        let about = Property.About(range: range, step: step, unit: unit, codec: codec, text: text, was: was)
+        let about = Property.About(
+            range: range, step: step, unit: unit, codec: codec, text: text, was: was, secret: secret)
         fields.append(
             Property(
                 name: name, shape: { Value.invivoFieldShape }, about: about,

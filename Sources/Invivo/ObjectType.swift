@@ -164,12 +164,12 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
     /// Declares a property by its key path. It can be written from outside unless it is `let`, computed without a
     /// setter, or declared `readOnly`.
     ///
-    /// Its initial value is not checked against `range`, because only an object has it, and registering a type creates
+    /// Messages do not show the values of a `secret` property. Its initial value is not checked against `range`, because only an object has it, and registering a type creates
     /// none. The initial value of a block's field is checked.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, _ path: any KeyPath<Instance, Value> & Sendable, in range: ClosedRange<Double>? = nil,
         step: Double? = nil, unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = [],
-        readOnly: Bool = false
+        readOnly: Bool = false, secret: Bool = false
     ) {
         // The same key path, which is Sendable.
         nonisolated(unsafe) let writable = readOnly ? nil : path as? ReferenceWritableKeyPath<Instance, Value>
@@ -181,16 +181,18 @@ public struct ObjectType<Instance: AnyObject & SendableMetatype>: Sendable {
             }
         property(
             name, get: { $0[keyPath: path] }, set: set, in: range, step: step, unit: unit, codec: codec, text: text,
-            was: was)
+            was: was, secret: secret)
     }
 
     /// A property read and written by closures. `set` may clamp or refuse; the value is read back.
     public mutating func property<Value: InvivoConvertible>(
         _ name: String, get: @escaping @Sendable (Instance) throws -> Value,
         set: (@Sendable (Instance, Value) throws -> Void)?, in range: ClosedRange<Double>? = nil, step: Double? = nil,
-        unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = []
+        unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = [],
+        secret: Bool = false
     ) {
-        let about = Property.About(range: range, step: step, unit: unit, codec: codec, text: text, was: was)
+        let about = Property.About(
+            range: range, step: step, unit: unit, codec: codec, text: text, was: was, secret: secret)
         let write = set.map { set in
             { @Sendable (object: AnyObject, value: InvivoValue) in
                 try set(unsafeDowncast(object, to: Instance.self), try Value.fromInvivo(value))

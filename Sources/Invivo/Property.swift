@@ -25,6 +25,8 @@ struct Property: Sendable {
         var text: String?
         var was: [String] = []
         var restart = false
+        /// Messages do not show its values.
+        var secret = false
     }
 
     /// The C side's description; `box` (of properties with accessors) must live as long as the type.
@@ -37,6 +39,7 @@ struct Property: Sendable {
         let isNullable = shape.isOptional && shape.choices.isEmpty && shape.kind != .object
         property.kind = (isNullable ? InvivoKind.any : shape.kind).rawValue
         if about.restart { property.flags |= UInt32(INVIVO_PROPERTY_RESTART) }
+        if about.secret { property.flags |= UInt32(INVIVO_PROPERTY_SECRET) }
         if let range = about.range {
             property.min = range.lowerBound
             property.max = range.upperBound

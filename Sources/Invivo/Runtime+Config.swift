@@ -83,6 +83,27 @@ extension Runtime {
         try changes.commit()
     }
 
+    /// Declares a configuration path as secret, as a reload. See `ChangeSet.addSecret`.
+    public func addSecret(_ path: String) throws(InvivoError) {
+        let changes = try ChangeSet(core)
+        try changes.addSecret(path)
+        try changes.commit()
+    }
+
+    /// Revokes `addSecret`, as a reload.
+    public func removeSecret(_ path: String) throws(InvivoError) {
+        let changes = try ChangeSet(core)
+        try changes.removeSecret(path)
+        try changes.commit()
+    }
+
+    /// Whether the value at a path of the configuration is secret, or a part of it.
+    public func isSecret(_ path: String) throws(InvivoError) -> Bool {
+        var found = false
+        try core.call(naming: path) { $0.pointee.config_is_secret(core.handle, $1, &found, $2) }
+        return found
+    }
+
     /// Calls `body` after each reload that changed the value at a path or below it, with the value (null without one)
     /// and the generation. Errors that it throws are noted: see `note`.
     @discardableResult
@@ -215,6 +236,17 @@ extension ChangeSet {
     /// Removes the settings of `configure` at a path and below it. The values of documents take effect again.
     public func unconfigure(_ path: String) throws(InvivoError) {
         try core.call(naming: path) { $0.pointee.changes_configure(handle, $1, nil, $2) }
+    }
+
+    /// Declares a configuration path as secret, with everything below it: errors, warnings, reports and logs show its values as
+    /// `<secret>`. Reads and injections give the values.
+    public func addSecret(_ path: String) throws(InvivoError) {
+        try core.call(naming: path) { $0.pointee.changes_add_secret(handle, $1, $2) }
+    }
+
+    /// Revokes `addSecret`. A path that was not declared is an error of the commit.
+    public func removeSecret(_ path: String) throws(InvivoError) {
+        try core.call(naming: path) { $0.pointee.changes_remove_secret(handle, $1, $2) }
     }
 }
 

@@ -66,6 +66,8 @@ extension Runtime {
         public let role: Role
         /// The hashes of the live content and of the file, if the file has bytes that a rollback refused.
         public let divergence: Divergence?
+        /// Whether the present content of the file was refused and is not live. It is tried again in each change set.
+        public let isRefused: Bool
     }
 
     /// The way in which a document belongs to the runtime.
@@ -107,7 +109,8 @@ extension Runtime {
                 return SourceState(
                     name: text("name"), path: text("path"), following: following,
                     role: Role(rawValue: text("role")) ?? .source,
-                    divergence: file.isEmpty ? nil : Divergence(live: text("live_hash"), file: file))
+                    divergence: file.isEmpty ? nil : Divergence(live: text("live_hash"), file: file),
+                    isRefused: fields["refused"] == .bool(true))
             }
         }
     }

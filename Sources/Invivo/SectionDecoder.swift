@@ -12,6 +12,9 @@ final class SectionDecoder {
         let isPrivate: Bool
     }
 
+    /// Stands for the message of code of the host about a private section.
+    static let hiddenMessage = "(its message is not shown, since it reads a secret)"
+
     /// Reading went no further. The error was noted.
     private struct Stopped: Error {}
     fileprivate static var stopped: any Error { Stopped() }
@@ -75,6 +78,8 @@ final class SectionDecoder {
     private func note(_ error: any Error, _ path: [String], _ value: InvivoValue) {
         switch error {
         case is Stopped: break
+        case is InvivoError where section.isPrivate:
+            fail(.conversion, "the value is not accepted \(Self.hiddenMessage)", path)
         case let error as InvivoError:
             for part in error.errors {
                 fail(part.code, part.message, path + (part.path.isEmpty ? [] : [part.path]))
@@ -84,7 +89,8 @@ final class SectionDecoder {
             DecodingError.dataCorrupted(let context):
             let isHidden = section.isPrivate || !section.variables.isEmpty
             fail(.conversion, isHidden ? "the value is not accepted" : context.debugDescription, path)
-        default: fail(.host, "\(error)", path)
+        default:
+            fail(.host, section.isPrivate ? "the value is refused \(Self.hiddenMessage)" : "\(error)", path)
         }
     }
 

@@ -28,13 +28,17 @@ extension ChangeSet {
     /// - Parameters:
     ///   - path: The path of the section; "" is the whole configuration.
     ///   - name: The name of the binding; by default that of the type.
+    ///   - secrets: The paths in the section that are secret while it is bound: `["password"]`.
     public func bindSettings<Value: Decodable & Sendable>(
-        _ type: Value.Type, to path: String, named name: String? = nil,
+        _ type: Value.Type, to path: String, named name: String? = nil, secrets: [String] = [],
         check: (@Sendable (Value) throws -> Void)? = nil
     ) throws(InvivoError) {
         let binding = BindingBox(core) { section in
             let value = try SectionDecoder.decode(type, from: section)
-            try check?(value)
+            do { try check?(value) } catch {
+                guard section.isPrivate else { throw error }
+                throw InvivoError(.host, "the check refuses the values \(SectionDecoder.hiddenMessage)")
+            }
             return value
         }
         let pointer = Unmanaged.passRetained(binding)
@@ -53,6 +57,9 @@ extension ChangeSet {
                     if let value { Unmanaged<SettingsBox>.fromOpaque(value).release() }
                 }
                 options.destroy = { data in if let data { Unmanaged<BindingBox>.fromOpaque(data).release() } }
+                options.flags = UInt32(INVIVO_SETTINGS_DISCREET)
+                options.secrets = try arena.names(secrets)
+                options.secret_count = UInt64(secrets.count)
                 try core.call { $0.pointee.changes_bind_settings(handle, &options, $1) }
             }
         } catch {
@@ -70,10 +77,10 @@ extension ChangeSet {
 extension Runtime {
     /// Binds a section of the configuration to a type, as one reload: see `ChangeSet.bindSettings`.
     public func bindSettings<Value: Decodable & Sendable>(
-        _ type: Value.Type, to path: String, named name: String? = nil,
+        _ type: Value.Type, to path: String, named name: String? = nil, secrets: [String] = [],
         check: (@Sendable (Value) throws -> Void)? = nil
     ) throws {
-        try changes { try $0.bindSettings(type, to: path, named: name, check: check) }
+        try changes { try $0.bindSettings(type, to: path, named: name, secrets: secrets, check: check) }
     }
 
     /// Removes the binding of a type, or one by its name, as one reload.

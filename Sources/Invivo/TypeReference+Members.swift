@@ -10,6 +10,8 @@ extension TypeReference {
         public let isReadOnly: Bool
         /// Values of documents take effect when the next object is created.
         public let needsRestart: Bool
+        /// Messages do not show its values.
+        public let isSecret: Bool
         /// Whether it is a field of a block, and read in views.
         public let isInBlock: Bool
         /// The allowed range, where it is smaller than that of the kind.
@@ -100,6 +102,7 @@ extension TypeReference.Property {
         name = String(text: raw.name)
         isReadOnly = says(INVIVO_PROPERTY_READ_ONLY)
         needsRestart = says(INVIVO_PROPERTY_RESTART)
+        isSecret = says(INVIVO_PROPERTY_SECRET)
         isInBlock = says(INVIVO_PROPERTY_BLOCK)
         let limits = kind.limits
         minimum = raw.min < raw.max && raw.min > limits.lowerBound ? raw.min : nil

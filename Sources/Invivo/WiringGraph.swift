@@ -80,6 +80,8 @@ public struct WiringGraph: Sendable {
         case keysSwift = 17
         /// Key functions as a Python module.
         case keysPython = 18
+        /// The JSON Schema of the spec files of the application.
+        case schema = 24
         /// The values of the configuration that nothing reads, a line each; of `Application.check` alone.
         case unread = 32
     }
@@ -131,6 +133,9 @@ extension Runtime {
         try core.call { $0.pointee.graph_describe(core.handle, format.rawValue, &text, $1) }
         return try InvivoValue(taking: &text, core).get()
     }
+
+    /// The JSON Schema of the spec files that the runtime accepts, for editors and checks.
+    public func schemaText() throws(InvivoError) -> String { try wiring(as: .schema) }
 }
 
 extension Application {

@@ -111,6 +111,44 @@ public func invivo_changes_configure(
     }
 }
 
+// MARK: - Secrets
+
+@c @implementation
+public func invivo_changes_add_secret(
+    _ changes: invivo_changes, _ path: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in try declare(changes, path, isSecret: true) }
+}
+
+@c @implementation
+public func invivo_changes_remove_secret(
+    _ changes: invivo_changes, _ path: UnsafePointer<CChar>!, _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    answering(error) { () throws(Failure) in try declare(changes, path, isSecret: false) }
+}
+
+private func declare(
+    _ changes: invivo_changes, _ path: UnsafePointer<CChar>?, isSecret: Bool
+) throws(Failure) {
+    let changes = try InvivoABI.changes(changes)
+    let path = try ConfigPath.checked(try text(path, "path"))
+    changes.set.declare(secret: path, isSecret)
+    changes.note(.configure, path)
+}
+
+@c @implementation
+public func invivo_config_is_secret(
+    _ runtime: invivo_runtime, _ path: UnsafePointer<CChar>!, _ out: UnsafeMutablePointer<Bool>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> invivo_status {
+    out?.pointee = false
+    return answering(error) { () throws(Failure) in
+        guard let out else { throw Failure(.argument, "out is NULL") }
+        let path = try ConfigPath.checked(try text(path, "path"))
+        out.pointee = try Engine.find(runtime.bits).isSecret(path)
+    }
+}
+
 // MARK: - Converters
 
 @c @implementation

@@ -14,7 +14,10 @@ public func invivo_graph_describe(
     out?.pointee = invivo_null()
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
-        out.pointee = try Engine.find(runtime.bits).wiringFacts().output(format).owned()
+        let engine = try Engine.find(runtime.bits)
+        let facts = Int(format) == INVIVO_GRAPH_SCHEMA ? try engine.schemaFacts() : engine.wiringFacts()
+        let described = try facts.output(format).owned()
+        out.pointee = described
     }
 }
 

@@ -197,7 +197,7 @@ public func invivo_runtime_sources(
                     (name: "diverged", value: .bool(source.divergence != nil)),
                     (name: "live_hash", value: .string(source.divergence?.live ?? "")),
                     (name: "file_hash", value: .string(source.divergence?.file ?? "")),
-                    (name: "role", value: .string(source.role)),
+                    (name: "role", value: .string(source.role)), (name: "refused", value: .bool(source.isRefused)),
                 ])
             }
         ).owned()

@@ -1,6 +1,7 @@
 public import CInvivo
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoDescribe
 internal import InvivoGraph
 internal import InvivoReload
 internal import InvivoWiring
@@ -128,17 +129,24 @@ private struct GivenSettings {
         guard !name.isEmpty else { throw Failure(.argument, "settings.name is empty") }
         func fail(_ message: String) -> Failure { Failure(.argument, message, path: name) }
         let path = try ConfigPath.checked(try text(given.path, "settings.path"))
+        try requireKnown(given.flags, INVIVO_SETTINGS_DISCREET, "settings.flags", "INVIVO_SETTINGS_...")
+        let secrets = try secretPaths(given.secrets, given.secret_count, "settings.secrets")
+        let schema = try given.schema.map { schema throws(Failure) in try text(schema, "settings.schema") }
         if let create = given.create {
             guard given.field_count == 0, given.size == 0, given.check == nil else {
                 throw fail("the settings have create, and also fields, size or check; expected one of them")
             }
-            return SettingsBinding(name: name, path: path, form: .host(create, given.release), owner: owner)
+            return SettingsBinding(
+                name: name, path: path, form: .host(create, given.release), schema: schema, secrets: secrets,
+                isDiscreet: given.flags & UInt32(INVIVO_SETTINGS_DISCREET) != 0, owner: owner)
         }
         guard given.size > 0 else {
             throw fail("settings.size is 0; expected the size of the struct that the fields describe, or create")
         }
         guard given.release == nil else { throw fail("settings.release is for values of create, which is NULL") }
+        guard schema == nil else { throw fail("settings.schema is for values of create; fields describe themselves") }
         let fields = try FieldTable(given.fields, given.field_count, size: given.size, path: name)
-        return SettingsBinding(name: name, path: path, form: .fields(fields, given.check), owner: owner)
+        return SettingsBinding(
+            name: name, path: path, form: .fields(fields, given.check), secrets: secrets, owner: owner)
     }
 }

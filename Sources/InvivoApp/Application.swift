@@ -41,9 +41,9 @@ public final class Application: Sendable {
     private static func manifest(_ path: FilePath) throws(Failure) -> AppManifest {
         let limits = SpecLimits.manifest
         let content = try FileReader.read(path, limit: limits.bytes)
-        return try AppManifest(
-            try SpecReader.read(
-                content.bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown), limits: limits))
+        return try content.bytes.span.withUnsafeBytes { bytes throws(Failure) in
+            try AppManifest.read(bytes, file: path.shown, format: SpecFormat.of(fileName: path.shown), limits: limits)
+        }
     }
 
     /// Reads the manifest and resolves the paths in it, before code of the application can change the working

@@ -71,6 +71,10 @@ struct ApplicationStart {
         var typeless: NameSet = []
         var failures = unloaded
         activate(in: &wiring, &failures)
+        for secret in manifest.secrets {
+            wiring.declare(secret: secret.name, true)
+        }
+        outlines.declareSecrets(of: wiring)
         outlines.definitions = wiring.definitions
         outlines.assemblies = wiring.assemblies
         for component in manifest.components {
@@ -141,10 +145,16 @@ struct ApplicationStart {
 
     /// The errors of each document, independent of errors in the wiring.
     private func documentFailures(_ outlines: ChangeSet, _ documents: [NewDocument]) -> [Failure] {
-        documents.flatMap { document in
+        // Components without a type of their own, such as choices, have no outline, and are defined all the same.
+        let outlined = NameSet(outlines.definitions.map(\.key))
+        let others = NameSet(
+            manifest.components.map(\.key).filter { !outlined.contains($0) }.flatMap {
+                ["wiring.\($0)", "traits.\($0)"]
+            })
+        return documents.flatMap { document in
             var set = outlines
             set.open(document)
-            return engine.check(set)
+            return engine.check(set).filter { !others.contains($0.path) }
         }
     }
 }

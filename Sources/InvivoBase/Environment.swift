@@ -61,32 +61,68 @@ public final class Environment: Sendable {
     }
 }
 
-/// The part that environment variables have in a string. Errors name the variables and never show their values.
+/// The part that environment variables, files and secrets have in a value. Errors name the variables and never show the value.
 public final class VariableText: Sendable {
-    /// Without repetitions, in their order.
+    /// Without repetitions, in their order. Empty for a secret or the content of a file without variables.
     public let variables: [String]
-    /// The whole string; nil for a value in the list or map of a variable.
+    /// The whole string; nil for a value in the list or map of a variable, and without variables.
     public let text: String?
+    /// Whether the value is a secret: it is shown as `<secret>`, and messages of host code about it are dropped.
+    public let isSecret: Bool
+    /// Whether the value is the content of a file.
+    private let isFile: Bool
     /// Whether the defaults were taken of all of them.
     private let isDefault: Bool
     /// The number of bytes before the first variable.
     public let literalPrefix: Int
 
+    /// The form in which messages show a secret: without its length, and without a hash.
+    public static let shownSecret = "<secret>"
+    /// A secret without variables.
+    public static let secret = VariableText(isFile: false, isSecret: true)
+    /// The content of a file (`file:`).
+    public static let fileContent = VariableText(isFile: true, isSecret: false)
+
     public init(_ variables: [String], text: String?, isDefault: Bool = false, literalPrefix: Int = 0) {
         (self.variables, self.text, self.isDefault) = (variables, text, isDefault)
         self.literalPrefix = literalPrefix
+        (isSecret, isFile) = (false, false)
+    }
+
+    private init(isFile: Bool, isSecret: Bool) {
+        (variables, text, isDefault, literalPrefix) = ([], nil, false, 0)
+        (self.isFile, self.isSecret) = (isFile, isSecret)
+    }
+
+    private init(_ other: VariableText, isSecret: Bool) {
+        (variables, text, isDefault) = (other.variables, other.text, other.isDefault)
+        (literalPrefix, isFile, self.isSecret) = (other.literalPrefix, other.isFile, isSecret)
+    }
+
+    /// Returns the same for a value that is a secret, or is none; nil if nothing remains.
+    public static func marking(_ text: VariableText?, isSecret: Bool) -> VariableText? {
+        guard let text else { return isSecret ? .secret : nil }
+        guard text.isSecret != isSecret else { return text }
+        if !isSecret && text.variables.isEmpty { return text.isFile ? .fileContent : nil }
+        return VariableText(text, isSecret: isSecret)
     }
 
     public func isSame(as other: VariableText) -> Bool {
-        self === other || text.isSameName(as: other.text) && variables == other.variables
+        self === other
+            || text.isSameName(as: other.text) && variables == other.variables && isSecret == other.isSecret
+                && isFile == other.isFile
     }
 
     /// "the environment variable 'RATE'"
     public var described: String {
+        guard !variables.isEmpty else { return isFile && !isSecret ? "the content of a file" : Self.shownSecret }
         let names = variables.prefix(4).map(Self.shown).joined(separator: ", ") + (variables.count > 4 ? ", ..." : "")
         let all = variables.count == 1 ? "the environment variable \(names)" : "the environment variables \(names)"
         return isDefault ? "the default of \(all)" : all
     }
+
+    /// "the value of the environment variable 'RATE'"
+    public var describedValue: String { variables.isEmpty ? described : "the value of \(described)" }
 
     /// The name of a variable as errors show it.
     public static func shown(_ name: String) -> String {
@@ -95,7 +131,7 @@ public final class VariableText: Sendable {
 
     /// A failure about the value, without the value.
     public func masking(_ failure: Failure, expected: String) -> Failure {
-        let verb = variables.count == 1 || isDefault ? "gives" : "give"
+        let verb = variables.isEmpty ? "is" : variables.count == 1 || isDefault ? "gives" : "give"
         let fault = failure.code == .range ? "a value outside of the range" : "an unsuitable value"
         var masked = Failure(
             failure.code, "\(described) \(verb) \(fault); expected \(expected)", path: failure.path,
@@ -103,5 +139,52 @@ public final class VariableText: Sendable {
         masked.finding = failure.finding
         masked.neededBy = failure.neededBy
         return masked
+    }
+}
+
+extension Failure {
+    /// The failure without its message, which could show a secret: `what` names the host code that refused something.
+    public static func ofSecret(
+        _ code: Status, _ what: String, path: String = "", at location: Location = Location()
+    ) -> Failure {
+        Failure(code, "\(what) \(hiddenMessage)", path: path, at: location)
+    }
+
+    /// Stands for the message of host code that received a secret.
+    public static let hiddenMessage = "(its message is not shown, since it reads a secret)"
+
+    /// The failure of host code that received secrets, without their texts. The whole message is dropped if a secret is too short
+    /// to be told from other text.
+    public func without(secrets: [String]) -> Failure {
+        guard !secrets.isEmpty else { return self }
+        var clean = self
+        let shortest = secrets.map(\.utf8.count).min() ?? 0
+        clean.message =
+            shortest < Self.leastShownSecret
+            ? "it failed \(Self.hiddenMessage)"
+            : Self.hiding(secrets, in: message)
+        clean.path = shortest < Self.leastShownSecret || Self.hiding(secrets, in: path) != path ? "" : path
+        clean.cause = cause.map { $0.without(secrets: secrets) }
+        clean.others = others.map { $0.without(secrets: secrets) }
+        return clean
+    }
+
+    private static let leastShownSecret = 4
+
+    /// A text with these secrets replaced.
+    private static func hiding(_ secrets: [String], in text: String) -> String {
+        let found = secrets.map { Array($0.utf8) }.sorted { $0.count > $1.count }
+        var rest = Array(text.utf8)[...]
+        var clean: [UInt8] = []
+        while let first = rest.first {
+            if let secret = found.first(where: { rest.starts(with: $0) }) {
+                clean += VariableText.shownSecret.utf8
+                rest = rest.dropFirst(secret.count)
+            } else {
+                clean.append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: clean, as: UTF8.self)
     }
 }

@@ -19,6 +19,8 @@ public enum Finding: String, Sendable, CaseIterable {
     case abstract = "wiring.abstract"
     /// A spec file uses a trait type that is not registered.
     case unknownTrait = "trait.unknown"
+    /// A spec file names a trait that does not exist, with a name that is similar to a built-in trait.
+    case misspelledTrait = "trait.misspelled"
     /// The definition contradicts itself.
     case description = "wiring.description"
 

@@ -14,8 +14,27 @@ extension Property {
         }
     }
 
+    /// The failure without the value of a secret property, or of a secret field of a nested struct that is at fault.
+    public func masked(_ failure: Failure) -> Failure {
+        isSecret ? VariableText.secret.masking(failure, expected: wanted) : failure
+    }
+
+    /// The origins of a value, as messages show it: it is a secret if the property is.
+    public func origin(_ variables: VariableText?) -> VariableText? {
+        isSecret || hasSecretFields ? VariableText.marking(variables, isSecret: true) : variables
+    }
+
+    /// Whether a field of the nested struct is secret, at any depth.
+    private var hasSecretFields: Bool { fields.contains { $0.isSecret || $0.hasSecretFields } }
+
     /// Checks an initial value: as `check`, without the rule for read-only properties and without the property's name in the path.
     public func checkedContent(_ value: Value) throws(Failure) -> Value {
+        guard isSecret else { return try checkedShown(value) }
+        do throws(Failure) { return try checkedShown(value) } catch { throw masked(error) }
+    }
+
+    /// The check with errors that show the value.
+    private func checkedShown(_ value: Value) throws(Failure) -> Value {
         if value.isNull {
             switch kind {
             // A reference may be none.
@@ -91,7 +110,8 @@ extension Property {
     /// A map of known fields, in the order of the struct. Missing fields keep their values.
     private func checkedFields(_ value: Value) throws(Failure) -> Value {
         guard case .map(let pairs) = value else {
-            throw Failure(.type, "\(value.withKind) is not a map of the fields \(list(fields.map(\.name)))")
+            let shown = hasSecretFields ? VariableText.shownSecret : value.withKind
+            throw Failure(.type, "\(shown) is not a map of the fields \(list(fields.map(\.name)))")
         }
         var problems: [Failure] = []
         var found: [Value?] = Array(repeating: nil, count: fields.count)

@@ -66,14 +66,15 @@ struct PropertyTable {
     ) {
         let known =
             isOfTrait
-            ? UInt32(INVIVO_PROPERTY_REQUIRED)
+            ? UInt32(INVIVO_PROPERTY_REQUIRED | INVIVO_PROPERTY_SECRET)
             : UInt32(
                 INVIVO_PROPERTY_READ_ONLY | INVIVO_PROPERTY_RESTART | INVIVO_PROPERTY_BLOCK
-                    | INVIVO_PROPERTY_NOT_TUNABLE)
+                    | INVIVO_PROPERTY_NOT_TUNABLE | INVIVO_PROPERTY_SECRET)
         if entry.flags & ~known != 0 { reader.problem(path, "the flags \(entry.flags) contain unknown ones") }
         parts.isReadOnly = entry.flags & UInt32(INVIVO_PROPERTY_READ_ONLY) != 0
         parts.isTunable = entry.flags & UInt32(INVIVO_PROPERTY_NOT_TUNABLE) == 0
         parts.takesRestart = entry.flags & UInt32(INVIVO_PROPERTY_RESTART) != 0
+        parts.isSecret = entry.flags & UInt32(INVIVO_PROPERTY_SECRET) != 0
         // A nested struct is in the block if its outermost property is.
         parts.isInBlock = depth == 0 && entry.flags & UInt32(INVIVO_PROPERTY_BLOCK) != 0
         if !entry.step.isFinite || entry.step < 0 { reader.problem(path, "the step \(entry.step) is not a distance") }

@@ -52,6 +52,8 @@ public final class Property: Sendable {
     public let takesRestart: Bool
     /// Lives in the block, not in the instance.
     public let isInBlock: Bool
+    /// Messages do not show its values.
+    public let isSecret: Bool
     /// The offset of the field, followed by its size; 0 for properties by function.
     public let offset: Int
     public let size: Int
@@ -82,6 +84,7 @@ public final class Property: Sendable {
         isTunable = parts.isTunable
         takesRestart = parts.takesRestart
         isInBlock = parts.isInBlock
+        isSecret = parts.isSecret
         offset = parts.offset
         size = parts.size
         range = parts.range
@@ -127,8 +130,13 @@ public final class Property: Sendable {
         guard case .functions(_, let set, let userData) = access else { return write(value, to: instance) }
         guard let set else { throw readOnlyFailure }
         let whole = isNested ? try merged(value, into: instance) : value
-        try CallbackResult.run("the set function of '\(name)'") { error in
-            Value.withBorrowed([whole]) { value, _ in set(instance, userData.raw, value, error) }
+        do throws(Failure) {
+            try CallbackResult.run("the set function of '\(name)'") { error in
+                Value.withBorrowed([whole]) { value, _ in set(instance, userData.raw, value, error) }
+            }
+        } catch {
+            throw isSecret
+                ? Failure.ofSecret(error.code, "the set function of '\(name)' refuses the value") : error
         }
     }
 
@@ -152,8 +160,9 @@ public final class Property: Sendable {
             guard let number = value.signedInteger else { return try value.converted(to: kind) }
             return choice(number)
         } catch {
+            let fault = isSecret ? masked(error).message : error.message
             throw Failure(
-                error.code, "the get function of '\(name)' returned a value of another kind: \(error.message)",
+                error.code, "the get function of '\(name)' returned a value of another kind: \(fault)",
                 path: name)
         }
     }
@@ -170,6 +179,7 @@ extension Property {
         var isTunable = true
         var takesRestart = false
         var isInBlock = false
+        var isSecret = false
         var offset = 0
         var size = 0
         var range: ClosedRange<Double>?

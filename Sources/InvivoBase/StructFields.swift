@@ -328,6 +328,8 @@ extension invivo_assembly: SizedStruct {
         fieldRange(of: \invivo_assembly.column),
         fieldRange(of: \invivo_assembly.reserved),
         fieldRange(of: \invivo_assembly.file),
+        fieldRange(of: \invivo_assembly.secrets),
+        fieldRange(of: \invivo_assembly.secret_count),
     ]
 }
 
@@ -535,6 +537,11 @@ extension invivo_settings: SizedStruct {
         fieldRange(of: \invivo_settings.release),
         fieldRange(of: \invivo_settings.user_data),
         fieldRange(of: \invivo_settings.destroy),
+        fieldRange(of: \invivo_settings.flags),
+        fieldRange(of: \invivo_settings.reserved),
+        fieldRange(of: \invivo_settings.secrets),
+        fieldRange(of: \invivo_settings.secret_count),
+        fieldRange(of: \invivo_settings.schema),
     ]
 }
 

@@ -79,6 +79,14 @@ public final class TypeDescription: Sendable {
     public func isKind(of name: String) -> Bool {
         name.isSameName(as: self.name) || supertypes.contains { $0.isSameName(as: name) }
     }
+
+    /// Whether those that expect an object of `other` can have one of this type: it is the same, a subtype, or has a common
+    /// supertype. The block of another type has other fields.
+    public func canStand(for other: TypeDescription) -> Bool {
+        if name.isSameName(as: other.name) { return true }
+        guard blockSize == 0, other.blockSize == 0 else { return false }
+        return isKind(of: other.name) || supertypes.contains { other.isKind(of: $0) }
+    }
 }
 
 extension TypeDescription {

@@ -8,6 +8,10 @@ public struct ConfigLayers: Sendable {
     private var layers = LayerStack()
     private var settings = RuntimeSettings()
     public private(set) var tree = ConfigTree()
+    /// The paths that change sets have declared as secret.
+    public private(set) var declaredSecrets: Set<String> = []
+    /// All secret paths: also those of assemblies and of bindings of settings. Their values are marked in `tree`.
+    public private(set) var secrets = SecretPaths()
     /// The copy of the environment from which the documents and the layer of the environment were read.
     public private(set) var environment: Environment
 
@@ -24,17 +28,31 @@ public struct ConfigLayers: Sendable {
         public init(_ copy: Environment, _ node: ConfigNode?) { (self.copy, self.node) = (copy, node) }
     }
 
+    /// Declares a path as secret, or revokes that. Returns false if it was not declared. `mark` must follow, or `apply`.
+    public mutating func declare(secret path: String, _ isSecret: Bool) -> Bool {
+        if isSecret {
+            declaredSecrets.insert(path)
+            return true
+        }
+        return declaredSecrets.remove(path) != nil
+    }
+
     /// Replaces the content of documents, identified by their order (nil removes it), and changes runtime settings (nil withdraws
     /// the settings of the path and all paths below it). Returns all paths whose value changed, parents before children.
     public mutating func apply(
         documents changed: [(order: UInt64, node: ConfigNode?)],
         environment changedEnvironment: NewEnvironment? = nil,
-        settings changedSettings: [(path: String, node: ConfigNode?)]
+        settings changedSettings: [(path: String, node: ConfigNode?)], secrets nextSecrets: SecretPaths? = nil
     ) throws(Failure) -> [ConfigTree.Change] {
         var changes: [ConfigMerge.Change] = []
+        let formerSecrets = secrets
+        let secrets = nextSecrets ?? formerSecrets
+        self.secrets = secrets
         func change(_ order: UInt64, _ node: ConfigNode?) {
             let old = layers[order]
-            if old != nil || node != nil { changes.append(ConfigMerge.Change(order: order, old: old, new: node)) }
+            guard old != nil || node != nil else { return }
+            let new = secrets.isEmpty ? node : node.map { secrets.marking($0) }
+            changes.append(ConfigMerge.Change(order: order, old: old, new: new))
         }
         for (order, node) in changed { change(order, node) }
         if let changedEnvironment {
@@ -49,6 +67,13 @@ public struct ConfigLayers: Sendable {
             // A setting has an order of its own for each value.
             for (order, node) in next where former[order] == nil || order == RuntimeSettings.mergedOrder {
                 change(order, node)
+            }
+        }
+        if secrets != formerSecrets {
+            let changed = Set(changes.map(\.order))
+            for layer in layers.layers where !changed.contains(layer.order) {
+                let marked = secrets.marking(layer.node, after: formerSecrets)
+                changes.append(ConfigMerge.Change(order: layer.order, old: layer.node, new: marked))
             }
         }
         for change in changes { layers.set(change.order, change.new) }

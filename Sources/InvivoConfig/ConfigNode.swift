@@ -154,7 +154,17 @@ public struct ConfigNode: Sendable {
         }
     }
 
-    /// Returns a failure about the value, without the values of environment variables.
+    /// Whether the value, or a part of it, is secret.
+    public var hasSecret: Bool {
+        if let variables { return variables.isSecret }
+        return switch content {
+        case .value: false
+        case .list(let items): items.contains(where: \.hasSecret)
+        case .map(let map): map.contains { $0.node.hasSecret }
+        }
+    }
+
+    /// Returns a failure about the value, without the values of environment variables, of files, and of secrets.
     public func masked(_ failure: Failure, expected: String) -> Failure {
         anyVariables?.masking(failure, expected: expected) ?? failure
     }

@@ -114,6 +114,11 @@ public enum Taker {
         }
     }
 
+    /// The failure without the value of a secret property.
+    public func masked(_ failure: Failure) -> Failure {
+        if case .property(let property) = self { property.masked(failure) } else { failure }
+    }
+
     /// This receiver, or one of `kind` if it accepts every value.
     public func orKind(_ kind: ValueKind) -> Taker {
         switch self {
@@ -188,7 +193,16 @@ extension ConfigNode {
                     $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
                 }
                 let name = field.flatMap { Taker.property($0).converter }
-                values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))
+                do throws(Failure) {
+                    values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))
+                } catch {
+                    guard let property else { throw error }
+                    // The path begins with the property's name, as that of its check does.
+                    let rest = error.path.split(separator: ".").dropFirst().map { "." + $0 }.joined()
+                    var failure = error
+                    failure.path = "\(property.name).\(pair.name)\(rest)"
+                    throw failure
+                }
             }
             return .map(values)
         }
@@ -199,7 +213,8 @@ extension ConfigNode {
     ) throws(Failure) -> Value {
         let format = TextFormat(kind: kind, property: property, folder: folder)
         do throws(Failure) { return try converter.value(text, format, at: location) } catch {
-            throw masked(error, expected: kind == .any ? "a '\(converter.name)'" : kind.withArticle)
+            let masked = masked(error, expected: kind == .any ? "a '\(converter.name)'" : kind.withArticle)
+            throw property?.masked(masked) ?? masked
         }
     }
 

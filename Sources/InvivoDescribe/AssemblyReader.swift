@@ -101,6 +101,7 @@ public struct AssemblyReader {
         var names: [String] = []
         var kinds: [String] = [name]
         var collaborators: [AssemblyDescription.Collaborator] = []
+        var secrets: [String] = []
         for (depth, given) in line.enumerated() {
             let own = try optionalText(given.name, "assembly.name")
             if let own { names.append(own) }
@@ -108,6 +109,10 @@ public struct AssemblyReader {
             for index in 0..<Int(given.supertype_count) {
                 let kind = try text(given.supertypes[index], "supertypes[\(index)]")
                 if !kinds.contains(kind) { kinds.append(kind) }
+            }
+            for path in try secretPaths(given.secrets, given.secret_count, "assembly.secrets")
+            where !secrets.contains(path) {
+                secrets.append(path)
             }
             for index in 0..<Int(given.collaborator_count) {
                 let each = try collaborator(given.collaborators[index], index, name)
@@ -122,7 +127,7 @@ public struct AssemblyReader {
         let definitions = try definitions(line, name, names)
         return AssemblyDescription(
             name: name, definitions: definitions, collaborators: collaborators, kinds: kinds, location: location,
-            keys: registry.names)
+            secrets: secrets, keys: registry.names)
     }
 
     private mutating func collaborator(_ given: invivo_collaborator, _ index: Int, _ name: String) throws(Failure)

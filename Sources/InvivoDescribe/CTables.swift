@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoConfig
 
 /// Checks a table of C structs and returns it; nil for an empty one.
 public func entries<Entry>(
@@ -13,6 +14,16 @@ public func entries<Entry>(
         throw error.under(key)
     }
     return pointer
+}
+
+/// Reads a table of configuration paths.
+public func secretPaths(
+    _ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: UInt64, _ what: String
+) throws(Failure) -> [String] {
+    guard let table = try entries(pointer, count, what, nil) else { return [] }
+    return try (0..<Int(count)).map { index throws(Failure) in
+        try ConfigPath.checked(try text(table[index], "\(what)[\(index)]"))
+    }
 }
 
 /// Refuses flags that this version does not know.

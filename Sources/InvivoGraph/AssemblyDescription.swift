@@ -27,6 +27,8 @@ public final class AssemblyDescription: Sendable {
     /// The names of this assembly's kinds: its own, those of its base assemblies, and interfaces.
     public let kinds: [String]
     public let location: Location
+    /// The configuration paths that are secret while it is active.
+    public let secrets: [String]
     private let keys: KeyNames
     /// The ids of the keys, sorted.
     private let members: [UInt32]
@@ -34,13 +36,14 @@ public final class AssemblyDescription: Sendable {
     /// `keys` has the keys of the definitions. Must not be called with its lock held.
     public init(
         name: String, definitions: [Definition], collaborators: [Collaborator], kinds: [String], location: Location,
-        keys: KeyNames
+        secrets: [String] = [], keys: KeyNames
     ) {
         self.name = name
         self.definitions = DefinitionList(definitions)
         self.collaborators = collaborators
         self.kinds = kinds
         self.location = location
+        self.secrets = secrets
         self.keys = keys
         members = definitions.map(\.id).sorted()
     }
@@ -56,6 +59,7 @@ public final class AssemblyDescription: Sendable {
     public func isSame(as other: AssemblyDescription) -> Bool {
         self === other
             || name.isSameName(as: other.name) && kinds == other.kinds && collaborators == other.collaborators
+                && secrets == other.secrets
                 && definitions.elementsEqual(other.definitions) { $0.isSame(as: $1) }
     }
 
@@ -80,7 +84,7 @@ public final class AssemblyDescription: Sendable {
             name: name, definitions: definitions + added,
             collaborators: collaborators + more.collaborators.filter { !collaborators.contains($0) },
             kinds: kinds + more.kinds.filter { !kinds.contains(where: $0.isSameName(as:)) }, location: location,
-            keys: keys)
+            secrets: secrets + more.secrets.filter { !secrets.contains($0) }, keys: keys)
     }
 
     public func isKind(of name: String) -> Bool { kinds.contains(where: name.isSameName(as:)) }

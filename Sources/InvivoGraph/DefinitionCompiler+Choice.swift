@@ -53,7 +53,8 @@ extension DefinitionCompiler {
         for key in DefinitionChoice.keys(named: name, besides: definition.key) {
             if definitions.definition(of: key) != nil { return key }
         }
-        tell(noDefinition(name, definitions.knownKeys(), definition, at: placeOfValue(chooser)))
+        let failure = noDefinition(name, definitions.knownKeys(), definition, at: placeOfValue(chooser))
+        tell(node(of: chooser)?.masked(failure, expected: "the name of a definition") ?? failure)
         return nil
     }
 

@@ -2,6 +2,7 @@ public import CInvivo
 public import CPlatform
 internal import Glibc
 public import InvivoBase
+public import InvivoConfig
 
 /// The tunable properties of a shared object as one immutable struct. Never written after it is published.
 public final class Block: Sendable {
@@ -58,8 +59,8 @@ public final class Chunk: @unchecked Sendable {
     /// The compiled definitions that differ from those of the slots.
     private var recipes: [Int: Recipe] = [:]
     /// The blocks of entries; few chunks have any.
-    private(set) var blocks: [Int: Block] = [:]
-    private(set) var configurations: [Int: any Configuration] = [:]
+    private(set) var blocks: IDTable<Block> = [:]
+    private(set) var configurations: IDTable<any Configuration> = [:]
     /// Values of the configuration among the entries; few chunks have any.
     private(set) var settings: [Int: ConfigValue] = [:]
     /// Values of bindings among the entries.
@@ -146,12 +147,12 @@ public final class Chunk: @unchecked Sendable {
     }
 
     func set(_ block: Block?, at index: Int) {
-        blocks[index] = block
+        blocks[UInt32(index)] = block
         entries[index].block = block.map { UnsafeRawPointer($0.bytes) }
     }
 
     func set(_ configuration: (any Configuration)?, at index: Int) {
-        configurations[index] = configuration
+        configurations[UInt32(index)] = configuration
         entries[index].layers = configuration.map { Unmanaged.passUnretained($0 as AnyObject).toOpaque() }
     }
 
@@ -181,6 +182,8 @@ public final class Graph: @unchecked Sendable {
     public let raw: UnsafeMutablePointer<iv_graph>
     /// The definitions by the types of their objects, for lookups by type.
     public let types: TypeIndex
+    /// The secret paths of the configuration.
+    public let secrets: SecretPaths
     let pages: [Page]
     fileprivate let chunkCount: Int
     /// One pointer for each chunk, for readers. Copied as a whole, then changed where chunks are new.
@@ -190,10 +193,11 @@ public final class Graph: @unchecked Sendable {
 
     fileprivate init(
         generation: UInt64, owner: UInt32, keys: UnsafePointer<iv_keys>, pages: [Page], chunkCount: Int,
-        changed: Set<Int>, former: Graph?, types: TypeIndex
+        changed: Set<Int>, former: Graph?, types: TypeIndex, secrets: SecretPaths
     ) {
         let isStep = former.map { $0.generation == generation } ?? false
         self.types = types
+        self.secrets = secrets
         self.pages = pages
         self.chunkCount = chunkCount
         self.changed = changed
@@ -227,7 +231,7 @@ public final class Graph: @unchecked Sendable {
     public convenience init(generation: UInt64, keys: KeyTable) {
         self.init(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: [], chunkCount: 0, changed: [],
-            former: nil, types: TypeIndex())
+            former: nil, types: TypeIndex(), secrets: SecretPaths())
     }
 
     /// The graph of a view, which keeps it until it ends.
@@ -308,11 +312,11 @@ public final class Graph: @unchecked Sendable {
     }
 
     public func block(_ id: UInt32) -> Block? {
-        chunk(id)?.blocks[Int(id) % chunkSize]
+        chunk(id)?.blocks[id % UInt32(chunkSize)]
     }
 
     public func configuration(_ id: UInt32) -> (any Configuration)? {
-        chunk(id)?.configurations[Int(id) % chunkSize]
+        chunk(id)?.configurations[id % UInt32(chunkSize)]
     }
 
     /// The configuration value at the path of this id.
@@ -337,19 +341,24 @@ public final class Graph: @unchecked Sendable {
 public struct GraphEditor {
     private let former: Graph
     public var types: TypeIndex
+    public var secrets: SecretPaths
     private var pages: [Page]
     private var chunkCount: Int
     private var ownChunks: Set<Int> = []
+    /// The chunk that was changed last: neighbors are often changed one after the other.
+    private var latest: (index: Int, chunk: Chunk)?
 
     public init(_ graph: Graph) {
         former = graph
         types = graph.types
+        secrets = graph.secrets
         pages = graph.pages
         chunkCount = graph.chunkCount
     }
 
     private mutating func chunk(_ id: UInt32) -> Chunk {
         let index = Int(id) / chunkSize
+        if let latest, latest.index == index { return latest.chunk }
         while chunkCount <= index {
             if chunkCount / Page.size == pages.count { pages.append(Page()) }
             pages[chunkCount / Page.size].chunks.append(Chunk())
@@ -360,6 +369,7 @@ public struct GraphEditor {
         if ownChunks.insert(index).inserted {
             pages[page].chunks[position] = Chunk(copying: pages[page].chunks[position])
         }
+        latest = (index, pages[page].chunks[position])
         return pages[page].chunks[position]
     }
 
@@ -389,9 +399,9 @@ public struct GraphEditor {
 
     public func slot(_ id: UInt32) -> GraphSlot? { existing(id)?.slots[Int(id) % chunkSize] }
     public func recipe(_ id: UInt32) -> Recipe? { existing(id)?.recipe(Int(id) % chunkSize) }
-    public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[Int(id) % chunkSize] }
+    public func block(_ id: UInt32) -> Block? { existing(id)?.blocks[id % UInt32(chunkSize)] }
     public func configuration(_ id: UInt32) -> (any Configuration)? {
-        existing(id)?.configurations[Int(id) % chunkSize]
+        existing(id)?.configurations[id % UInt32(chunkSize)]
     }
 
     /// The next generation, or with the number of the former one, a step of it.
@@ -399,6 +409,6 @@ public struct GraphEditor {
         Graph(
             generation: generation, owner: keys.owner, keys: keys.raw, pages: pages, chunkCount: chunkCount,
             changed: ownChunks,
-            former: former, types: types)
+            former: former, types: types, secrets: secrets)
     }
 }

@@ -6,12 +6,15 @@ struct ActiveAssemblies: Sendable {
     private var table: TreeDictionary<Name, ActiveAssembly> = [:]
     /// The assemblies with collaborators. Their references may lead elsewhere when another assembly is added or removed.
     private(set) var collaborating: TreeSet<Name> = []
+    /// The assemblies that declare secrets.
+    private var secretive: TreeSet<Name> = []
 
     subscript(name: String) -> ActiveAssembly? {
         get { table[Name(name)] }
         set {
             let name = Name(name)
             table[name] = newValue
+            if newValue?.description.secrets.isEmpty == false { secretive.insert(name) } else { secretive.remove(name) }
             if newValue?.description.collaborators.isEmpty == false {
                 collaborating.insert(name)
             } else {
@@ -22,5 +25,7 @@ struct ActiveAssemblies: Sendable {
 
     /// The names, in no order.
     var names: [String] { table.keys.map(\.text) }
+    /// The configuration paths that they declare as secret.
+    var secrets: [String] { secretive.flatMap { table[$0]?.description.secrets ?? [] } }
     var values: some Sequence<ActiveAssembly> { table.values }
 }

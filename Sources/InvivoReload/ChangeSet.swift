@@ -33,7 +33,7 @@ public struct ChangeSet: Sendable {
     public var assemblies: [AssemblyChange] = []
     /// Runtime settings of configuration paths, in order; nil removes the setting.
     public var configured: [(path: String, node: ConfigNode?)] = []
-    /// Processors, rules, trait types and bindings of settings.
+    /// Processors, rules, trait types and bindings of settings, and declarations of secrets.
     var functions: [FunctionChange] = []
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
@@ -73,6 +73,18 @@ public struct ChangeSet: Sendable {
             .stale,
             "the change set expects generation \(expectedGeneration), but generation \(current) is current: read the state "
                 + "again, and write the set for that generation")
+    }
+
+    /// Whether the set may make a path of the configuration secret.
+    var declaresSecrets: Bool {
+        secrets.contains(where: \.isSecret) || bindingChanges.added.contains { !$0.secrets.isEmpty }
+            || assemblies.contains { change in
+                if case .activate(let activation) = change {
+                    activation.description?.secrets.isEmpty == false
+                } else {
+                    false
+                }
+            }
     }
 
     /// Whether the set changes nothing except its documents.
@@ -118,6 +130,7 @@ public struct ChangeSet: Sendable {
         documents.join(later.documents)
         assemblies += later.assemblies
         configured += later.configured
+        for (path, isSecret) in later.secrets { declare(secret: path, isSecret) }
         processorChanges.join(later.processorChanges)
         ruleChanges.join(later.ruleChanges)
         traitChanges.join(later.traitChanges)

@@ -218,7 +218,7 @@ final class Commit {
     private func note(_ outcome: Tuning.Outcome, _ id: UInt32, _ key: String) {
         state.locked { state in
             if case .refused = outcome.what { state.refused.insert(id) }
-            state.notes.append(Report.Warning(outcome.warning, "\(key).\(outcome.text)", at: outcome.location))
+            state.notes.append(outcome.warning(of: id, key, in: [former, build.graph], container.names))
             state.warned.insert(key)
         }
     }
@@ -408,9 +408,9 @@ final class Commit {
             if layers?.moves == true { Tuning.onMoving?(container, record, id) }
         } catch {
             _ = own.run()
-            let text = "\(key): its traits still cannot be put back: \(error.message)"
+            let warning = error.unrestored(of: key, in: [former, build.graph], container.names)
             state.locked { state in
-                state.notes.append(Report.Warning(.unrestored, text, at: error.location))
+                state.notes.append(warning)
                 state.warned.insert(key)
                 state.refused.insert(id)
             }

@@ -182,6 +182,12 @@ extension Document.State {
     var values: [(reference: SpecReference, hash: ContentHash?)] { source.values }
     var hasReferences: Bool { !includes.isEmpty || !values.isEmpty }
 
+    /// Whether another state of the same document leads to the same files, in the same order.
+    func hasSameReferences(as other: Document.State) -> Bool {
+        isOpen == other.isOpen && includes.elementsEqual(other.includes) { $0.text == $1.text }
+            && values.elementsEqual(other.values) { $0.reference.text == $1.reference.text }
+    }
+
     /// Takes in a text. `document` has the former state. `content` returns the state of a file that is a value.
     mutating func read(
         _ text: [UInt8], of document: Document, _ limits: SpecLimits, _ environment: Environment,

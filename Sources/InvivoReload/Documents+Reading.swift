@@ -4,6 +4,13 @@ internal import InvivoWiring
 
 /// Reading the files of documents.
 extension Documents {
+    /// Drops a set that failed before its turn or in it, and ends the watches that were started for it.
+    func giveUp(_ changes: DocumentChanges) {
+        guard !changes.entries.isEmpty else { return }
+        drop(changes)
+        endIdleFollowing()
+    }
+
     /// The files whose content differs, or may soon differ, from the content that was read.
     func movedOn(_ read: [(document: Document, hash: ContentHash?)]) -> [Document] {
         let thread = loop.running?.threadNumber ?? 0

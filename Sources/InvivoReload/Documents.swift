@@ -5,14 +5,18 @@ internal import InvivoWiring
 /// The documents of a runtime, and the files that are followed for them. Any thread may call.
 final class Documents: Sendable {
     private struct State {
-        var open = OpenDocuments()
+        var open = OpenDocuments() { didSet { isFollowingDue = true } }
         var count: UInt64 = 0
         var follower: FileFollower?
-        var followed: [FollowID: Document] = [:]
+        var followed: [FollowID: Document] = [:] { didSet { isFollowingDue = true } }
         /// The number of calls that are about to follow a file.
         var followings = 0
         /// Files whose bytes were refused. They take part in every later change set, until they are accepted or replaced.
-        var refused: [Document] = []
+        var refused: [Document] = [] {
+            didSet { if !(oldValue.isEmpty && refused.isEmpty) { isFollowingDue = true } }
+        }
+        /// Whether documents may refer to other files than those that are followed.
+        var isFollowingDue = false
     }
 
     /// Called on the loop thread with the files of one burst, and with whether they are small.
@@ -80,11 +84,14 @@ final class Documents: Sendable {
         }
     }
 
-    /// After a commit: documents without a handle are open as long as they have content. These are documents in memory that a change
-    /// set has named, and closed ones whose content a rollback has brought back.
-    func keepUnowned(_ committed: [Document]) {
+    /// After a commit: its documents have the next states. Those without a handle are open as long as they have content. These are
+    /// documents in memory that a change set has named, and closed ones whose content a rollback has brought back.
+    func keep(_ committed: [(document: Document, next: Document.State)]) {
+        let leadElsewhere = committed.contains { !$0.next.hasSameReferences(as: $0.document.state) }
+        for (document, next) in committed { document.state = next }
         state.locked { state in
-            for document in committed where document.handleBits == 0 || document.phase == .closed {
+            if leadElsewhere { state.isFollowingDue = true }
+            for (document, _) in committed where document.handleBits == 0 || document.phase == .closed {
                 // A document that is open stays where it is.
                 guard document.state.isOpen else {
                     state.open.remove(document)
@@ -107,13 +114,6 @@ final class Documents: Sendable {
             unfollow(new.document)
             new.document.closeHandle()
         }
-    }
-
-    /// Drops a set that failed before its turn or in it, and ends the watches that were started for it.
-    func giveUp(_ changes: DocumentChanges) {
-        guard !changes.entries.isEmpty else { return }
-        drop(changes)
-        endIdleFollowing()
     }
 
     // MARK: the documents of a change set
@@ -242,10 +242,17 @@ final class Documents: Sendable {
     /// Begins and ends the following of files that documents refer to: those of the live documents, and those that refused ones wait
     /// for. By the thread that has the turn.
     func followIncluded() {
-        let (open, refused) = state.locked { ($0.open.all, $0.refused) }
+        let (open, refused, isDue) = state.locked { state in
+            defer { state.isFollowingDue = false }
+            return (state.open.all, state.refused, state.isFollowingDue || !state.refused.isEmpty)
+        }
+        guard isDue else { return }
         let (begin, end) = included.following(open, refused: refused)
         for file in begin {
-            do throws(Failure) { try follow(file) } catch { announcer.noteWarning(error) }
+            do throws(Failure) { try follow(file) } catch {
+                announcer.noteWarning(error)
+                state.locked { $0.isFollowingDue = true }
+            }
         }
         for file in end {
             unfollow(file)
@@ -404,16 +411,33 @@ final class Documents: Sendable {
     /// The follower's counts; nil if no file is followed.
     var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }
 
-    /// The open documents in the order in which later ones win, how a file is followed, and how it differs after a rollback.
-    func facts() -> [(document: Document, isFollowed: Bool, mode: FollowMode?, divergence: Document.Divergence?)] {
-        let (documents, follower) = state.locked { state in
-            (
-                state.open.all.sorted { $0.state.order < $1.state.order }.map { ($0, $0.follow, $0.divergence) },
-                state.follower
+    struct Facts {
+        let document: Document
+        let isFollowed: Bool
+        var mode: FollowMode?
+        /// How the file differs from the live content after a rollback.
+        let divergence: Document.Divergence?
+        /// Whether the present bytes of the file were refused, and are tried again in each change set.
+        let isRefused: Bool
+    }
+
+    /// The open documents in the order in which later ones win.
+    func facts() -> [Facts] {
+        let (facts, follows, follower) = state.locked { state in
+            let documents = state.open.all.sorted { $0.state.order < $1.state.order }
+            let refused = Set(state.refused.map(ObjectIdentifier.init))
+            return (
+                documents.map {
+                    Facts(
+                        document: $0, isFollowed: $0.follow != nil, divergence: $0.divergence,
+                        isRefused: refused.contains(ObjectIdentifier($0)))
+                }, documents.map(\.follow), state.follower
             )
         }
-        return documents.map { document, id, divergence in
-            (document, id != nil, id.flatMap { id in follower?.following(id) }, divergence)
+        return zip(facts, follows).map { fact, id in
+            var fact = fact
+            fact.mode = id.flatMap { id in follower?.following(id) }
+            return fact
         }
     }
 

@@ -208,6 +208,9 @@ extension Engine {
             path: path)
     }
 
+    /// Whether the value at a path is secret, or a part of it, in the generation that the calling thread reads.
+    public func isSecret(_ path: String) -> Bool { container.visibleGraph.secrets.touches(path) }
+
     /// Observes the value at a path: `changed` is called after each reload that changed it, or a value below it.
     public func observe(
         configuration path: String, _ functions: HostFunctions, domain: Domain?, destroy: (@Sendable () -> Void)?,

@@ -106,16 +106,20 @@ extension Engine {
         public var reason = ""
         /// The hashes of the live content and of the file, if the file has bytes that a rollback refused.
         public var divergence: (live: String, file: String)?
+        /// Whether the present content of the file was refused.
+        public var isRefused = false
     }
 
     /// The documents, in the order in which later ones win.
     public func sources() -> [SourceFacts] {
-        documents.facts().map { document, isFollowed, mode, divergence in
+        documents.facts().map { found in
+            let document = found.document
             var facts = SourceFacts(
                 name: document.name, path: document.path?.shown ?? "", follows: "memory", role: "\(document.role)")
-            if document.path != nil { facts.follows = isFollowed ? "watching" : "closed" }
-            facts.divergence = divergence.map { ($0.live?.description ?? "", $0.refused.description) }
-            if case .polling(let milliseconds, let reason)? = mode {
+            if document.path != nil { facts.follows = found.isFollowed ? "watching" : "closed" }
+            facts.divergence = found.divergence.map { ($0.live?.description ?? "", $0.refused.description) }
+            facts.isRefused = found.isRefused
+            if case .polling(let milliseconds, let reason)? = found.mode {
                 facts.follows = "polling"
                 facts.intervalMs = milliseconds
                 facts.reason = reason

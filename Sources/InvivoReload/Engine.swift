@@ -168,7 +168,13 @@ public final class Engine: Sendable {
 
     /// Gathers the facts of the newest generation.
     public func wiringFacts() -> WiringFacts {
-        WiringFactsReader(container: container).all(generations.snapshot)
+        let snapshot = generations.snapshot
+        return WiringFactsReader(container: container, secrets: snapshot.config.secrets).all(snapshot)
+    }
+
+    /// Gathers what documents may contain in the newest generation. Waits for the reload that runs.
+    public func schemaFacts() throws(Failure) -> WiringFacts {
+        WiringFacts(generation: 0, nodes: [], schema: try reloader.schemaFacts())
     }
 
     /// Reports the registration of a type: definitions that wait for it are planned again, in a reload of their own.

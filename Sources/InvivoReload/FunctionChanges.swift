@@ -3,7 +3,7 @@ internal import InvivoGraph
 internal import InvivoTraits
 
 /// The addition or removal of a function of the host that has a name: a processor, a rule, a trait type or
-/// a binding of settings.
+/// a binding of settings. Or the declaration of a secret.
 enum FunctionChange: Sendable {
     case addProcessor(Processor)
     case removeProcessor(String)
@@ -13,6 +13,8 @@ enum FunctionChange: Sendable {
     case removeTrait(String)
     case bind(SettingsBinding)
     case unbind(String)
+    /// A configuration path becomes secret, or ceases to be.
+    case declareSecret(path: String, isSecret: Bool)
 }
 
 /// A part of a runtime that is added, replaced and removed by its name.
@@ -57,6 +59,24 @@ struct NamedChanges<Part: Named> {
 }
 
 extension ChangeSet {
+    /// The configuration paths that become secret, or cease to be, in order.
+    var secrets: [(path: String, isSecret: Bool)] {
+        functions.compactMap { change in
+            if case .declareSecret(let path, let isSecret) = change { (path, isSecret) } else { nil }
+        }
+    }
+
+    /// Declares a configuration path as secret, or revokes that.
+    public mutating func declare(secret path: String, _ isSecret: Bool) {
+        functions.append(.declareSecret(path: path, isSecret: isSecret))
+    }
+
+    /// Declares the secrets that the other set declares, and those of its bindings.
+    public mutating func declareSecrets(of other: ChangeSet) {
+        functions += other.secrets.map { .declareSecret(path: $0.path, isSecret: $0.isSecret) }
+        for binding in other.bindingChanges.added { for path in binding.secrets { declare(secret: path, true) } }
+    }
+
     var processorChanges: NamedChanges<Processor> {
         get {
             changes {

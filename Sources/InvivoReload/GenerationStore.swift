@@ -111,8 +111,7 @@ final class GenerationStore: Sendable {
             next.generation, cause: set.cause(besides: []), isSettings: set.changesOnlySettings, replaced)
         container.registry.assemblies.activate(
             wiring.definitions.changedAssemblies.map { ($0, snapshot.assemblies[$0]?.description) })
-        for (document, state) in wiring.staged.documents { document.state = state }
-        documents.keepUnowned(wiring.staged.documents.map(\.document))
+        documents.keep(wiring.staged.documents)
         targets.change(attached: set.targets.attached, detached: set.targets.detached)
         var touched = effects.touched
         touched.formUnion(holders(of: effects.reshaped, snapshot))

@@ -15,30 +15,53 @@ final class IncludedFiles: Sendable {
     /// The most bytes of a file that is the value of a string.
     static let mostValueBytes = 64 << 10
 
-    private struct Key: Hashable {
-        let path: String
-        let role: Document.Role
+    /// The files of one role, by their paths.
+    private struct Table {
+        private final class Entry {
+            weak let document: Document?
+
+            init(_ document: Document) { self.document = document }
+        }
+
+        private var entries: [String: Entry] = [:]
+        /// The number of entries at which those of ended documents are removed.
+        private var limit = 64
+
+        var documents: [Document] { entries.values.compactMap(\.document) }
+        /// Ends at the first one that is alive.
+        var isEmpty: Bool { !entries.contains { $0.value.document != nil } }
+
+        subscript(path: String) -> Document? {
+            get { entries[path]?.document }
+            set {
+                if entries.count >= limit {
+                    entries = entries.filter { $0.value.document != nil }
+                    limit = max(64, 2 * entries.count)
+                }
+                entries[path] = newValue.map { Entry($0) }
+            }
+        }
     }
 
-    private struct Entry {
-        weak var document: Document?
+    private struct Files {
+        var (includes, values) = (Table(), Table())
     }
 
     private let container: Container
     private let roots: [String]
-    private let files: Guarded<[Key: Entry]>
+    private let files: Guarded<Files>
 
     init(_ container: Container, roots: [String]) {
         self.container = container
         self.roots = roots
-        files = Guarded([:], by: container.monitor)
+        files = Guarded(Files(), by: container.monitor)
     }
 
     /// The known files; after a rollback or a failure, they need not be open.
-    private var known: [Document] { files.locked { $0.values.compactMap(\.document) } }
+    private var known: [Document] { files.locked { $0.includes.documents + $0.values.documents } }
 
     /// Whether the content of a file may be a value of the configuration or of traits. Such content is never quoted.
-    var hasValues: Bool { files.locked { $0.contains { $0.key.role == .value && $0.value.document != nil } } }
+    var hasValues: Bool { files.locked { !$0.values.isEmpty } }
 
     // MARK: references
 
@@ -81,11 +104,10 @@ final class IncludedFiles: Sendable {
     /// Returns the document of a file. A new one is not open.
     func file(_ path: FilePath, _ role: Document.Role) -> Document {
         files.locked { files in
-            let key = Key(path: path.absolute, role: role)
-            if let known = files[key]?.document { return known }
-            files = files.filter { $0.value.document != nil }
+            let table = role == .value ? \Files.values : \Files.includes
+            if let known = files[keyPath: table][path.absolute] { return known }
             let new = Document(name: path.shown, path: path, container, role)
-            files[key] = Entry(document: new)
+            files[keyPath: table][path.absolute] = new
             return new
         }
     }

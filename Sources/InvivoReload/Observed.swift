@@ -81,9 +81,9 @@ struct LiveRuntime: Observed, Registrations {
     private let graph: Graph
     private let attached: [UInt32: [Target]]
     private let targets: Targets
-    private let moving: [UInt32: [Int: RampRun]]
+    private let moving: IDTable<[Int: RampRun]>
 
-    init(_ container: Container, _ graph: Graph, _ targets: Targets, moving: [UInt32: [Int: RampRun]]) {
+    init(_ container: Container, _ graph: Graph, _ targets: Targets, moving: IDTable<[Int: RampRun]>) {
         self.container = container
         self.moving = moving
         self.graph = graph

@@ -138,7 +138,7 @@ struct LayerFindings {
     /// The names that the traits of the planned keys refer to.
     var uses: [Name: Set<TraitUses.Use>] = [:]
     /// The movements in blocks where there are some, or were some.
-    var moving: [UInt32: [Int: RampRun]] = [:]
+    var moving: IDTable<[Int: RampRun]> = [:]
 }
 
 /// The work of a commit, planned and checked beforehand.

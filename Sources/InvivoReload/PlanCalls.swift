@@ -60,6 +60,11 @@ final class TraitCheck: PlannedCall {
         } catch { return PlannedRefusal(failure: error.failure, at: error.at ?? -1) }
     }
 
+    func refusal(at index: Int, _ cause: Failure) -> Failure {
+        guard type.hasSecret(spec) else { return failure(.host, "refuses this value", at: index, cause: cause) }
+        return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
+    }
+
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
         let field = index.flatMap { type.fields.properties.indices.contains($0) ? type.fields.properties[$0] : nil }
         let given = field.flatMap { field in spec.parameters.first { $0.key.isSameName(as: field.name) } }

@@ -346,14 +346,12 @@ extension Planner {
         }
     }
 
-    /// Returns the definition of a key; that of its target for a plain alias.
+    /// Returns the definition of a key; that of its target for a plain alias, or nil if it has none.
     private func target(of id: UInt32, _ definitions: DefinitionPlan) -> Definition? {
         var definition = next(id, definitions)
         var seen: Set<UInt32> = [id]
-        while let alias = definition?.alias, definition?.isPlainAlias == true,
-            let target = names.id(of: alias)
-        {
-            guard seen.insert(target).inserted else { return nil }
+        while let alias = definition?.alias, definition?.isPlainAlias == true {
+            guard let target = names.id(of: alias), seen.insert(target).inserted else { return nil }
             definition = next(target, definitions)
         }
         return definition

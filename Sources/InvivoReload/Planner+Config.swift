@@ -6,22 +6,46 @@ internal import InvivoWiring
 
 extension Planner {
     /// Returns the next configuration, if the change set changes it, with the paths that differ.
-    func planConfig(_ staged: Staged, _ failures: inout [Failure]) throws(Failure) -> ConfigPlan {
+    func planConfig(
+        _ staged: Staged, _ definitions: DefinitionPlan, _ failures: inout [Failure]
+    ) throws(Failure) -> ConfigPlan {
         if let restored = staged.restored {
-            guard let layers = restored.config else { return ConfigPlan() }
+            var layers = restored.config ?? before.config
+            let secrets = nextSecrets(layers.declaredSecrets, staged.set, definitions)
+            guard restored.config != nil || secrets != layers.secrets else { return ConfigPlan() }
+            if secrets != layers.secrets { _ = try layers.apply(documents: [], settings: [], secrets: secrets) }
             return try plan(layers, layers.tree.changes(since: before.config.tree), &failures)
         }
-        let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
-        guard !said.isEmpty || !staged.set.configured.isEmpty || staged.environment != nil else { return ConfigPlan() }
         var next = before.config
+        for (path, isSecret) in staged.set.secrets where !next.declare(secret: path, isSecret) {
+            let near = suggestion(for: path, among: before.config.declaredSecrets.sorted())
+            failures.append(
+                Failure(.notFound, "no change set has declared '\(path)' as secret\(near)", path: "config.\(path)"))
+        }
+        let secrets = nextSecrets(next.declaredSecrets, staged.set, definitions)
+        let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
+        guard
+            !said.isEmpty || !staged.set.configured.isEmpty || staged.environment != nil
+                || next.declaredSecrets != before.config.declaredSecrets || secrets != before.config.secrets
+        else { return ConfigPlan() }
         // A file that is included at another place leaves its former one, which may be another file's now.
         var layers: [UInt64: ConfigNode?] = [:]
         for (document, _) in said where document.state.config != nil { layers[document.state.order] = .some(nil) }
         for (_, next) in said where next.config != nil { layers[next.order] = next.config }
         let changes = try next.apply(
             documents: layers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, environment: staged.environment,
-            settings: staged.set.configured)
+            settings: staged.set.configured, secrets: secrets)
         return try plan(next, changes, &failures)
+    }
+
+    /// Returns all secret paths after the plan: those of change sets, of active assemblies, and of bindings of settings.
+    private func nextSecrets(
+        _ declared: Set<String>, _ set: ChangeSet, _ definitions: DefinitionPlan
+    ) -> SecretPaths {
+        let changes = set.bindingChanges
+        let bindings = changes.isEmpty ? before.constraints.bindings : before.constraints.bindings.applying(changes)
+        return SecretPaths(
+            declared.union((definitions.assemblies ?? before.assemblies).secrets).union(bindings.secrets))
     }
 
     private func plan(
@@ -77,7 +101,9 @@ extension Planner {
 
     /// Sets the entries that views read. Paths get ids here, after all checks, because ids are never removed.
     func planSettings(_ config: ConfigPlan, _ set: ChangeSet, _ editor: inout GraphEditor) throws(Failure) {
-        let redeclared = set.rebuilds.settings
+        let tree = (config.layers ?? before.config).tree
+        let secrets = config.layers.map { $0.secrets.changes(since: before.config.secrets, in: tree) } ?? []
+        let redeclared = set.rebuilds.settings + secrets
         guard !config.changes.isEmpty || !redeclared.isEmpty else { return }
         let kinds = registrations.hostKinds
         func show(_ node: ConfigNode?, at path: String) throws(Failure) {
@@ -88,7 +114,6 @@ extension Planner {
             if count % 64 == 63 { try Loading.check() }
             try show(change.node, at: change.path)
         }
-        let tree = (config.layers ?? before.config).tree
         for path in redeclared { try show(tree.find(path), at: path) }
     }
 }

@@ -136,6 +136,13 @@ extension Planner {
         let tree = (config.layers ?? before.config).tree
         for path in ConfigPath.candidates(pattern.body.each ?? "", for: pattern) {
             guard let node = tree.find(path) else { continue }
+            guard !(config.layers ?? before.config).secrets.contains(path) else {
+                throw Failure(
+                    .unsupported,
+                    "'\(pattern.key)' is for each entry of '\(path)', which is secret: the names of the entries would be keys, which "
+                        + "reports and graphs show; use a path that is not secret, and declare the secret values in the entries",
+                    path: "config.\(path)", at: node.location)
+            }
             switch node.content {
             case .map(let pairs):
                 return try checked(

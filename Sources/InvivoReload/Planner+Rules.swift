@@ -24,7 +24,7 @@ extension Planner {
     }
 
     /// Returns the rules to run: the new ones, and those of which the value of an input changes. The cost is proportional to
-    /// the change. Throws if one of them reads a property that moves: its steps are no change sets, and run no rules.
+    /// the change. Throws if one of them reads a property whose values it cannot check.
     func ruleChecks(_ wiring: NextWiring, _ effects: Effects) throws(Failure) -> [RuleCheck] {
         let rules = wiring.rules ?? before.rules
         guard !rules.isEmpty else { return [] }
@@ -39,12 +39,12 @@ extension Planner {
         var checks: [RuleCheck] = []
         for rule in rules.rules(named: concerned) {
             let inputs = rule.inputs.map(next.input)
-            for (name, input) in zip(rule.inputs, inputs) where input.isMoving {
+            for (name, input) in zip(rule.inputs, inputs) {
+                guard let obstacle = input.obstacle else { continue }
                 failures.append(
                     Failure(
-                        .spec,
-                        "the rule '\(rule.name)' reads a property that moves by Ramp, in steps that no rule checks: use Set",
-                        path: name, at: input.origin.location))
+                        .spec, "the rule '\(rule.name)' reads a property that \(obstacle.rawValue)", path: name,
+                        at: input.origin.location))
             }
             let changed = zip(rule.inputs, inputs).enumerated().first { _, pair in
                 !former.input(pair.0).value.isSame(as: pair.1.value)
@@ -114,7 +114,7 @@ private struct RuleValues {
             if let id = names.id(of: key), let found = self.property(property, of: id) { return found }
         }
         guard let node = config.find(RuleTable.path(name)) else { return RuleCheck.Input() }
-        return RuleCheck.Input(value: node.value, origin: .at(node.location))
+        return RuleCheck.Input(value: node.value, origin: .at(node.location), isSecret: node.hasSecret)
     }
 
     /// Nil if the key has no such property. The value is null if no layer sets the property, or the field in it.
@@ -129,9 +129,13 @@ private struct RuleValues {
         let property = type.description.properties[index]
         let layer = layers?.effective[index]
         var input = RuleCheck.Input()
+        // Also if another layer lies above a secret: a value of a struct may come from both.
+        input.isSecret =
+            property.origin(layer?.location.variables)?.isSecret == true
+            || recipe.map { given(property, $0.definition).contains(where: \.hasSecret) } == true
         if let layer {
             input.origin = .trait(layer.location)
-            input.isMoving = layer.ramp != nil
+            input.obstacle = layer.ramp != nil ? .moves : layer.isRelative && !property.isInBlock ? .isRelative : nil
         } else if property.isInBlock, let recipe {
             input.origin = .at(location(of: property, index, recipe.definition))
         }
@@ -143,6 +147,20 @@ private struct RuleValues {
         }
         for field in path.dropFirst() { input.value = input.value.field(field) ?? .null }
         return input
+    }
+
+    /// The configuration values that a definition, or one that it inherits from, injects into a property.
+    private func given(_ property: Property, _ definition: Definition) -> [ConfigNode] {
+        var seen: Set<UInt32> = []
+        var holder = described(definition.id)
+        while let found = holder, seen.insert(found.id).inserted {
+            if let injection = found.body.properties.last(where: { $0.name.isSameName(as: property.name) }) {
+                let paths = injection.source.configPaths.flatMap { ConfigPath.candidates($0, for: definition) }
+                return paths.compactMap { config.find($0) }
+            }
+            holder = found.body.parent.flatMap(names.id(of:)).flatMap(described)
+        }
+        return []
     }
 
     /// Where the value of a block is given that no trait sets: in the configuration, or in the definition.

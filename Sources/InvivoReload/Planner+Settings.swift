@@ -62,6 +62,8 @@ final class SettingsCheck: PlannedCall {
     let binding: SettingsBinding
     private let node: ConfigNode?
     private let section: SettingsBinding.Section
+    /// Whether messages of the host about the section are dropped.
+    private let hasSecret: Bool
     private let state = Mutex(State())
 
     private struct State {
@@ -77,7 +79,8 @@ final class SettingsCheck: PlannedCall {
         self.node = node
         var reads = false
         if case .host = binding.form { reads = true }
-        section = SettingsBinding.Section(reads ? node : nil, isPrivate: !ContentQuoting.isAllowed)
+        hasSecret = !binding.secrets.isEmpty || node?.hasSecret == true
+        section = SettingsBinding.Section(reads ? node : nil, isPrivate: hasSecret || !ContentQuoting.isAllowed)
     }
 
     /// The value that was read.
@@ -102,8 +105,24 @@ final class SettingsCheck: PlannedCall {
     }
 
     func refusal(at index: Int, _ cause: Failure) -> Failure {
-        guard case .host = binding.form else { return failure(.host, "refuses this value", at: index, cause: cause) }
-        return Failure.gathered(cause.all.map(located)) ?? cause
+        guard case .host = binding.form else {
+            guard hasSecret else { return failure(.host, "refuses this value", at: index, cause: cause) }
+            return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
+        }
+        guard hasSecret, !binding.isDiscreet else { return Failure.gathered(cause.all.map(located)) ?? cause }
+        return Failure.gathered(cause.all.map(hidden)) ?? cause
+    }
+
+    /// An error of the host without its message. Its path could show a value, too, unless it leads to a part of the section.
+    private func hidden(_ failure: Failure) -> Failure {
+        var named = self.failure(failure.code, "refuses the values \(Failure.hiddenMessage)", at: nil, cause: nil)
+        if part(at: failure.path) != nil { named = located(Failure(named.code, named.message, path: failure.path)) }
+        return named
+    }
+
+    /// The part of the section at a path; nil if there is none.
+    private func part(at path: String) -> ConfigNode? {
+        path.split(separator: ".").reduce(node) { $0?.inner(String($1)) }
     }
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {

@@ -116,7 +116,7 @@ final class TraitsNext {
     /// The names that the traits of the planned keys refer to.
     private(set) var uses: [Name: Set<TraitUses.Use>] = [:]
     /// The movements in blocks where there are some, or were some.
-    var moving: [UInt32: [Int: RampRun]] = [:]
+    var moving: IDTable<[Int: RampRun]> = [:]
 
     init(_ planner: Planner, _ wiring: NextWiring, warned: NameSet?) {
         let documents = DocumentsNext(wiring.staged, planner.documents, warned: warned)

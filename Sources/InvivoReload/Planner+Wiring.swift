@@ -46,7 +46,7 @@ extension Planner {
             try steps.step()
             let id = names.id(of: decision.key)
             let planned = id.flatMap { definitions.changed[$0] }
-            guard isChanged || planned != nil else { continue }
+            guard isChanged || planned != nil || leadsToChange(decision, definitions) else { continue }
             if let id, let base = planned ?? before.definitions[id] {
                 if planned != nil { _ = decide(decision, id, &definitions) }
                 guard let failure = check(decision, base, definitions, &known) else { continue }
@@ -89,10 +89,10 @@ extension Planner {
             guard !target.isSameName(as: base.key) else {
                 return decision.failure(.cycle, "'\(base.key)' would be an alias of itself")
             }
-            guard names.id(of: target).flatMap({ next($0, definitions) }) == nil, !base.body.flags.contains(.waits)
-            else {
-                return nil
+            if let found = names.id(of: target).flatMap({ next($0, definitions) }) {
+                return checkType(decision, base, found, definitions)
             }
+            guard !base.body.flags.contains(.waits) else { return nil }
             return decision.failure(
                 .notFound,
                 "no definition has the key \(decision.shown(quoted(target)))"
@@ -112,6 +112,60 @@ extension Planner {
             return nil
         case .described: return nil
         }
+    }
+
+    /// Whoever reads the key expects an object of its type: the target has this type, or a common supertype. A block has exactly the
+    /// fields of the key's own type.
+    private func checkType(
+        _ decision: WiringDecision, _ base: Definition, _ target: Definition, _ definitions: DefinitionPlan
+    ) -> Failure? {
+        guard let found = type(of: target, definitions) else { return nil }
+        let expected = expectedTypes(base, definitions)
+        if expected.isEmpty || expected.contains(where: { found.description.canStand(for: $0.description) }) {
+            return nil
+        }
+        let names = expected.map { "'\($0.name)'" }.joined(separator: " or ")
+        let hasBlock = expected.contains { $0.description.blockSize > 0 }
+        return decision.failure(
+            .type,
+            "\(decision.shown("'\(target.key)'")) is of type '\(found.name)', and '\(base.key)' of type \(names): an alias leads to the "
+                + (hasBlock
+                    ? "same type, because it has a block" : "same type, a subtype, or a type with a common supertype"))
+    }
+
+    /// The types that a key may have without the decision: that of its definition, or those of the options of a choice.
+    private func expectedTypes(_ base: Definition, _ definitions: DefinitionPlan) -> [ObjectType] {
+        if let own = type(of: base, definitions) { return [own] }
+        return base.body.choice?.options.compactMap { option in
+            guard case .reference(let name, _)? = option.use?.kind else { return nil }
+            return names.id(of: name.text).flatMap { next($0, definitions) }.flatMap { type(of: $0, definitions) }
+        } ?? []
+    }
+
+    /// The type of a definition: its own, that of its parent, or that of the target of an alias.
+    private func type(of definition: Definition, _ definitions: DefinitionPlan) -> ObjectType? {
+        var found = definition
+        var seen: Set<UInt32> = []
+        while seen.insert(found.id).inserted {
+            if let type = found.type { return type }
+            guard let name = found.alias ?? found.body.parent,
+                let next = names.id(of: name).flatMap({ next($0, definitions) })
+            else { return nil }
+            found = next
+        }
+        return nil
+    }
+
+    /// Whether the target of a decision has a definition that the plan changes.
+    private func leadsToChange(_ decision: WiringDecision, _ definitions: DefinitionPlan) -> Bool {
+        guard case .alias(var name) = decision.kind, !definitions.changed.isEmpty else { return false }
+        var seen: Set<UInt32> = []
+        while let id = names.id(of: name), seen.insert(id).inserted {
+            if definitions.changed[id] != nil { return true }
+            guard let next = next(id, definitions), let following = next.alias ?? next.body.parent else { return false }
+            name = following
+        }
+        return false
     }
 
     private func check(

@@ -42,11 +42,12 @@ struct Planner {
         let rebased = try planDefinitions(&definitions, staged, &failures)
         planProcessors(&definitions, set.processorChanges, &failures)
         processDefinitions(&definitions, rebased, &failures)
-        let config = try planConfig(staged, &failures)
+        let config = try planConfig(staged, definitions, &failures)
         try planEach(&definitions, config, &failures)
         try finishWiring(&definitions, staged, &failures, &warnings)
         keepMoved(&definitions)
         var effects = Effects(editor: GraphEditor(graph))
+        if let layers = config.layers { effects.editor.secrets = layers.secrets }
         let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
         let rules = planRules(set.ruleChanges, &failures)
         let traitTypes = planTraitTypes(set.traitChanges, &failures)

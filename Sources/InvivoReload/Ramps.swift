@@ -22,7 +22,7 @@ final class Ramps: Sendable {
     }
 
     private struct State {
-        var blocks: [UInt32: Runs] = [:]
+        var blocks: IDTable<Runs> = [:]
         var objects: [UInt64: Moving] = [:]
         /// The time of a clock that the host advances.
         var now: UInt64 = 0
@@ -59,7 +59,7 @@ final class Ramps: Sendable {
     var count: Int { state.locked { $0.blocks.count + $0.objects.count } }
 
     /// The movements in blocks, by key.
-    var blocks: [UInt32: Runs] { state.locked { $0.blocks } }
+    var blocks: IDTable<Runs> { state.locked { $0.blocks } }
 
     private func clock(_ state: State) -> UInt64 { interval == nil ? state.now : monotonicNow() }
 
@@ -67,7 +67,7 @@ final class Ramps: Sendable {
 
     /// After the commit that made them is published: the movements in the blocks of these keys begin. Those without movements have
     /// ended.
-    func begin(_ blocks: [UInt32: Runs]) {
+    func begin(_ blocks: IDTable<Runs>) {
         guard !blocks.isEmpty else { return }
         state.locked { state in
             let now = clock(state)
@@ -114,7 +114,7 @@ final class Ramps: Sendable {
     /// For close, after which nothing moves.
     func end() {
         stopTimer { state in
-            (state.blocks, state.objects) = ([:], [:])
+            (state.blocks, state.objects) = (IDTable(), [:])
             return true
         }
     }
@@ -188,7 +188,9 @@ final class Ramps: Sendable {
         let former = container.currentGraph()
         var editor = GraphEditor(former)
         var isChanged = false
+        var ended: [UInt32] = []
         for (id, runs) in blocks {
+            if runs.values.contains(where: { $0.isOver(at: now) }) { ended.append(id) }
             guard let old = former.block(id), let type = (former.configuration(id) as? TargetLayers)?.type,
                 let block = try? Block(copying: old)
             else { continue }
@@ -202,10 +204,9 @@ final class Ramps: Sendable {
             for alias in links.allAliases(of: id) { editor.set(block, at: alias) }
         }
         // The table is copied only if something ends.
-        let ended = blocks.filter { _, runs in runs.values.contains { $0.isOver(at: now) } }
         state.locked { state in
-            for (id, runs) in ended {
-                let rest = runs.filter { !$0.value.isOver(at: now) }
+            for id in ended {
+                let rest = state.blocks[id]?.filter { !$0.value.isOver(at: now) } ?? [:]
                 state.blocks[id] = rest.isEmpty ? nil : rest
             }
         }
@@ -253,14 +254,16 @@ final class Ramps: Sendable {
             }.get()
             if !isMoving { state.locked { $0.objects[object] = nil } }
             for outcome in outcomes where outcome.isWorthLogging(isMoving: isMoving) {
-                container.log(.warning, "\(key).\(outcome.text)")
+                let shown = container.currentGraph().withoutSecrets(outcome, id, container.names)
+                container.log(.warning, "\(key).\(shown.text)")
             }
             if isFinalized { finalize(record, key) }
         } catch {
             state.locked { $0.objects[object] = nil }
             restores.add([id])
+            let shown = error.withoutSecrets(in: [container.currentGraph()], container.names)
             container.log(
-                .error, "\(error.text); the property stays where it is, and the next reload sets it again")
+                .error, "\(shown.text); the property stays where it is, and the next reload sets it again")
         }
     }
 }

@@ -66,7 +66,8 @@ extension Reloader {
         defer { turns.end() }
         let prepared = prepare(set, retrying: false)
         guard case .planned(let plan) = prepared.outcome else { return (nil, prepared.failure?.all ?? []) }
-        let reader = WiringFactsReader(container: container)
+        let secrets = plan.editor.secrets
+        let reader = WiringFactsReader(container: container, secrets: secrets)
         var nodes: [WiringFacts.Node] = []
         for (id, definition) in plan.wiring.definitions.changed where definition != nil {
             guard let recipe = plan.editor.recipe(id) else { continue }
@@ -77,7 +78,8 @@ extension Reloader {
             nodes.append(node)
         }
         guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
-        var facts = WiringFacts(generation: container.currentGraph().generation, nodes: nodes)
+        var facts = WiringFacts(
+            generation: container.currentGraph().generation, nodes: nodes, secrets: secrets, schema: schemaFacts(plan))
         do throws(Failure) { facts.unread = try planner().unread(plan.wiring) } catch { return (nil, error.all) }
         return (facts, [])
     }
@@ -89,7 +91,8 @@ extension Reloader {
         var set = given
         set.documents = documents.withEntries(set.documents)
         let prepared = PreparedReload(set, given: set, concernsNoOpenDocument: false)
-        let stage = documents.stage(for: set, heedingWriters: false, generations.snapshot.config.environment)
+        var stage = documents.stage(for: set, heedingWriters: false, generations.snapshot.config.environment)
+        stage.hasSecrets = set.declaresSecrets
         var failures: [Failure] = []
         Loading.within(min(container.options.current.loadTimeout, UInt64.max / 4)) {
             asReload {
@@ -212,8 +215,9 @@ extension Reloader {
             prepared.outcome = .failed(failure)
             return prepared
         }
-        let stage = documents.stage(
+        var stage = documents.stage(
             for: set, heedingWriters: heedingWriters, generations.snapshot.config.environment)
+        stage.hasSecrets = !generations.snapshot.config.secrets.isEmpty || set.declaresSecrets
         targets.removeGone()
         turns.name(set.cause(besides: []))
         if let first = set.cause.parts.first, first.kind == .manifest { manifest.withLock { $0 = first.name } }
@@ -331,7 +335,7 @@ extension Reloader {
         let findings: Commit.Findings
         do throws(Failure) { findings = try commit.run(plan, restores) } catch {
             for (document, _) in documents { document.state.traits.adoptLocations() }
-            throw error
+            throw error.withoutSecrets(in: [former, next], container.names)
         }
         prepared.warnings += findings.warnings
         restores.keep(findings.refused)

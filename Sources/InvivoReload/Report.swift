@@ -209,7 +209,9 @@ public final class Report: Sendable {
 
     public var text: String {
         if let failure {
+            let isBlocked = failure.all.allSatisfy { $0.finding == .unknownTrait }
             return "\(failure.text)\ngeneration \(generation) stays: \(cause) was not applied"
+                + (isBlocked ? "; it is blocked, and applied when trait types of these names are added" : "")
         }
         let shown = changes.prefix(8).map { change in
             let name = change.property.isEmpty ? change.key : "\(change.key).\(change.property)"

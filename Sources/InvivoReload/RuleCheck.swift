@@ -34,8 +34,16 @@ struct RuleCheck: PlannedCall {
         /// Null if there is none.
         var value = Value.null
         var origin = Origin.none
-        /// Whether the property moves to its value: then rules cannot read it.
-        var isMoving = false
+        var obstacle: Obstacle?
+        /// Whether the value, or a part of it, is secret.
+        var isSecret = false
+    }
+
+    /// Why rules cannot check the values of a property.
+    enum Obstacle: String, Sendable {
+        case moves = "moves by Ramp, in steps that no rule checks: use Set"
+        case isRelative =
+            "a layer changes relative to the value of the object itself, which no rule knows before the commit: set it by Set below"
     }
 
     /// Where a value was given.
@@ -63,6 +71,13 @@ struct RuleCheck: PlannedCall {
 
     func run() -> PlannedRefusal? {
         rule.run(inputs.map(\.value), changed: changed).map { PlannedRefusal(failure: $0.failure, at: $0.at) }
+    }
+
+    func refusal(at index: Int, _ cause: Failure) -> Failure {
+        guard inputs.contains(where: \.isSecret) else {
+            return failure(.host, "refuses this value", at: index, cause: cause)
+        }
+        return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
     }
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {

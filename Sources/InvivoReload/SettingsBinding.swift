@@ -30,11 +30,37 @@ public final class SettingsBinding: Named {
     /// The path of the section.
     public let path: String
     let form: Form
+    /// The section as a JSON Schema; nil if the host gives none.
+    let schema: String?
+    /// The configuration paths of the secret fields.
+    let secrets: [String]
+    /// Whether the errors of the host quote no value of a private section.
+    let isDiscreet: Bool
     /// Holds the host's data.
     private let owner: Factory
 
-    public init(name: String, path: String, form: Form, owner: Factory) {
+    /// `secrets` are the paths of secret parts, below `path`.
+    public init(
+        name: String, path: String, form: Form, schema: String? = nil, secrets: [String] = [], isDiscreet: Bool = false,
+        owner: Factory
+    ) {
         (self.name, self.path, self.form, self.owner) = (name, path, form, owner)
+        self.schema = schema
+        self.isDiscreet = isDiscreet
+        var parts = secrets
+        if case .fields(let fields, _) = form {
+            parts += Self.secrets(of: fields.properties, "")
+        }
+        self.secrets = parts.map { part in [path, part].filter { !$0.isEmpty }.joined(separator: ".") }
+    }
+
+    /// The paths of secret fields, under each of their names.
+    private static func secrets(of fields: [Property], _ prefix: String) -> [String] {
+        fields.flatMap { field in
+            ([field.name] + field.was).flatMap { name in
+                field.isSecret ? [prefix + name] : secrets(of: field.fields, "\(prefix)\(name).")
+            }
+        }
     }
 
     /// Leaves the user data with the host, because the call that received the binding fails.
@@ -124,11 +150,13 @@ struct BindingTable: Sendable {
         let bindings: [Name: SettingsBinding]
         let byPath: [Name: [SettingsBinding]]
         let callsHost: Bool
+        let secrets: [String]
 
         init(_ bindings: [Name: SettingsBinding]) {
             self.bindings = bindings
             byPath = Dictionary(grouping: bindings.values) { Name($0.path) }
             callsHost = bindings.values.contains(where: \.callsHost)
+            secrets = bindings.values.flatMap(\.secrets)
         }
     }
 
@@ -139,6 +167,9 @@ struct BindingTable: Sendable {
     var names: [String] { shared?.bindings.keys.map(\.text) ?? [] }
     /// Whether reading a section calls the host.
     var callsHost: Bool { shared?.callsHost ?? false }
+
+    /// The configuration paths of secret fields.
+    var secrets: [String] { shared?.secrets ?? [] }
 
     subscript(name: String) -> SettingsBinding? { shared?.bindings[Name(name)] }
 

@@ -16,6 +16,14 @@ struct Stage {
     /// The copy of the environment before and after the change set.
     let environment, next: Environment
     let environmentPrefix: String?
+    /// Whether the generation has secrets, or the set declares some.
+    var hasSecrets = false
+
+    private var limits: SpecLimits {
+        var limits = options.specLimits
+        limits.quotesText = !hasSecrets
+        return limits
+    }
 
     /// Nil if the bytes are the same as before, and nothing else has changed.
     func run(_ set: ChangeSet, _ files: inout FilesRead, _ clock: inout PhaseClock) throws(Failure) -> Staged? {
@@ -161,7 +169,9 @@ struct Stage {
         let isSame =
             document.state.isOpen && next.hash == document.state.hash
             && !environment.differs(from: self.next, in: document.state.traits.variables)
-        log(.debug, "\(document.name): \(bytes.count) bytes\(isSame ? ", the same as before" : "")")
+        // The length of a file that is a value is the length of the value.
+        let size = document.role == .value ? "read" : "\(bytes.count) bytes"
+        log(.debug, "\(document.name): \(size)\(isSame ? ", the same as before" : "")")
         guard !isSame else {
             reading.files.unchanged.append(document)
             return false
@@ -172,7 +182,7 @@ struct Stage {
             if document.role == .value {
                 try next.read(value: bytes, of: document)
             } else {
-                try next.read(bytes, of: document, options.specLimits, self.next) { reference throws(Failure) in
+                try next.read(bytes, of: document, limits, self.next) { reference throws(Failure) in
                     do throws(Failure) { return try staged.content(reference, of: document) } catch {
                         isReference = true
                         throw error

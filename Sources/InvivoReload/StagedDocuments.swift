@@ -120,6 +120,7 @@ final class StagedDocuments {
         }
         guard concerned else { return [] }
         let open = documents.open
+        guard !keepPlaces(open) else { return [] }
         let opened = staged.filter { document in !open.contains { $0 === document } }
         let sources = (open + opened).filter { $0.role == .source && next($0).isOpen }.sorted { $0.order < $1.order }
         var failures: [Failure] = []
@@ -144,6 +145,35 @@ final class StagedDocuments {
             document.role != .source && !placed.contains(ObjectIdentifier(document)) && !document.state.isOpen
         }
         return []
+    }
+
+    /// Keeps the places if the documents refer to the same files as before. Returns false if they must be found again.
+    private func keepPlaces(_ open: [Document]) -> Bool {
+        guard failed.isEmpty, staged.allSatisfy({ next($0).hasSameReferences(as: $0.state) }) else { return false }
+        // No source leads to more than all files together.
+        var (source, files) = (Size(), Size())
+        for document in open {
+            let size = Size(next(document))
+            if document.role == .source { source.formMaximum(size) } else { files.add(size) }
+        }
+        files.add(source)
+        guard files.bytes <= options.maxDocumentBytes, files.nodes <= options.maxDocumentNodes else { return false }
+        for document in staged where document.role != .source {
+            states[ObjectIdentifier(document)]?.order = document.state.order
+        }
+        return true
+    }
+
+    private struct Size {
+        var (bytes, nodes) = (0, 0)
+
+        init() {}
+
+        init(_ state: Document.State) { (bytes, nodes) = (state.text.count, state.nodes) }
+
+        mutating func add(_ other: Size) { (bytes, nodes) = (bytes + other.bytes, nodes + other.nodes) }
+
+        mutating func formMaximum(_ other: Size) { (bytes, nodes) = (max(bytes, other.bytes), max(nodes, other.nodes)) }
     }
 
     private struct Walk {

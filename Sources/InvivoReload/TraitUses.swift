@@ -35,6 +35,13 @@ struct TraitUses: Sendable {
 
     func isUsed(_ use: Use) -> Bool { shared?.tables.users[use] != nil }
 
+    /// The keys whose traits other keys inherit.
+    var inherited: [String] {
+        (shared?.tables.users.keys).map { uses in
+            uses.compactMap { use in if case .inherits(let name) = use { name.text } else { nil } }
+        } ?? []
+    }
+
     /// Returns the uses after these of some keys have changed.
     func applying(_ changed: [Name: Set<Use>]) -> TraitUses {
         guard changed.contains(where: { uses($0.key.text) != $0.value }) else { return self }

@@ -35,7 +35,7 @@ struct WiringDecision: Sendable {
         case .hostScope(let name): kind = .scope(.host, name: name)
         case .described: kind = .described
         }
-        variables = node?.variables.map { "the value of \($0.described)" }
+        variables = node?.variables?.describedValue
     }
 
     var hasVariables: Bool { variables != nil }

@@ -1,4 +1,5 @@
 public import InvivoBase
+public import InvivoConfig
 public import InvivoGraph
 
 /// The wiring of one generation as plain facts: its keys, their dependencies and the objects that are alive.
@@ -11,8 +12,13 @@ public struct WiringFacts: Sendable {
         public let onChange: OnChange
         /// The generation that first replaced what the dependent keeps; nil if it has the current object or value.
         public var keptSince: UInt64?
+        /// Whether it is a path of the configuration whose value is secret, or has a secret part.
+        public let isSecret: Bool
 
-        public init(key: String, how: How, onChange: OnChange = .follow, keptSince: UInt64? = nil) {
+        public init(
+            key: String, how: How, onChange: OnChange = .follow, keptSince: UInt64? = nil, isSecret: Bool = false
+        ) {
+            self.isSecret = isSecret
             self.key = key
             self.how = how
             self.onChange = onChange
@@ -91,10 +97,18 @@ public struct WiringFacts: Sendable {
     public let nodes: [Node]
     /// The entries of the configuration that nothing reads; nil where they were not looked for.
     public var unread: [UnreadEntry]?
+    /// The paths of the configuration whose values are shown nowhere.
+    public let secrets: SecretPaths
+    /// What documents may contain.
+    public let schema: SchemaFacts
 
-    public init(generation: UInt64, nodes: [Node]) {
+    public init(
+        generation: UInt64, nodes: [Node], secrets: SecretPaths = SecretPaths(), schema: SchemaFacts = SchemaFacts()
+    ) {
         self.generation = generation
+        self.secrets = secrets
         self.nodes = nodes.sorted { $0.key < $1.key }
+        self.schema = schema
     }
 }
 

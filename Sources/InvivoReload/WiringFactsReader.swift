@@ -1,10 +1,13 @@
 internal import InvivoBase
+internal import InvivoConfig
 internal import InvivoGraph
 internal import InvivoWiring
 
 /// Gathers the facts of a generation for drawings and checks.
 struct WiringFactsReader {
     let container: Container
+    /// The secret paths of the configuration.
+    let secrets: SecretPaths
 
     /// Returns the facts of the newest generation, which `snapshot` describes.
     func all(_ snapshot: Snapshot) -> WiringFacts {
@@ -51,13 +54,13 @@ struct WiringFactsReader {
                         node.dependencies.append(
                             .init(
                                 key: key, how: path == nil ? .injection : .configuration, onChange: .keep,
-                                keptSince: generation))
+                                keptSince: generation, isSecret: path.map(secrets.touches) ?? false))
                     }
                 }
             }
             nodes.append(node)
         }
-        return WiringFacts(generation: graph.generation, nodes: nodes)
+        return WiringFacts(generation: graph.generation, nodes: nodes, secrets: secrets)
     }
 
     func facts(of id: UInt32, _ recipe: Recipe) -> WiringFacts.Node {
@@ -85,7 +88,8 @@ struct WiringFactsReader {
         node.location = definition.location
         node.dependencies = recipe.references.edges.map { (id, edge) in
             if let path = container.names.configPath(id) {
-                return .init(key: path, how: .configuration, onChange: edge.onChange)
+                return .init(
+                    key: path, how: .configuration, onChange: edge.onChange, isSecret: secrets.touches(path))
             }
             return .init(key: container.keyName(id), how: .init(edge), onChange: edge.onChange)
         }

@@ -9,10 +9,13 @@ public import InvivoBase
 ///       synth.lead:   { type: Oscillator, scope: singleton, properties: { wave: saw } }
 ///       synth.filter: { type: LowPass, init: { input: $synth.lead } }
 ///     specs: [tuning.yaml]
+///     secrets: [db.password]
 public struct AppManifest: Sendable {
     public let modules: [ManifestModule]
     /// The map under `config:`. Values of the specs override it.
     public let config: SpecNode?
+    /// The paths of the configuration that are secret.
+    public let secrets: [ManifestSecret]
     /// The assemblies to activate, of those that the modules describe.
     public let assemblies: [ManifestAssembly]
     public let components: [ManifestComponent]
@@ -27,6 +30,7 @@ public struct AppManifest: Sendable {
         let parts = reader.parts(of: document.root)
         assemblies = reader.assemblies(of: document.root)
         config = reader.config(of: document.root)
+        secrets = reader.secrets(of: document.root)
         decorators = reader.decorators(of: document.root)
         (modules, components, specs) = (parts.modules, parts.components, parts.specs)
         file = document.file
@@ -36,7 +40,7 @@ public struct AppManifest: Sendable {
     public static func read(
         _ bytes: UnsafeRawBufferPointer, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
     ) throws(Failure) -> AppManifest {
-        try AppManifest(SpecReader.read(bytes, file: file, format: format, limits: limits))
+        try AppManifest(SpecReader.read(bytes, file: file, format: format, limits: limits.forManifest(bytes)))
     }
 }
 
@@ -46,6 +50,14 @@ public struct ManifestModule: Sendable {
     /// As written; relative paths mean relative to the manifest.
     public let modulePath: String
     public let location: Location
+}
+
+/// A path of the configuration that a manifest declares as secret.
+public struct ManifestSecret: Sendable {
+    public let name: String
+    public let location: Location
+    /// Its key path in the manifest: "secrets[0]".
+    public let path: String
 }
 
 public struct ManifestSpec: Sendable {

@@ -11,9 +11,9 @@ struct ManifestChecker {
     mutating func parts(
         of root: SpecNode
     ) -> (modules: [ManifestModule], components: [ManifestComponent], specs: [ManifestSpec]) {
-        let known = ["modules", "assemblies", "config", "components", "decorators", "specs"]
+        let known = ["modules", "assemblies", "config", "components", "decorators", "secrets", "specs"]
         let path = SpecPath()
-        let what = "with the keys 'modules', 'assemblies', 'config', 'components', 'decorators' and 'specs'"
+        let what = "with the keys 'modules', 'assemblies', 'config', 'components', 'decorators', 'secrets' and 'specs'"
         guard let map = checker.map(root, what, path: path) else { return ([], [], []) }
         checker.refuseUnknownKeys(map, known: known, path: path)
         return (
@@ -40,6 +40,27 @@ struct ManifestChecker {
             checker.text(item, "the path of a spec", path: path.item(index)).map {
                 ManifestSpec(specPath: $0, location: item.location)
             }
+        }
+    }
+
+    /// The paths under `secrets:`.
+    mutating func secrets(of root: SpecNode) -> [ManifestSecret] {
+        guard let node = root["secrets"] else { return [] }
+        let path = SpecPath().key("secrets")
+        let items = checker.list(node, "of paths of the configuration", path: path, hint: "write [] if there are none")
+        return (items ?? []).enumerated().compactMap { index, item in
+            let path = path.item(index)
+            guard let name = checker.text(item, "a path of the configuration, such as db.password", path: path) else {
+                return nil
+            }
+            let names = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard !names.contains("") else {
+                checker.fail(
+                    "\(quoted(name)) is no path of the configuration; expected names joined by dots, such as db.password",
+                    path: path, at: item.location)
+                return nil
+            }
+            return ManifestSecret(name: name, location: item.location, path: path.text)
         }
     }
 

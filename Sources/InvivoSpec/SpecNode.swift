@@ -135,7 +135,7 @@ extension SpecNode {
 
     /// A description of the value for error messages: "the text 'saw'", "a list", "nothing".
     public var described: String {
-        if let variables { return "the value of \(variables.described)" }
+        if let variables { return variables.describedValue }
         return switch content {
         case .null: "nothing"
         case .bool(let value): "the boolean \(value)"

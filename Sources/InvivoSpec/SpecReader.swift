@@ -42,9 +42,11 @@ public enum SpecReader {
         let document: SpecDocument?
         do throws(Failure) {
             document =
-                switch format {
-                case .yaml: try YamlReader.read(text, limits: limits, expansion)
-                case .json: try JsonReader.read(text, limits: limits, expansion)
+                try ContentQuoting.allowed(ContentQuoting.isAllowed && limits.quotesText) { () throws(Failure) in
+                    switch format {
+                    case .yaml: try YamlReader.read(text, limits: limits, expansion)
+                    case .json: try JsonReader.read(text, limits: limits, expansion)
+                    }
                 }
         } catch {
             guard error.code == .syntax else { throw error }

@@ -68,18 +68,18 @@ extension SpecDocument {
                 }
             }
         }
-        self = replacing(literals)
+        self = replacing(literals, origin: nil)
         return found
     }
 
     /// Returns the document with the contents of the referenced files.
     public func replacing(_ contents: [(reference: SpecReference, text: [UInt8])]) -> SpecDocument {
-        replacing(contents.map { ($0.reference.index, $0.text) })
+        replacing(contents.map { ($0.reference.index, $0.text) }, origin: .fileContent)
     }
 
-    private func replacing(_ texts: [(index: Int, text: [UInt8])]) -> SpecDocument {
+    private func replacing(_ texts: [(index: Int, text: [UInt8])], origin: VariableText?) -> SpecDocument {
         guard !texts.isEmpty else { return self }
-        return SpecDocument(root: SpecNode(root.tree.replacing(texts), root.index), file: file)
+        return SpecDocument(root: SpecNode(root.tree.replacing(texts, origin: origin), root.index), file: file)
     }
 
     /// The number of its values of all kinds, lists and maps included.

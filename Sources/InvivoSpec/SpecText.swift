@@ -15,13 +15,18 @@ public enum SpecText {
         _ documents: [(text: [UInt8], file: String)], of key: String?, as format: SpecFormat, limits: SpecLimits
     ) throws(Failure) -> String {
         var targets: [(key: String, traits: [SpecNode])] = []
-        if let key { targets.append((key, [])) }
+        var indices: NameTable<Int> = [:]
+        if let key {
+            targets.append((key, []))
+            indices[key] = 0
+        }
         for document in documents {
             let root = try root(document.text, file: document.file, limits: limits)
             for entry in root[TraitDocument.section(of: root)]?.entries ?? [] {
-                if let index = targets.firstIndex(where: { $0.key.isSameName(as: entry.key) }) {
+                if let index = indices[entry.key] {
                     targets[index].traits += entry.value.items ?? []
                 } else if key == nil {
+                    indices[entry.key] = targets.count
                     targets.append((entry.key, entry.value.items ?? []))
                 }
             }

@@ -86,9 +86,11 @@ final class SpecTree: Sendable {
     }
 
     /// Returns the tree with other texts.
-    func replacing(_ texts: [(index: Int, text: [UInt8])]) -> SpecTree {
+    ///
+    /// `origin` is for texts that errors must not show.
+    func replacing(_ texts: [(index: Int, text: [UInt8])], origin: VariableText?) -> SpecTree {
         var next = parts
-        for (index, text) in texts { next.replace(index, by: text) }
+        for (index, text) in texts { next.replace(index, by: text, origin) }
         return SpecTree(next, file: file)
     }
 
@@ -138,8 +140,8 @@ extension SpecTree.Parts {
     }
 
     /// Replaces a text, which stays a text.
-    mutating func replace(_ index: Int, by text: [UInt8]) {
-        variables[index] = nil
+    mutating func replace(_ index: Int, by text: [UInt8], _ origin: VariableText?) {
+        variables[index] = origin
         values[index].payload = UInt64(bytes.count)
         values[index].extent = UInt32(text.count)
         bytes.append(contentsOf: text)

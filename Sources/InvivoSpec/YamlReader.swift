@@ -188,7 +188,7 @@ struct YamlReader {
         default:
             try tree.checkLength(bytes.count, at: events.position)
             let value =
-                variables.map { "the value of \($0.described)" } ?? quoted(String(decoding: bytes, as: UTF8.self))
+                variables.map(\.describedValue) ?? quoted(String(decoding: bytes, as: UTF8.self))
             throw tree.failure(.syntax, "\(value) is not what the tag !!\(tag.rawValue) says", at: events.position)
         }
     }

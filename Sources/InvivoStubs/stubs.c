@@ -1686,10 +1686,32 @@ static invivo_status not_ready_settings_read(invivo_view view, invivo_runtime ru
     return INVIVO_E_NOT_READY;
 }
 
+static invivo_status not_ready_changes_add_secret(invivo_changes changes, const char *path, invivo_error **error) {
+    (void)changes;
+    (void)path;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_changes_remove_secret(invivo_changes changes, const char *path, invivo_error **error) {
+    (void)changes;
+    (void)path;
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
+static invivo_status not_ready_config_is_secret(invivo_runtime runtime, const char *path, bool *out, invivo_error **error) {
+    (void)runtime;
+    (void)path;
+    if (out) memset(out, 0, sizeof(*out));
+    if (error) memset(error, 0, sizeof(*error));
+    return INVIVO_E_NOT_READY;
+}
+
 static const struct invivo_table not_ready = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 242,
+    .function_count = 245,
     .status_name = not_ready_status_name,
     .status_text = not_ready_status_text,
     .version = not_ready_version,
@@ -1932,6 +1954,9 @@ static const struct invivo_table not_ready = {
     .settings_unbind = not_ready_settings_unbind,
     .settings_id = not_ready_settings_id,
     .settings_read = not_ready_settings_read,
+    .changes_add_secret = not_ready_changes_add_secret,
+    .changes_remove_secret = not_ready_changes_remove_secret,
+    .config_is_secret = not_ready_config_is_secret,
 };
 
 /* Set once as a rule, by the module's entry, before anything else of the module runs. */
@@ -2921,6 +2946,18 @@ invivo_status invivo_settings_id(invivo_runtime runtime, const char *name, inviv
 
 invivo_status invivo_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error) {
     return functions()->settings_read(view, runtime, id, out, error);
+}
+
+invivo_status invivo_changes_add_secret(invivo_changes changes, const char *path, invivo_error **error) {
+    return functions()->changes_add_secret(changes, path, error);
+}
+
+invivo_status invivo_changes_remove_secret(invivo_changes changes, const char *path, invivo_error **error) {
+    return functions()->changes_remove_secret(changes, path, error);
+}
+
+invivo_status invivo_config_is_secret(invivo_runtime runtime, const char *path, bool *out, invivo_error **error) {
+    return functions()->config_is_secret(runtime, path, out, error);
 }
 
 #pragma GCC visibility pop

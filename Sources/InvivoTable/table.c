@@ -4,7 +4,7 @@
 static const struct invivo_table instance = {
     .struct_size = sizeof(struct invivo_table),
     .abi_version = INVIVO_ABI_VERSION,
-    .function_count = 242,
+    .function_count = 245,
     .status_name = invivo_status_name,
     .status_text = invivo_status_text,
     .version = invivo_version,
@@ -247,6 +247,9 @@ static const struct invivo_table instance = {
     .settings_unbind = invivo_settings_unbind,
     .settings_id = invivo_settings_id,
     .settings_read = invivo_settings_read,
+    .changes_add_secret = invivo_changes_add_secret,
+    .changes_remove_secret = invivo_changes_remove_secret,
+    .config_is_secret = invivo_config_is_secret,
 };
 
 const invivo_table *invivo_table_get(void) { return &instance; }

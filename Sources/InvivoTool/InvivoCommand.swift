@@ -7,6 +7,6 @@ struct InvivoCommand: ParsableCommand {
         CommandConfiguration(
             commandName: "invivo", abstract: "Runs applications whose wiring, tuning and code change while they live.",
             version: Runtime.version,
-            subcommands: [RunCommand.self, CheckCommand.self, GraphCommand.self, KeysCommand.self])
+            subcommands: [RunCommand.self, CheckCommand.self, GraphCommand.self, KeysCommand.self, SchemaCommand.self])
     }
 }

@@ -31,6 +31,7 @@ extension WiringFacts {
                     if let generation = dependency.keptSince {
                         pairs.append(("kept_since", .int64(Int64(clamping: generation))))
                     }
+                    if dependency.isSecret { pairs.append(("secret", .bool(true))) }
                     return Value.map(pairs)
                 }
                 pairs.append(("needs", .list(needs)))

@@ -15,6 +15,7 @@ extension WiringFacts {
         case INVIVO_GRAPH_KEYS_C: .string(try KeyFunctions(self).c)
         case INVIVO_GRAPH_KEYS_SWIFT: .string(try KeyFunctions(self).swift)
         case INVIVO_GRAPH_KEYS_PYTHON: .string(try KeyFunctions(self).python)
+        case INVIVO_GRAPH_SCHEMA: .string(try DocumentSchema(schema).text)
         case INVIVO_GRAPH_UNREAD: .string(try unreadLines())
         default: throw Failure(.argument, "format \(format) is not one of INVIVO_GRAPH_...")
         }

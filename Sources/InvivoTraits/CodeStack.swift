@@ -25,6 +25,12 @@ final class CodeStack {
 
         /// Adds the path and the source location of a trait to a failure of its code.
         func located(_ failure: Failure, _ application: CodeApplication, _ what: String) -> Failure {
+            guard !application.isSecret else {
+                return Failure.ofSecret(
+                    failure.code, "the trait '\(application.type.name)' \(what)",
+                    path: key.isEmpty ? application.path : "\(key).\(application.type.name)",
+                    at: application.location.location)
+            }
             var located = Failure(
                 failure.code, "the trait '\(application.type.name)' \(what)",
                 path: key.isEmpty ? application.path : "\(key).\(application.type.name)",

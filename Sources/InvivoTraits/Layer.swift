@@ -15,7 +15,7 @@ public struct Layer: Sendable {
     public var ramp: Ramp? { steps?.ramp }
 
     /// Whether its value is known only over a base value.
-    var dependsOnBase: Bool { steps != nil && ramp == nil }
+    public var isRelative: Bool { steps != nil && ramp == nil }
 
     public init(
         property: Int, value: Value, location: TraitLocation = TraitLocation(), steps: LayerSteps? = nil
@@ -70,13 +70,13 @@ public struct DeclaredLayer: Sendable {
     func over(_ below: Layer?, _ property: Property) throws(Failure) -> Layer {
         let isWhole = operation == .set && !property.isNested
         let ramp = ramp ?? (isWhole ? nil : below?.ramp)
-        let belowDepends = below?.dependsOnBase == true
-        if operation == .set, !belowDepends || !property.isNested {
-            let value = below.flatMap { belowDepends ? nil : amount.completed(from: $0.value) } ?? amount
+        let isBelowRelative = below?.isRelative == true
+        if operation == .set, !isBelowRelative || !property.isNested {
+            let value = below.flatMap { isBelowRelative ? nil : amount.completed(from: $0.value) } ?? amount
             return layer(value, ramp)
         }
-        var steps = belowDepends ? below?.steps?.steps ?? [] : []
-        if let below, !belowDepends {
+        var steps = isBelowRelative ? below?.steps?.steps ?? [] : []
+        if let below, !isBelowRelative {
             steps.append(DeclaredLayer(property: below.property, .set, below.value, at: below.location))
         }
         steps.append(self)

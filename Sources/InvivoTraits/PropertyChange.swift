@@ -27,6 +27,8 @@ final class PropertyChange {
     private var answered: Value?
     /// Whether the change could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
+    /// Whether it could not be read when it became stuck. Its value counts as ours then.
+    private var isUnseen = false
     /// Nil for the first layer on a plain property: the present value is the base, and the layer's value is set.
     private var work: Work?
 
@@ -224,7 +226,7 @@ final class PropertyChange {
                 Tuning.Outcome(
                     path: property.name, location: location.location,
                     what: .left(expected: before?.seen ?? wanted, found: property.shown(present)),
-                    variables: location.variables))
+                    variables: property.origin(location.variables)))
             return
         }
         guard case .step(let now) = work.moment else {
@@ -241,8 +243,7 @@ final class PropertyChange {
     func stopped(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stopped = PropertyChange(property, index, before: nil, wanted: nil, location: location)
         (stopped.base, stopped.keptBase) = (base, keptBase)
-        stopped.seen = ((try? property.get(instance)) ?? seen).picked(like: base ?? .null)
-        stopped.isStuck = true
+        stopped.becomeStuck(instance, base: base, former: seen)
         return stopped
     }
 
@@ -271,7 +272,11 @@ final class PropertyChange {
     private func refuse(_ failure: Failure, _ key: String) throws(Failure) {
         guard isLeftover else { throw located(failure, key) }
         isRefused = true
-        notes = [Tuning.Outcome(path: property.name, location: location.location, what: .refused(failure))]
+        notes = [
+            Tuning.Outcome(
+                path: property.name, location: location.location, what: .refused(failure),
+                variables: property.origin(nil))
+        ]
         end = nil
     }
 
@@ -282,7 +287,8 @@ final class PropertyChange {
 
     /// The message is replaced if it could show the value of an environment variable.
     static func located(_ failure: Failure, _ property: Property, _ key: String, _ layer: TraitLocation) -> Failure {
-        var located = layer.variables?.masking(failure, expected: property.kind.withArticle) ?? failure
+        let origin = property.origin(layer.variables)
+        var located = origin?.masking(failure, expected: property.kind.withArticle) ?? failure
         located.path = key.isEmpty ? property.name : "\(key).\(property.name)"
         let location = layer.location
         if location.line > 0 { located.location = location }
@@ -293,7 +299,7 @@ final class PropertyChange {
     func finish() -> [Tuning.Outcome] {
         if isRefused {
             (base, keptBase) = (before?.base, before?.keptBase)
-            (seen, isStuck) = (before?.seen ?? .null, true)
+            (seen, isStuck, isUnseen) = (before?.seen ?? .null, true, before?.isUnseen == true)
             return notes
         }
         var outcomes = notes
@@ -304,7 +310,8 @@ final class PropertyChange {
                 let what = Tuning.Outcome.What.adjusted(wanted: property.shown(end), seen: found)
                 outcomes.append(
                     Tuning.Outcome(
-                        path: property.name, location: location.location, what: what, variables: location.variables))
+                        path: property.name, location: location.location, what: what,
+                        variables: property.origin(location.variables)))
             }
         }
         // An external change is still detected by the value that was seen before.
@@ -336,9 +343,15 @@ final class PropertyChange {
         let base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)
         stuck.base = base
         stuck.keptBase = before?.base == nil ? keptPresent : before?.keptBase
-        stuck.seen = ((try? property.get(instance)) ?? before?.seen ?? present).picked(like: base)
-        stuck.isStuck = true
+        stuck.becomeStuck(instance, base: base, former: before?.seen ?? present)
         return stuck
+    }
+
+    /// Reads the value with which it stays, to notice whether other code changes it until the restore.
+    private func becomeStuck(_ instance: UnsafeMutableRawPointer, base: Value?, former: Value) {
+        let found = try? property.get(instance)
+        seen = (found ?? former).picked(like: base ?? .null)
+        (isStuck, isUnseen) = (true, found == nil)
     }
 
     // MARK: working it out
@@ -366,7 +379,8 @@ final class PropertyChange {
 
     private var whole: Part {
         Part(
-            base: before?.base, seen: before?.seen, former: before.flatMap { $0.isStuck ? nil : $0.wanted },
+            base: before?.base, seen: before.flatMap { $0.isUnseen ? nil : $0.seen },
+            former: before.flatMap { $0.isStuck ? nil : $0.wanted },
             wanted: wanted, newBase: newBase, present: present)
     }
 
@@ -412,7 +426,7 @@ final class PropertyChange {
             notes.append(
                 Tuning.Outcome(
                     path: path(), location: location.location, what: .left(expected: part.seen ?? base, found: shown),
-                    variables: before?.location.variables ?? location.variables))
+                    variables: property.origin(before?.location.variables ?? location.variables)))
             return (nil, nil, nil)
         }
         let goal = part.newBase ?? base

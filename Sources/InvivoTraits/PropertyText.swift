@@ -6,7 +6,7 @@ public enum PropertyText {
     /// Reads a value of a property, as a spec file does, and checks it.
     public static func value(_ text: String, of property: Property) throws(Failure) -> Value {
         do throws(Failure) { return try property.checkedContent(try read(text, property)) } catch {
-            throw error.under(property.name)
+            throw property.masked(error).under(property.name)
         }
     }
 
@@ -19,7 +19,8 @@ public enum PropertyText {
         for candidate in candidates(checked, property) {
             if let again = try? self.value(candidate, of: property), again.isSame(as: checked) { return candidate }
         }
-        throw Failure(.unsupported, "\(checked.withKind) has no text", path: property.name)
+        let shown = property.isSecret ? VariableText.shownSecret : checked.withKind
+        throw Failure(.unsupported, "\(shown) has no text", path: property.name)
     }
 
     // MARK: reading

@@ -4,7 +4,7 @@ public import InvivoSpec
 extension SpecNode {
     /// The failure without the values of environment variables. Its path leads to the wrong part of the value.
     func masked(_ failure: Failure, for property: Property) -> Failure {
-        guard hasVariables else { return failure }
+        guard hasVariables || property.origin(nil) != nil else { return failure }
         var (node, field) = (self, property)
         for name in failure.path.split(separator: ".").dropFirst().map(String.init) {
             guard let inner = node[name] else { break }
@@ -15,7 +15,7 @@ extension SpecNode {
         }
         let unit = field.unit.map { $0.isEmpty ? "" : " of \($0)" } ?? ""
         let expected = field.isEnumeration ? "a choice of '\(field.name)'" : field.kind.withArticle + unit
-        return node.anyVariables?.masking(failure, expected: expected) ?? failure
+        return field.origin(node.anyVariables)?.masking(failure, expected: expected) ?? failure
     }
 }
 

@@ -17,12 +17,15 @@ public final class CodeApplication: Sendable {
     /// The key path of the trait in its document.
     let path: String
     public let location: TraitLocation
+    /// Whether a parameter is secret.
+    let isSecret: Bool
 
-    init(_ type: TraitType, _ values: [Value], path: String, at location: TraitLocation) {
+    init(_ type: TraitType, _ values: [Value], _ spec: TraitSpec) {
         self.type = type
         self.values = values
-        self.path = path
-        self.location = location
+        path = spec.path
+        location = spec.trackedLocation
+        isSecret = type.hasSecret(spec)
     }
 
     public func isSame(as other: CodeApplication) -> Bool {

@@ -105,7 +105,7 @@ public struct TraitTable {
         let values = try trait.values(spec)
         let declared = try declare(trait, values, spec)
         guard !trait.runsCode else {
-            return [.code(CodeApplication(trait, values, path: spec.path, at: spec.trackedLocation))]
+            return [.code(CodeApplication(trait, values, spec))]
         }
         var failures: [Failure] = []
         var items: [StackItem] = []
@@ -141,7 +141,8 @@ public struct TraitTable {
             "unknown trait \(quoted(spec.type))"
                 + (nearest.isEmpty ? "; the traits are: \(known.joined(separator: ", "))" : nearest),
             path: spec.path, at: spec.typeLocation)
-        failure.finding = .unknownTrait
+        // A name that is similar to a built-in trait is a mistake, and no type that is added later.
+        failure.finding = nearestName(to: spec.type, among: Self.builtIn) == nil ? .unknownTrait : .misspelledTrait
         return failure
     }
 

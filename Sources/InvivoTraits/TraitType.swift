@@ -2,7 +2,7 @@ public import CInvivo
 internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
-internal import InvivoSpec
+public import InvivoSpec
 
 /// A trait type of the host (`invivo_trait`). Immutable; the user data is destroyed with the last reference to it.
 public final class TraitType: Sendable {
@@ -59,6 +59,14 @@ public final class TraitType: Sendable {
     public var isPlannedByHost: Bool { check != nil || !runsCode }
 
     // MARK: parameters
+
+    /// Whether a parameter of a trait is secret.
+    public func hasSecret(_ spec: TraitSpec) -> Bool {
+        spec.parameters.contains { parameter in
+            fields.index(named: parameter.key).map { fields.properties[$0].origin(nil) != nil } ?? false
+                || parameter.value.anyVariables?.isSecret == true
+        }
+    }
 
     /// Returns the values of all fields; null for a field without one. Throws all errors at once.
     func values(_ spec: TraitSpec) throws(Failure) -> [Value] {

@@ -52,7 +52,7 @@ extension Tuning {
             return [
                 Outcome(
                     path: property.name, location: layer.pointee.location.location, what: what,
-                    variables: layer.pointee.location.variables)
+                    variables: property.origin(layer.pointee.location.variables))
             ]
         } catch { throw PropertyChange.located(error, property, copy key, layer.pointee.location) }
     }
@@ -76,7 +76,8 @@ extension Tuning {
                 first = nil
                 return [
                     Outcome(
-                        path: property.name, location: Location(), what: what, variables: former.location.variables)
+                        path: property.name, location: Location(), what: what,
+                        variables: property.origin(former.location.variables))
                 ]
             }
             try property.set(instance, base)
@@ -84,7 +85,11 @@ extension Tuning {
             first = nil
             let asked = property.shown(base)
             if asked.isSame(as: answer) { return [] }
-            return [Outcome(path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer))]
+            return [
+                Outcome(
+                    path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer),
+                    variables: property.origin(nil))
+            ]
         } catch { throw PropertyChange.located(error, property, key, TraitLocation()) }
     }
 
@@ -120,7 +125,7 @@ extension Tuning {
                     outcomes.append(
                         Outcome(
                             path: change.property.name, location: layer.pointee.location.location, what: what,
-                            variables: layer.pointee.location.variables))
+                            variables: change.property.origin(layer.pointee.location.variables)))
                 }
                 layer += 1
             }
@@ -178,13 +183,16 @@ extension Tuning {
         guard change.isSeen(shown) else {
             let what = Outcome.What.left(expected: change.seen, found: shown)
             return Outcome(
-                path: property.name, location: Location(), what: what, variables: change.location.variables)
+                path: property.name, location: Location(), what: what,
+                variables: property.origin(change.location.variables))
         }
         guard let base = change.base else { return nil }
         try property.set(instance, base)
         let answer = try property.get(instance)
         let asked = property.shown(base)
         if asked.isSame(as: answer) { return nil }
-        return Outcome(path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer))
+        return Outcome(
+            path: property.name, location: Location(), what: .adjusted(wanted: asked, seen: answer),
+            variables: property.origin(nil))
     }
 }

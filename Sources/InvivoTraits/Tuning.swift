@@ -39,8 +39,25 @@ public final class Tuning: PropertyCover {
         /// The environment variables that have a part in the value of the layer, which is not shown then.
         var variables: VariableText?
 
+        /// The same for a property whose value may be a secret.
+        public var ofSecret: Outcome {
+            var outcome = self
+            outcome.variables = VariableText.marking(variables, isSecret: true)
+            return outcome
+        }
+
         /// One line for the log, without the key.
         public var text: String {
+            if variables?.isSecret == true {
+                switch what {
+                case .adjusted:
+                    return "\(path): set to \(VariableText.shownSecret), but the object returns another value"
+                case .left:
+                    return "\(path): other code changed it from \(VariableText.shownSecret); the new value stays"
+                case .refused:
+                    return "\(path): its former value still cannot be restored \(Failure.hiddenMessage)"
+                }
+            }
             if let variables {
                 switch what {
                 case .adjusted: return "\(path): the object returns another value than \(variables.described) gives"
@@ -131,10 +148,10 @@ public final class Tuning: PropertyCover {
                 former: first.map { .chain($0) } ?? .nothing))
         try changes.forEach { change throws(Failure) in try change.set(instance, key) }
         try settle(changes, instance, key)
-        first = changes
         var outcomes: [Outcome] = []
         changes.forEach { outcomes += $0.finish() }
-        if changes.first(where: { $0.isApplied }) == nil { first = nil }
+        // Without the changes of base values before it, which may hold leases of injected objects.
+        first = changes.first { $0.isApplied }
         return outcomes
     }
 
@@ -227,8 +244,8 @@ public final class Tuning: PropertyCover {
         return !isSame || count != wanted.count
     }
 
-    /// The changes in the order of their application: first restores of base values, then layers. Nil without a change.
-    /// Otherwise it includes everything under a layer, because setters may change other properties.
+    /// The changes in the order of their application: first base values without a layer, then restores of base values, then layers.
+    /// Nil without a change. Otherwise it includes everything under a layer, because setters may change other properties.
     private func concerned(
         _ type: ObjectType, _ wanted: [Layer], _ bases: [Base], _ moment: Moment
     ) -> PropertyChange? {
@@ -260,9 +277,10 @@ public final class Tuning: PropertyCover {
             if let known = head?.first(where: { $0.index == index }) {
                 known.newBase = value
             } else {
-                add(
-                    PropertyChange(
-                        properties[index], index, before: nil, wanted: nil, location: TraitLocation(), newBase: value))
+                let change = PropertyChange(
+                    properties[index], index, before: nil, wanted: nil, location: TraitLocation(), newBase: value)
+                change.next = head
+                head = change
             }
         }
         return isNews ? head : nil

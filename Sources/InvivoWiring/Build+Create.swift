@@ -169,6 +169,7 @@ extension Build {
     /// Adds to an error of host code the configuration values that it received, with their source locations: one may be the
     /// cause.
     func configured(_ failure: Failure, _ sources: [Recipe.Source]) -> Failure {
+        let failure = withoutSecrets(failure, sources)
         guard !failure.isChained else { return failure }
         var found: [String] = []
         func look(_ source: Recipe.Source) {
@@ -189,6 +190,29 @@ extension Build {
             "; configured by " + found.prefix(Self.mostNeeds).joined(separator: ", ")
             + (found.count > Self.mostNeeds ? ", ..." : "")
         return configured
+    }
+
+    /// An error of host code without the secrets of the configuration that it received.
+    func withoutSecrets(_ failure: Failure, _ sources: [Recipe.Source]) -> Failure {
+        guard !graph.secrets.isEmpty else { return failure }
+        var found: [String] = []
+        func look(_ source: Recipe.Source) {
+            switch source {
+            case .config(let ids, let value):
+                if graph.hasSecret(ids, container.names) {
+                    for id in ids { found += graph.setting(id)?.node.texts ?? [] }
+                    if case .value(let value) = value { found += value.texts }
+                }
+            case .setting(let setting):
+                if graph.hasSecret(setting.ids, container.names) {
+                    for id in setting.ids { found += graph.setting(id)?.node.texts ?? [] }
+                }
+            case .list, .set, .map: source.parts.forEach(look)
+            case .value, .object, .all, .argument, .arguments, .path, .deferred, .resolver, .asker: break
+            }
+        }
+        sources.forEach(look)
+        return failure.without(secrets: found)
     }
 
     /// An object that a method of another object returns.

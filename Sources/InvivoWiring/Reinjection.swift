@@ -124,7 +124,10 @@ public struct Reinjection {
             try build.apply(step.next, to: recipient) { (index, value) throws(Failure) in
                 try cover.take(value, index, recipient, build)
             }
-        } catch { throw error.named(recipe.key, recipe.definition.location) }
+        } catch {
+            let failure = build.withoutSecrets(error, step.next.step.sources)
+            throw failure.named(recipe.key, recipe.definition.location)
+        }
         isTaken = true
     }
 

@@ -37,6 +37,9 @@ public final class ScopeTable: Sendable {
         }
     }
 
+    /// The names of all scopes.
+    public var names: [String] { scopes.locked { Array($0.keys) } }
+
     /// Returns the error for a name that is not one of the host's scopes.
     public func failure(_ name: String) -> Failure? {
         do throws(Failure) { _ = try scope(named: name) } catch { return error }

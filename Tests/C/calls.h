@@ -64,7 +64,7 @@ static const size_t cuts_of_source_options[] = {CUT(invivo_source_options, struc
 static const size_t cuts_of_observer_options[] = {CUT(invivo_observer_options, struct_size), CUT(invivo_observer_options, reloaded), CUT(invivo_observer_options, user_data), CUT(invivo_observer_options, destroy), CUT(invivo_observer_options, domain), CUT(invivo_observer_options, publishing), CUT(invivo_observer_options, key), CUT(invivo_observer_options, type), CUT(invivo_observer_options, object), CUT(invivo_observer_options, ready), CUT(invivo_observer_options, progress), 0};
 static const size_t cuts_of_app_options[] = {CUT(invivo_app_options, struct_size), CUT(invivo_app_options, manifest), CUT(invivo_app_options, runtime), CUT(invivo_app_options, flags), CUT(invivo_app_options, reserved), CUT(invivo_app_options, load_module), CUT(invivo_app_options, user_data), CUT(invivo_app_options, assemblies), 0};
 static const size_t cuts_of_callbacks[] = {CUT(invivo_callbacks, struct_size), CUT(invivo_callbacks, make), CUT(invivo_callbacks, release), CUT(invivo_callbacks, start), CUT(invivo_callbacks, stop), CUT(invivo_callbacks, get), CUT(invivo_callbacks, set), CUT(invivo_callbacks, call), CUT(invivo_callbacks, factory), CUT(invivo_callbacks, invoke), CUT(invivo_callbacks, post), CUT(invivo_callbacks, reloaded), CUT(invivo_callbacks, log), CUT(invivo_callbacks, destroy), CUT(invivo_callbacks, capture), CUT(invivo_callbacks, restore), CUT(invivo_callbacks, forget), CUT(invivo_callbacks, will_inject), CUT(invivo_callbacks, did_inject), CUT(invivo_callbacks, weak_make), CUT(invivo_callbacks, weak_load), CUT(invivo_callbacks, weak_free), CUT(invivo_callbacks, inject), CUT(invivo_callbacks, child), CUT(invivo_callbacks, key_name), CUT(invivo_callbacks, process), CUT(invivo_callbacks, decorate), CUT(invivo_callbacks, resolved), CUT(invivo_callbacks, prepare), CUT(invivo_callbacks, changed), CUT(invivo_callbacks, convert), CUT(invivo_callbacks, pool_make), CUT(invivo_callbacks, scope_find), CUT(invivo_callbacks, scope_keep), CUT(invivo_callbacks, scope_drop), CUT(invivo_callbacks, take_runtime), CUT(invivo_callbacks, publishing), CUT(invivo_callbacks, count_references), CUT(invivo_callbacks, cell), CUT(invivo_callbacks, load_module), CUT(invivo_callbacks, assemblies), CUT(invivo_callbacks, tree_child), CUT(invivo_callbacks, tree_key_name), CUT(invivo_callbacks, tree_is_foreign), CUT(invivo_callbacks, read), CUT(invivo_callbacks, check), CUT(invivo_callbacks, setup), CUT(invivo_callbacks, teardown), CUT(invivo_callbacks, refresh), CUT(invivo_callbacks, finalize), CUT(invivo_callbacks, undo), CUT(invivo_callbacks, begin), CUT(invivo_callbacks, end), CUT(invivo_callbacks, ready), CUT(invivo_callbacks, progress), CUT(invivo_callbacks, trait_check), CUT(invivo_callbacks, layers), CUT(invivo_callbacks, apply), CUT(invivo_callbacks, revert), CUT(invivo_callbacks, create), 0};
-static const size_t cuts_of_assembly[] = {CUT(invivo_assembly, struct_size), CUT(invivo_assembly, name), CUT(invivo_assembly, definitions), CUT(invivo_assembly, definition_count), CUT(invivo_assembly, collaborators), CUT(invivo_assembly, collaborator_count), CUT(invivo_assembly, base), CUT(invivo_assembly, supertypes), CUT(invivo_assembly, supertype_count), CUT(invivo_assembly, flags), CUT(invivo_assembly, line), CUT(invivo_assembly, column), CUT(invivo_assembly, reserved), CUT(invivo_assembly, file), 0};
+static const size_t cuts_of_assembly[] = {CUT(invivo_assembly, struct_size), CUT(invivo_assembly, name), CUT(invivo_assembly, definitions), CUT(invivo_assembly, definition_count), CUT(invivo_assembly, collaborators), CUT(invivo_assembly, collaborator_count), CUT(invivo_assembly, base), CUT(invivo_assembly, supertypes), CUT(invivo_assembly, supertype_count), CUT(invivo_assembly, flags), CUT(invivo_assembly, line), CUT(invivo_assembly, column), CUT(invivo_assembly, reserved), CUT(invivo_assembly, file), CUT(invivo_assembly, secrets), CUT(invivo_assembly, secret_count), 0};
 static const size_t cuts_of_activate_options[] = {CUT(invivo_activate_options, struct_size), CUT(invivo_activate_options, flags), CUT(invivo_activate_options, reserved), 0};
 static const size_t cuts_of_processor[] = {CUT(invivo_processor, struct_size), CUT(invivo_processor, name), CUT(invivo_processor, key), CUT(invivo_processor, type), CUT(invivo_processor, priority), CUT(invivo_processor, reserved), CUT(invivo_processor, process), CUT(invivo_processor, decorate), CUT(invivo_processor, component), CUT(invivo_processor, method), CUT(invivo_processor, user_data), CUT(invivo_processor, destroy), 0};
 static const size_t cuts_of_tree[] = {CUT(invivo_tree, struct_size), CUT(invivo_tree, key), CUT(invivo_tree, flags), CUT(invivo_tree, reserved), CUT(invivo_tree, child), CUT(invivo_tree, key_name), CUT(invivo_tree, is_foreign), CUT(invivo_tree, user_data), 0};
@@ -74,7 +74,7 @@ static const size_t cuts_of_pool_options[] = {CUT(invivo_pool_options, struct_si
 static const size_t cuts_of_scope_options[] = {CUT(invivo_scope_options, struct_size), CUT(invivo_scope_options, name), CUT(invivo_scope_options, find), CUT(invivo_scope_options, keep), CUT(invivo_scope_options, drop), CUT(invivo_scope_options, user_data), CUT(invivo_scope_options, destroy), 0};
 static const size_t cuts_of_rule[] = {CUT(invivo_rule, struct_size), CUT(invivo_rule, name), CUT(invivo_rule, inputs), CUT(invivo_rule, input_count), CUT(invivo_rule, check), CUT(invivo_rule, user_data), CUT(invivo_rule, destroy), 0};
 static const size_t cuts_of_trait[] = {CUT(invivo_trait, struct_size), CUT(invivo_trait, name), CUT(invivo_trait, text), CUT(invivo_trait, targets), CUT(invivo_trait, target_count), CUT(invivo_trait, fields), CUT(invivo_trait, field_count), CUT(invivo_trait, size), CUT(invivo_trait, check), CUT(invivo_trait, layers), CUT(invivo_trait, apply), CUT(invivo_trait, user_data), CUT(invivo_trait, destroy), 0};
-static const size_t cuts_of_settings[] = {CUT(invivo_settings, struct_size), CUT(invivo_settings, name), CUT(invivo_settings, path), CUT(invivo_settings, fields), CUT(invivo_settings, field_count), CUT(invivo_settings, size), CUT(invivo_settings, check), CUT(invivo_settings, create), CUT(invivo_settings, release), CUT(invivo_settings, user_data), CUT(invivo_settings, destroy), 0};
+static const size_t cuts_of_settings[] = {CUT(invivo_settings, struct_size), CUT(invivo_settings, name), CUT(invivo_settings, path), CUT(invivo_settings, fields), CUT(invivo_settings, field_count), CUT(invivo_settings, size), CUT(invivo_settings, check), CUT(invivo_settings, create), CUT(invivo_settings, release), CUT(invivo_settings, user_data), CUT(invivo_settings, destroy), CUT(invivo_settings, flags), CUT(invivo_settings, reserved), CUT(invivo_settings, secrets), CUT(invivo_settings, secret_count), CUT(invivo_settings, schema), 0};
 
 static invivo_status call_status_name(const arguments *use) {
     (void)invivo_status_name((invivo_status)use->number);
@@ -895,6 +895,15 @@ static invivo_status call_settings_id(const arguments *use) {
 static invivo_status call_settings_read(const arguments *use) {
     return invivo_settings_read(use->view, (invivo_runtime){use->runtime}, (invivo_config){use->config}, (const void **)out_of(use, 3), use->error);
 }
+static invivo_status call_changes_add_secret(const arguments *use) {
+    return invivo_changes_add_secret((invivo_changes){use->changes}, use->text, use->error);
+}
+static invivo_status call_changes_remove_secret(const arguments *use) {
+    return invivo_changes_remove_secret((invivo_changes){use->changes}, use->text, use->error);
+}
+static invivo_status call_config_is_secret(const arguments *use) {
+    return invivo_config_is_secret((invivo_runtime){use->runtime}, use->text, (bool *)out_of(use, 2), use->error);
+}
 
 static const every_call every_calls[] = {
     {"invivo_status_name", call_status_name, 0, "", NULL, 0},
@@ -1139,6 +1148,9 @@ static const every_call every_calls[] = {
     {"invivo_settings_unbind", call_settings_unbind, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
     {"invivo_settings_id", call_settings_id, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 4},
     {"invivo_settings_read", call_settings_read, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
+    {"invivo_changes_add_secret", call_changes_add_secret, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", NULL, 0},
+    {"invivo_changes_remove_secret", call_changes_remove_secret, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "changes", NULL, 0},
+    {"invivo_config_is_secret", call_config_is_secret, ANSWERS_STATUS | TAKES_HANDLE | TAKES_ERROR, "runtime", NULL, 0},
 };
 
 #endif

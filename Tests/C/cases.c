@@ -14,6 +14,7 @@ static const struct statement {
 } statements[] = {
     {"begin", 1, do_begin}, {"commit", 1, do_commit}, {"discard", 1, do_discard}, {"check", 1, do_check}, {"define", 2, do_define},
     {"remove", 2, do_remove}, {"document", 2, do_document}, {"configure", 3, do_configure}, {"unconfigure", 2, do_unconfigure},
+    {"secret", 2, do_secret}, {"secrecy", 3, do_secrecy},
     {"reset", 2, do_reset}, {"reset_scope", 2, do_reset_scope}, {"expect_generation", 2, do_expect_generation}, {"write", 2, do_write}, {"follow", 2, do_follow},
     {"refresh", 2, do_refresh}, {"unfollow", 2, do_unfollow}, {"diverged", 1, do_diverged}, {"mark", 2, do_mark}, {"unmark", 2, do_unmark},
     {"setenv", 3, do_setenv}, {"unsetenv", 2, do_unsetenv}, {"refresh_environment", 1, do_refresh_environment},

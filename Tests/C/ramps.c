@@ -399,14 +399,18 @@ static void targets_have_the_end_value_at_once(void) {
 
 /* An object with a setter. */
 static double dial = 1;
-static int dial_sets, dial_fails, finalized;
+static int dial_sets, dial_fails, dial_is_dark, dial_breaks, finalized;
 static invivo_status finalize_dial(void *instance, void *user_data, invivo_error **error) {
     (void)instance, (void)user_data, (void)error;
     finalized++;
     return INVIVO_OK;
 }
 static invivo_status get_dial(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
-    (void)instance, (void)user_data, (void)error;
+    (void)instance, (void)user_data;
+    if (dial_is_dark) {
+        *error = invivo_error_make(INVIVO_E_HOST, "the dial is dark", NULL, NULL);
+        return INVIVO_E_HOST;
+    }
     *out = invivo_double(dial);
     return INVIVO_OK;
 }
@@ -418,6 +422,8 @@ static invivo_status set_dial(void *instance, void *user_data, const invivo_valu
     }
     dial = value->as.number;
     dial_sets++;
+    /* It cannot be read or set any more. */
+    if (dial_breaks) dial_breaks = 0, dial_fails = dial_is_dark = 1;
     return INVIVO_OK;
 }
 static void register_dial(void) {
@@ -426,7 +432,7 @@ static void register_dial(void) {
     invivo_type_options options = {.struct_size = sizeof options, .name = "Dial", .size = 8, .properties = properties, .property_count = 1,
                                    .finalize = finalize_dial};
     invivo_type type;
-    dial = 1, dial_sets = dial_fails = 0;
+    dial = 1, dial_sets = dial_fails = dial_is_dark = dial_breaks = 0;
     OK(invivo_type_register(runtime, &options, &type, E));
 }
 /* The thread of the object does not poll while the loop makes the steps of a block. */
@@ -466,6 +472,31 @@ static void a_setter_that_fails_ends_the_movement(void) {
     OK(tell("b", "config: { x: 1 }"));
     advance(20);
     CHECK(dial == 3.5);
+    OK(tell("a", NULL));
+    CHECK(dial == 1);
+    end_all();
+}
+
+/* What cannot be read counts as the value of the layer: it is restored when it can be set again. */
+static void a_value_that_cannot_be_read_is_restored(void) {
+    begin_all();
+    register_dial();
+    invivo_definition own = {.struct_size = sizeof own, .key = "synth.dial", .type_name = "Dial", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &own, NULL, E));
+    OK(tell("a", "traits: { synth.dial: [{ Ramp: { to: { angle: 5 }, over: 40 ms } }] }"));
+    advance(10);
+    dial_breaks = 1;
+    advance(10);
+    CHECK(dial == 3 && status("moving") == 0);
+    dial_fails = dial_is_dark = 0;
+    OK(tell("a", NULL));
+    CHECK(dial == 1);
+    /* The same for a layer that does not move. */
+    OK(tell("a", "traits: { synth.dial: [{ Set: { angle: 7 } }] }"));
+    dial_breaks = 1;
+    CHECK(tell("a", "traits: { synth.dial: [{ Set: { angle: 8 } }] }") == INVIVO_E_HOST);
+    CHECK(dial == 8);
+    dial_fails = dial_is_dark = 0;
     OK(tell("a", NULL));
     CHECK(dial == 1);
     end_all();
@@ -534,6 +565,7 @@ int main(void) {
     RUN_TEST(targets_have_the_end_value_at_once);
     RUN_TEST(a_busy_domain_gets_the_latest_step);
     RUN_TEST(a_setter_that_fails_ends_the_movement);
+    RUN_TEST(a_value_that_cannot_be_read_is_restored);
     RUN_TEST(a_failed_commit_lets_it_go_on);
     RUN_TEST(a_rollback_moves_back);
     RUN_TEST(the_clock_is_manual_or_not);

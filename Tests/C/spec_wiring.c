@@ -197,6 +197,37 @@ static void a_check_of_a_manifest_includes_decisions(void) {
     unlink("app.yaml"), unlink("w.yaml"), unlink("things.py");
 }
 
+/* ---- types --------------------------------------------------------------------------------------------- */
+
+/* A reader of a key relies on the layout of its type. */
+typedef struct narrow { double level; } narrow;
+typedef struct wide { double level, more[64]; } wide;
+static void an_alias_never_shows_another_layout(void) {
+    static const invivo_property narrow_fields[] = {INVIVO_BLOCK_FIELD(narrow, level, .initial = 1)};
+    static const invivo_property wide_fields[] = {INVIVO_BLOCK_FIELD(wide, level, .initial = 2)};
+    begin();
+    invivo_key wide_key, other_key;
+    OK(invivo_define_block(runtime, "b.narrow", INVIVO_BLOCK(narrow, narrow_fields), NULL, E));
+    OK(invivo_define_block(runtime, "b.wide", INVIVO_BLOCK(wide, wide_fields), &wide_key, E));
+    invivo_definition second = {.struct_size = sizeof second, .key = "b.other", .type_name = "wide", .scope = INVIVO_SCOPE_SINGLETON};
+    OK(invivo_define(runtime, &second, &other_key, E));
+    expects_error(say("w.yaml", "wiring: { b.wide: { alias: b.narrow } }", E), INVIVO_E_TYPE,
+                  "w.yaml:1:28: wiring.b.wide: 'b.narrow' is of type 'narrow', and 'b.wide' of type 'wide': an alias leads to the same "
+                  "type, because it has a block");
+    invivo_view view = invivo_view_begin(runtime);
+    CHECK(((const wide *)invivo_view_block(view, wide_key))->level == 2);
+    invivo_view_end(view);
+    OK(say("w.yaml", "wiring: { b.wide: { alias: b.other } }\ntraits: { b.other: [{ Set: { level: 5 } }] }", E));
+    view = invivo_view_begin(runtime);
+    CHECK(((const wide *)invivo_view_block(view, wide_key))->level == 5);
+    invivo_view_end(view);
+    define("a.one", 1);
+    expects_error(say("x.yaml", "wiring: { a.one: { alias: b.narrow } }", E), INVIVO_E_TYPE,
+                  "x.yaml:1:27: wiring.a.one: 'b.narrow' is of type 'narrow', and 'a.one' of type 'Thing': an alias leads to the same type, a "
+                  "subtype, or a type with a common supertype");
+    end();
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -207,5 +238,6 @@ int main(void) {
     RUN_TEST(traits_of_an_alias_wait);
     RUN_TEST(an_edit_of_a_file_decides);
     RUN_TEST(a_check_of_a_manifest_includes_decisions);
+    RUN_TEST(an_alias_never_shows_another_layout);
     return check_end();
 }

@@ -310,6 +310,68 @@ static void a_failed_injection_below_a_trait_is_listed(void) {
     end();
 }
 
+/* An object with a reference, which is injected again below a trait that runs code. */
+typedef struct holder { double gain; invivo_object held; } holder;
+static invivo_status get_held(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    invivo_value value = invivo_object_value(((holder *)instance)->held);
+    (void)user_data;
+    return value.as.object.bits ? invivo_value_copy(out, &value, error) : INVIVO_OK;
+}
+static invivo_status set_held(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)user_data, (void)error;
+    ((holder *)instance)->held = value->kind == INVIVO_KIND_OBJECT ? value->as.object : (invivo_object){0};
+    return INVIVO_OK;
+}
+static invivo_status apply_nothing(invivo_object target, void *instance, const void *fields, const invivo_value *values, size_t count,
+                                   invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)target, (void)instance, (void)fields, (void)values, (void)count, (void)reversal, (void)user_data, (void)error;
+    return INVIVO_OK;
+}
+static int ended;
+static void count_end(void *instance, void *user_data) {
+    (void)instance, (void)user_data;
+    ended++;
+}
+static void define_part(int64_t level) {
+    invivo_injection property = {.name = "gain", .how = INVIVO_INJECT_VALUE, .value = invivo_double((double)level)};
+    invivo_definition part = {.struct_size = sizeof part, .key = "synth.part", .type_name = "Part", .scope = INVIVO_SCOPE_SINGLETON,
+                              .properties = &property, .property_count = 1};
+    OK(invivo_define(runtime, &part, NULL, E));
+}
+static void a_former_dependency_ends_below_a_trait(void) {
+    begin(0);
+    static const invivo_property properties[] = {
+        INVIVO_FIELD(holder, gain),
+        {.struct_size = sizeof(invivo_property), .name = "held", .kind = INVIVO_KIND_OBJECT, .get = get_held, .set = set_held}};
+    invivo_type type;
+    invivo_type_options parts = {.struct_size = sizeof parts, .name = "Part", .size = sizeof(voice), .properties = voice_properties,
+                                 .property_count = 1, .deinit = count_end, .concurrency = INVIVO_SHARED};
+    OK(invivo_type_register(runtime, &parts, &type, E));
+    invivo_type_options holders = {.struct_size = sizeof holders, .name = "Holder", .size = sizeof(holder), .properties = properties,
+                                   .property_count = 2};
+    OK(invivo_type_register(runtime, &holders, &type, E));
+    static const char *any[] = {"*"};
+    invivo_trait trait = {.struct_size = sizeof trait, .name = "synth.Nothing", .targets = any, .target_count = 1, .apply = apply_nothing};
+    OK(invivo_trait_add(runtime, &trait, E));
+    define_part(1);
+    invivo_injection reference = {.name = "held", .how = INVIVO_INJECT_REFERENCE, .reference = "synth.part"};
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "synth.holder", .type_name = "Holder",
+                                    .scope = INVIVO_SCOPE_SINGLETON, .properties = &reference, .property_count = 1};
+    OK(invivo_define(runtime, &definition, NULL, E));
+    invivo_object one;
+    void *instance = NULL;
+    OK(invivo_resolve_name(runtime, "synth.holder", &one, E));
+    OK(invivo_object_instance(one, type, &instance, E));
+    OK(document("a", "traits: { synth.holder: [Set: { gain: 3 }, synth.Nothing: {}] }", E));
+    invivo_object former = ((holder *)instance)->held;
+    ended = 0;
+    define_part(2);
+    CHECK(((holder *)instance)->held.bits != former.bits && ((holder *)instance)->gain == 3);
+    CHECK_EQUAL(ended, 1);
+    OK(invivo_object_release(one));
+    end();
+}
+
 /* The upper reversal fails in the undo: the lower one is reversed all the same, before the layers below it are put back. */
 static void an_undo_continues_below_a_reversal_that_fails(void) {
     begin(0);
@@ -445,6 +507,7 @@ int main(void) {
     RUN_TEST(code_may_resolve_other_objects);
     RUN_TEST(an_object_that_cannot_be_restored_blocks_no_other_change);
     RUN_TEST(a_failed_injection_below_a_trait_is_listed);
+    RUN_TEST(a_former_dependency_ends_below_a_trait);
     RUN_TEST(an_undo_continues_below_a_reversal_that_fails);
     RUN_TEST(a_target_may_end_while_another_one_is_changed);
     RUN_TEST(a_target_may_end_in_its_own_application);

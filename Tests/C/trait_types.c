@@ -357,6 +357,22 @@ static void a_new_version_of_a_trait_type_takes_the_place_of_the_former(void) {
 }
 
 /* Waits until a file was taken in or refused. */
+/* Whether the only source is shown as refused. */
+static bool is_refused(void) {
+    invivo_value found = invivo_null();
+    OK(invivo_runtime_sources(runtime, &found, E));
+    CHECK_EQUAL(found.as.list.count, 1);
+    const invivo_value *facts = found.as.list.items;
+    const invivo_pair *last = facts->as.map.pairs + facts->as.map.count - 1;
+    CHECK_TEXT(last->name, "refused");
+    bool refused = last->value.as.boolean;
+    invivo_value_clear(&found);
+    return refused;
+}
+static void note_text(void *user_data, const invivo_report *report) {
+    (void)user_data;
+    snprintf(last_error, sizeof last_error, "%s", invivo_report_text(report));
+}
 static void a_file_with_an_unknown_trait_waits_for_its_type(void) {
     begin_all();
     const char *path = "blocked.yaml";
@@ -366,9 +382,13 @@ static void a_file_with_an_unknown_trait_waits_for_its_type(void) {
     /* Opening it succeeds: it is blocked and reported. */
     OK(invivo_source_open(runtime, &options, &source, E));
     CHECK(seen->gain == 1);
+    CHECK(is_refused());
+    OK(invivo_runtime_reports(runtime, note_text, NULL, E));
+    SAYS("blocked.yaml was not applied; it is blocked, and applied when trait types of these names are added");
     invivo_trait trait = duck_of();
     OK(invivo_trait_add(runtime, &trait, E));
     CHECK(seen->gain == 0.75);
+    CHECK(!is_refused());
     OK(invivo_trait_remove(runtime, "synth.Duck", E));
     CHECK(seen->gain == 1);
     /* Another error in the file: the type is added, and the file stays refused. */
@@ -380,9 +400,56 @@ static void a_file_with_an_unknown_trait_waits_for_its_type(void) {
     OK(invivo_source_refresh(source, E));
     CHECK(seen->gain == 1);
     OK(invivo_source_close(source, E));
+    /* The name of a built-in trait misspelled is a mistake: nothing is expected to add such a type. */
+    const char *misspelled[] = {"Sett", "set", "Scal", "Inherits"};
+    for (size_t i = 0; i < sizeof misspelled / sizeof *misspelled; i++) {
+        char text[96];
+        snprintf(text, sizeof text, "traits: { synth.lead: [%s: { gain: 2 }] }", misspelled[i]);
+        write_text(path, text);
+        CHECK(invivo_source_open(runtime, &options, &source, NULL) == INVIVO_E_SPEC);
+    }
     /* An error besides the unknown type refuses the opening. */
     write_text(path, "traits: { synth.lead: [synth.Other: {}, Set: { gain: 99 }] }");
     CHECK(invivo_source_open(runtime, &options, &source, NULL) != INVIVO_OK);
+    end_all();
+}
+
+static invivo_status below_four(const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error) {
+    (void)count, (void)at, (void)user_data, (void)error;
+    return values[0].kind != INVIVO_KIND_NULL && values[0].as.number >= 4 ? INVIVO_E_HOST : INVIVO_OK;
+}
+static void a_rule_reads_no_value_that_only_the_object_has(void) {
+    begin_all();
+    static const char *const lead[] = {"synth.lead.gain"}, *const tone[] = {"synth.tone.level"};
+    invivo_rule rule = {.struct_size = sizeof rule, .name = "low", .inputs = lead, .input_count = 1, .check = below_four};
+    OK(invivo_rule_add(runtime, &rule, E));
+    const char *relative[] = {"Scale: { gain: 5 }", "Offset: { gain: 5 }", "synth.Duck: { amount: 0.25 }"};
+    invivo_trait duck = duck_of();
+    OK(invivo_trait_add(runtime, &duck, E));
+    char text[160];
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "traits:\n  synth.lead:\n    - %s\n", relative[i]);
+        CHECK(tell("a", text) == INVIVO_E_SPEC);
+        SAYS("a:3:");
+        SAYS("synth.lead.gain: the rule 'low' reads a property that a layer changes relative to the value of the object itself");
+        CHECK(seen->gain == 1);
+    }
+    /* Above a Set the rule sees the value. */
+    OK(tell("a", "traits: { synth.lead: [{ Set: { gain: 1.5 } }, { Scale: { gain: 2 } }] }"));
+    CHECK(seen->gain == 3);
+    CHECK(tell("a", "traits: { synth.lead: [{ Set: { gain: 1.5 } }, { Scale: { gain: 3 } }] }") == INVIVO_E_HOST);
+    CHECK(seen->gain == 3);
+    OK(invivo_rule_remove(runtime, "low", E));
+    OK(tell("a", "traits: { synth.lead: [{ Scale: { gain: 5 } }] }"));
+    CHECK(seen->gain == 5);
+    CHECK(invivo_rule_add(runtime, &rule, NULL) == INVIVO_E_SPEC);
+    OK(tell("a", NULL));
+    /* A block has its base value in the plan. */
+    rule.inputs = tone;
+    OK(tell("b", "traits: { synth.tone: [{ Offset: { level: -2 } }] }"));
+    OK(invivo_rule_add(runtime, &rule, E));
+    OK(tell("b", "traits: { synth.tone: [{ Offset: { level: -1 } }] }"));
+    CHECK(tell("b", "traits: { synth.tone: [{ Offset: { level: 1 } }] }") == INVIVO_E_HOST);
     end_all();
 }
 
@@ -675,6 +742,7 @@ int main(void) {
     RUN_TEST(a_trait_type_declares_layers);
     RUN_TEST(a_new_version_of_a_trait_type_takes_the_place_of_the_former);
     RUN_TEST(a_file_with_an_unknown_trait_waits_for_its_type);
+    RUN_TEST(a_rule_reads_no_value_that_only_the_object_has);
     RUN_TEST(functions_of_trait_types_run_as_rules_do);
     RUN_TEST(layers_that_are_not_possible_are_refused);
     RUN_TEST(descriptions_of_trait_types_are_checked);

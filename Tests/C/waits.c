@@ -134,6 +134,23 @@ static void it_is_blocked_while_a_dependency_is_missing(void) {
     end();
 }
 
+/* Whether the missing key has ever had a definition makes no difference. */
+static void an_alias_of_a_blocked_alias_is_blocked_on_it(void) {
+    for (int was_there = 0; was_there < 2; was_there++) {
+        invivo_object object;
+        begin();
+        if (was_there) DEFINE("b.gone", SINGLETON, part_type), removes("b.gone", INVIVO_OK, NULL);
+        invivo_definition name = {.struct_size = sizeof name, .key = "b.name", .alias = "b.gone", WAITS};
+        OK(invivo_define(runtime, &name, NULL, E));
+        OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "b.other", .alias = "b.name"}, NULL, E));
+        expects_error(invivo_resolve_name(runtime, "b.other", &object, E), INVIVO_E_DORMANT,
+                      "b.other: 'b.other' is blocked on missing dependencies: 'b.name'");
+        DEFINE("b.gone", SINGLETON, part_type);
+        CHECK(resolves("b.other"));
+        end();
+    }
+}
+
 static void a_dependent_of_a_blocked_definition_is_blocked_or_refused(void) {
     begin();
     DEFINE("b.inner", LAZY_SINGLETON, part_type, WAITS, INITIALIZER(KEY(NULL, "b.clock")));
@@ -368,6 +385,7 @@ static void unblocked_definitions_equal_a_model(void) {
 int main(void) {
     check_begin();
     RUN_TEST(it_is_blocked_while_a_dependency_is_missing);
+    RUN_TEST(an_alias_of_a_blocked_alias_is_blocked_on_it);
     RUN_TEST(a_dependent_of_a_blocked_definition_is_blocked_or_refused);
     RUN_TEST(two_that_wait_for_each_other_come_together);
     RUN_TEST(an_unblocked_definition_is_found_by_its_type);

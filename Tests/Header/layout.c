@@ -379,6 +379,8 @@ int main(void) {
     OFFSET(invivo_assembly, column, sizeof(((invivo_assembly *)0)->column));
     OFFSET(invivo_assembly, reserved, sizeof(((invivo_assembly *)0)->reserved));
     OFFSET(invivo_assembly, file, sizeof(((invivo_assembly *)0)->file));
+    OFFSET(invivo_assembly, secrets, sizeof(((invivo_assembly *)0)->secrets));
+    OFFSET(invivo_assembly, secret_count, sizeof(((invivo_assembly *)0)->secret_count));
     SIZE(invivo_activate_options);
     OFFSET(invivo_activate_options, struct_size, sizeof(((invivo_activate_options *)0)->struct_size));
     OFFSET(invivo_activate_options, flags, sizeof(((invivo_activate_options *)0)->flags));
@@ -560,6 +562,11 @@ int main(void) {
     OFFSET(invivo_settings, release, sizeof(((invivo_settings *)0)->release));
     OFFSET(invivo_settings, user_data, sizeof(((invivo_settings *)0)->user_data));
     OFFSET(invivo_settings, destroy, sizeof(((invivo_settings *)0)->destroy));
+    OFFSET(invivo_settings, flags, sizeof(((invivo_settings *)0)->flags));
+    OFFSET(invivo_settings, reserved, sizeof(((invivo_settings *)0)->reserved));
+    OFFSET(invivo_settings, secrets, sizeof(((invivo_settings *)0)->secrets));
+    OFFSET(invivo_settings, secret_count, sizeof(((invivo_settings *)0)->secret_count));
+    OFFSET(invivo_settings, schema, sizeof(((invivo_settings *)0)->schema));
     SIZE(invivo_reversal);
     OFFSET(invivo_reversal, struct_size, sizeof(((invivo_reversal *)0)->struct_size));
     OFFSET(invivo_reversal, revert, sizeof(((invivo_reversal *)0)->revert));
@@ -655,6 +662,7 @@ int main(void) {
     NUMBER(INVIVO_PROPERTY_BLOCK);
     NUMBER(INVIVO_PROPERTY_NOT_TUNABLE);
     NUMBER(INVIVO_PROPERTY_REQUIRED);
+    NUMBER(INVIVO_PROPERTY_SECRET);
     NUMBER(INVIVO_CODEC_NONE);
     NUMBER(INVIVO_CODEC_SIZE);
     NUMBER(INVIVO_CODEC_POINT);
@@ -858,8 +866,10 @@ int main(void) {
     NUMBER(INVIVO_GRAPH_KEYS_C);
     NUMBER(INVIVO_GRAPH_KEYS_SWIFT);
     NUMBER(INVIVO_GRAPH_KEYS_PYTHON);
+    NUMBER(INVIVO_GRAPH_SCHEMA);
     NUMBER(INVIVO_GRAPH_UNREAD);
     NUMBER(INVIVO_SECTION_PRIVATE);
+    NUMBER(INVIVO_SETTINGS_DISCREET);
     NUMBER(INVIVO_ENTRY_SETTINGS);
     SIZE(invivo_table);
     OFFSET(invivo_table, status_name, sizeof(void (*)(void)));
@@ -1104,5 +1114,8 @@ int main(void) {
     OFFSET(invivo_table, settings_unbind, sizeof(void (*)(void)));
     OFFSET(invivo_table, settings_id, sizeof(void (*)(void)));
     OFFSET(invivo_table, settings_read, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_add_secret, sizeof(void (*)(void)));
+    OFFSET(invivo_table, changes_remove_secret, sizeof(void (*)(void)));
+    OFFSET(invivo_table, config_is_secret, sizeof(void (*)(void)));
     return 0;
 }

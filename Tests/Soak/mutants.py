@@ -58,6 +58,18 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "job.domain.isHere != nil", "domains threads"),
         Mutant("skip", "state.held { $0.note(job) { $0.isLeft = true } }", "life domains"),
     ],
+    "InvivoConfig/SecretPaths.swift": [
+        Mutant("skip", "for path in paths { marked = marked.marked(ConfigPath.names(path)[...], isSecret: true) }", "secrets"),
+    ],
+    "InvivoConfig/ConfigLayers.swift": [
+        Mutant("never", "secrets != formerSecrets", "secrets"),
+    ],
+    "InvivoReload/RuleCheck.swift": [
+        Mutant("never", "inputs.contains(where: \\.isSecret)", "secrets"),
+    ],
+    "InvivoTraits/CodeStack.swift": [
+        Mutant("always", "!application.isSecret", "secrets"),
+    ],
     "InvivoReload/Commit.swift": [
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
         Mutant("skip", "failure.others += build.stopCommit(isApart: isAbandoned)", "life"),
@@ -94,10 +106,34 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Ramps.swift": [
         Mutant("always", "!$0.value.isBusy", "ramps"),
         Mutant("skip", "restores.add([id])", "ramps"),
+        Mutant("skip", "if state.locked({ $0.isDue }) { step() }", "ramps"),
+        Mutant("skip", "for run in runs.values { run.begin(at: now) }", "ramps"),
+        Mutant("never", "block.hasSameBytes(as: old)", "ramps"),
+        Mutant("skip", "for alias in links.allAliases(of: id) { editor.set(block, at: alias) }", "ramps"),
+        Mutant("skip", "if isFinalized { finalize(record, key) }", "ramps"),
+        Mutant("skip", "state.blocks[id] = rest.isEmpty ? nil : rest", "ramps"),
+        Mutant("skip", "if !isMoving { state.locked { $0.objects[object] = nil } }", "ramps"),
+    ],
+    "InvivoTraits/CodeStack.swift": [
+        Mutant("always", "entries.last === entry", "trait_crossings trait_types"),
+        Mutant("never", "stack.isBroken || !bases.isEmpty || changes(to: wanted)", "trait_types trait_crossings"),
+        Mutant("skip", "undo.add { () throws(Failure) in throw failure }", "trait_crossings"),
+    ],
+    "InvivoReload/Planner+Settings.swift": [
+        Mutant("skip", "for binding in changes.added { _ = registrations.noteRead(binding.path) }", "settings"),
+        Mutant("skip", "editor.set(nil as SettingsValue?, at: id)", "settings"),
+        Mutant("skip", "if failure.location.line == 0 { failure.location = inner.location }", "settings"),
+        Mutant("never", "fields.isRequired(index) && given[index] == nil", "settings"),
+    ],
+    "InvivoReload/Planner+Wiring.swift": [
+        Mutant("skip", "if planned != nil { _ = decide(decision, id, &definitions) }", "spec_wiring"),
+        Mutant("skip", "definitions.covers[id]?.wiring = before.covers[id]?.wiring", "spec_wiring"),
+        Mutant("never", "base.body.isPartial", "spec_wiring manifest"),
     ],
     "InvivoTraits/PropertyChange.swift": [
         Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits exactness"),
         Mutant("never", "location.line > 0", "exactness"),
+        Mutant("never", "$0.isUnseen", "ramps"),
     ],
     "InvivoTraits/Trait.swift": [
         Mutant("never", "found.formerName", "traits"),
@@ -157,6 +193,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "arguments.isEmpty", "validation wiring cases"),
     ],
     "InvivoWiring/Build+Create.swift": [
+        Mutant("never", "graph.hasSecret(ids, container.names)", "secrets"),
         Mutant(
             "skip",
             "if recipe.isTracked { track(recipient) }",
@@ -186,6 +223,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "isClosing", "abandoning"),
     ],
     "InvivoReload/Stage.swift": [
+        Mutant("skip", "limits.quotesText = !hasSecrets", "secrets"),
         Mutant("always", "!isSame", "exactness"),
         Mutant("never", "set.documents.opened.contains { $0.document === document }", "watched"),
     ],

@@ -56,6 +56,9 @@ struct invivo_assembly {
     uint32_t line, column;
     uint32_t reserved;
     const char *file; /**< source location of the declaration, for messages; may be NULL */
+    /** Configuration paths that are secret (config.h) while the assembly is active. Those of `base` are, too. */
+    const char *const *secrets;
+    uint64_t secret_count;
 };
 
 /* ---- description and activation ------------------------------------------------------------------------ */

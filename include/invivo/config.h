@@ -128,6 +128,29 @@ INVIVO_API invivo_status invivo_config_observe(invivo_runtime runtime, const cha
 INVIVO_API invivo_status invivo_changes_configure(invivo_changes changes, const char *path, const invivo_value *value,
                                                   invivo_error **error) INVIVO_WAITS;
 
+/* ---- secrets -------------------------------------------------------------------------------------------- */
+
+/* A secret is shown as `<secret>` in errors, warnings, reports, logs, graphs and the output of tools: neither its value, nor its length or
+ * a hash. Messages of host functions (rules, checks, `create` functions) about a secret are dropped. Reads and injections give the
+ * value itself, and so does the text of a document (invivo_document_text): its caller asks for it. A value is secret if
+ *
+ * - its path, or a path around it, was declared: by invivo_changes_add_secret, by the manifest (`secrets:`), or by an active assembly
+ *   (invivo_assembly.secrets);
+ * - it belongs to a secret field of bound settings (settings.h);
+ * - the property or the field of a trait type that receives it has INVIVO_PROPERTY_SECRET.
+ *
+ * The content of a file (`file:`) and the value of an environment variable are never shown, either. Names of keys are not secret. */
+
+/** Declares a configuration path as secret, with everything below it. "" is the whole configuration. It need not have a value. A rollback
+ * brings the declarations of the former generation back. Declaring a path again is a no-op. */
+INVIVO_API invivo_status invivo_changes_add_secret(invivo_changes changes, const char *path, invivo_error **error) INVIVO_WAITS;
+/** Revokes a declaration of invivo_changes_add_secret. A path that was not declared is an error of the commit, INVIVO_E_NOT_FOUND. */
+INVIVO_API invivo_status invivo_changes_remove_secret(invivo_changes changes, const char *path,
+                                                      invivo_error **error) INVIVO_WAITS;
+/** Stores whether the value at a path is secret, or a part of it, in the current generation. */
+INVIVO_API invivo_status invivo_config_is_secret(invivo_runtime runtime, const char *path, bool *out,
+                                                 invivo_error **error) INVIVO_WAITS;
+
 /* ---- converters ------------------------------------------------------------------------------------------- */
 
 /** Options of invivo_converter_register. A converter reads values from strings.

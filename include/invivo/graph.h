@@ -18,6 +18,9 @@ enum {
     INVIVO_GRAPH_KEYS_C = 16,     /**< a C header, also valid C++ */
     INVIVO_GRAPH_KEYS_SWIFT = 17,
     INVIVO_GRAPH_KEYS_PYTHON = 18,
+    /** The JSON Schema (draft 2020-12) of the spec files of this application: keys, properties, trait types, settings and choices.
+     * `invivo schema` writes it, for editors and checks. Waits for the reload that runs, and is refused in a callback. */
+    INVIVO_GRAPH_SCHEMA = 24,
     /** For invivo_app_check only: the configuration values that no definition, type, observer or path id reads.
      * One line per value: "FILE:LINE:COLUMN: PATH". Reads by function calls at run time are unknown to this check. */
     INVIVO_GRAPH_UNREAD = 32

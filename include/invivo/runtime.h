@@ -403,7 +403,8 @@ INVIVO_API invivo_status invivo_runtime_states(invivo_runtime runtime, invivo_va
  * unless polling), diverged (bool), live_hash and file_hash (strings, "" unless diverged). `follows` is "watching" (events announce
  * changes), "polling" (checked every `interval_ms`, for the `reason`), "memory" (changed by calls only) or "closed" (a rollback has
  * brought the content of a closed source back). `diverged`: the file has bytes that a rollback refused (history.h). role (string) is
- * "source", "include" (a file that spec files include) or "value" (a file that is the value of a string, `file:`). */
+ * "source", "include" (a file that spec files include) or "value" (a file that is the value of a string, `file:`). refused (bool):
+ * the present content of the file was refused and is not live: it is tried again in each change set. */
 INVIVO_API invivo_status invivo_runtime_sources(invivo_runtime runtime, invivo_value *out, invivo_error **error) INVIVO_WAITS;
 /** Returns the last error of a reload or of the runtime's own threads, owned, or NULL.
  * Such errors are failed reloads, lost file watches, and waits longer than 1 s. The error of a failed reload is kept even

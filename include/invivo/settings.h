@@ -32,7 +32,14 @@ INVIVO_EXTERN_C_BEGIN
 
 /** Flags of invivo_section. */
 enum {
-    INVIVO_SECTION_PRIVATE = 1 /**< errors must not quote values: one may be the content of a file (`file:`) */
+    INVIVO_SECTION_PRIVATE = 1 /**< errors must not quote values: one may be secret, or the content of a file (`file:`) */
+};
+
+/** Flags of invivo_settings. */
+enum {
+    /** `create` honors INVIVO_SECTION_PRIVATE. Without it, errors of `create` about a section with secrets are shown without their
+     * messages. */
+    INVIVO_SETTINGS_DISCREET = 1
 };
 
 /** The section that `create` reads. Valid during the call. */
@@ -53,7 +60,8 @@ typedef struct invivo_settings {
     const char *name; /**< unique; a later binding with the same name replaces it */
     const char *path; /**< the path of the section: "audio"; "" is the whole configuration */
     /** The fields of the struct. INVIVO_PROPERTY_REQUIRED marks those without a default; the default of another one is its initial value.
-     * The flags INVIVO_PROPERTY_BLOCK, _RESTART, _READ_ONLY and _NOT_TUNABLE, and functions, are errors. */
+     * INVIVO_PROPERTY_SECRET makes the path of a field secret (config.h). The flags INVIVO_PROPERTY_BLOCK, _RESTART, _READ_ONLY and
+     * _NOT_TUNABLE, and functions, are errors. */
     const invivo_property *fields;
     uint64_t field_count;
     uint64_t size; /**< the size of the struct; 0 with `create` */
@@ -72,6 +80,16 @@ typedef struct invivo_settings {
     /** Called once when the binding is dropped, and no value of it is left. It may be called on a thread of the runtime, and after close.
      * May be NULL. */
     void (*destroy)(void *user_data);
+    uint32_t flags; /**< INVIVO_SETTINGS_... */
+    uint32_t reserved;
+    /** The paths in the section that are secret, with everything below them ("password", "tls.key"; "" for the whole section), in
+     * addition to the fields with INVIVO_PROPERTY_SECRET. They are secret while the section is bound. */
+    const char *const *secrets;
+    uint64_t secret_count;
+    /** With `create`: the accepted sections as a JSON Schema (draft 2020-12), for INVIVO_GRAPH_SCHEMA. References have the form
+     * `#/$defs/NAME`. Strings with environment variables, and null for a value that is removed, are accepted in addition, and required
+     * fields are required only if no other document can give them. NULL if any section is accepted. */
+    const char *schema;
 } invivo_settings;
 
 /** Binds a section, or replaces the binding with the same name. The commit fails if the section is invalid.

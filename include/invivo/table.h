@@ -277,6 +277,9 @@ struct invivo_table {
     invivo_status (*settings_unbind)(invivo_runtime runtime, const char *name, invivo_error **error);
     invivo_status (*settings_id)(invivo_runtime runtime, const char *name, invivo_config *out, invivo_error **error);
     invivo_status (*settings_read)(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out, invivo_error **error);
+    invivo_status (*changes_add_secret)(invivo_changes changes, const char *path, invivo_error **error);
+    invivo_status (*changes_remove_secret)(invivo_changes changes, const char *path, invivo_error **error);
+    invivo_status (*config_is_secret)(invivo_runtime runtime, const char *path, bool *out, invivo_error **error);
 };
 
 INVIVO_EXTERN_C_END

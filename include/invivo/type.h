@@ -12,7 +12,10 @@ enum {
     INVIVO_PROPERTY_RESTART = 2,   /**< a new value takes effect when the object is next created */
     INVIVO_PROPERTY_BLOCK = 4,     /**< a field of the block (block_size), not of the instance */
     INVIVO_PROPERTY_NOT_TUNABLE = 8, /**< for definitions and the program only; a spec file that sets it is refused */
-    INVIVO_PROPERTY_REQUIRED = 16  /**< of a field of a trait type (trait.h) or of settings (settings.h): a spec file must give it */
+    INVIVO_PROPERTY_REQUIRED = 16, /**< of a field of a trait type (trait.h) or of settings (settings.h): a spec file must give it */
+    /** Its values are secret: errors, warnings and reports show `<secret>`, and messages of host functions about a value are dropped.
+     * Of a property of a type, or of a field of a trait type or of settings. */
+    INVIVO_PROPERTY_SECRET = 32
 };
 
 /** The text form of the values of a property. Spec files and the configuration may then contain the text; maps and numbers

@@ -111,6 +111,18 @@ STATEMENT(unconfigure) {
     UNUSED;
     IN_CHANGES(invivo_changes_configure(set, words[1].text, NULL, error));
 }
+STATEMENT(secret) {
+    UNUSED;
+    if (script_says(said, 2, "none")) IN_CHANGES(invivo_changes_remove_secret(set, words[1].text, error));
+    IN_CHANGES(invivo_changes_add_secret(set, words[1].text, error));
+}
+STATEMENT(secrecy) {
+    UNUSED;
+    bool found = false;
+    invivo_status status = invivo_config_is_secret(runtime, words[1].text, &found, error);
+    if (!status && found != !strcmp(words[2].text, "true")) WRONG("'%s' is %s secret", words[1].text, found ? "a" : "no");
+    return status;
+}
 STATEMENT(reset) {
     UNUSED;
     uint32_t flags = script_says(said, 2, "dependencies") ? INVIVO_RESET_DEPENDENCIES : 0;

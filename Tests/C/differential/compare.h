@@ -15,6 +15,8 @@
  * - A lookup by type keeps its binding unless it is greedy (W-L2): a new runtime receives the bindings (world.h).
  * - Resolves of a constructor are listed as long as its object exists, also after a reload has injected other objects.
  * - The names in a map of the configuration have no order.
+ * - An error has the source location that a decision of a document had when its definition was compiled. An equal decision of
+ *   another document compiles nothing.
  * - Among equally near names, the suggestion of an error depends on the order of their first use.
  * - Children are created by setups that reloads run at other times: each has a graph of its own. An owner that keeps its
  *   children has those of its first setup.
@@ -95,7 +97,11 @@ static void show_object(observation *self, invivo_object object) {
     if (self->local_count == MOST_LOCAL) return put(self->into, "...");
     put(self->into, "%%%d", self->local_count);
     self->local[self->local_count++] = object;
-    show_content(self, part, object, has_traits_of_its_creation(self));
+    bool was_held = self->is_held, has_former_traits = has_traits_of_its_creation(self);
+    /* An object that is shared by the resolves with an argument holds others, too. */
+    for (int i = 0; i < KEYS * ARGUMENTS * 2 && !self->is_held; i++) self->is_held = self->with_argument[i % 2][i / 2].bits == object.bits;
+    show_content(self, part, object, has_former_traits);
+    self->is_held = was_held;
 }
 static void show_slot(observation *self, const char *name, const slot *slot) {
     if (!slot->kind) return;
@@ -158,7 +164,8 @@ static void show_value(observation *self, const invivo_value *value) {
     }
 }
 static void show_status(observation *self, invivo_status status, invivo_error *error) {
-    const char *text = status ? invivo_error_text(error) : "", *suggestion = strstr(text, ", did you mean");
+    const char *text = status ? invivo_error_text(error) : "", *suggestion = strstr(text, ", did you mean"), *past = strstr(text, ": ");
+    if (with(WITH_WIRING) && past && !strncmp(text, "document", strlen("document"))) text = past + 2;
     put(self->into, "%s %.*s", invivo_status_name(status), suggestion ? (int)(suggestion - text) : (int)strlen(text), text);
     invivo_error_release(error);
 }
@@ -296,6 +303,9 @@ static void observe(twin *twin, text *into, bool is_main) {
         put(into, "%s: ", path), show_value(&self, &value), show_status(&self, status, error), put(into, "\n");
         invivo_value_clear(&value);
     }
+    char settings[4096];
+    print_settings(twin, settings, sizeof settings);
+    put(into, "%s", settings);
     if (is_main && MUST(invivo_runtime_states(twin->runtime, &value, E))) show_facts(&self, &value, state_facts);
     invivo_value_clear(&value);
     if (is_main && MUST(invivo_graph_describe(twin->runtime, INVIVO_GRAPH_FACTS, &value, E))) show_facts(&self, &value, wiring_facts);

@@ -2,7 +2,7 @@
 #ifndef INVIVO_TESTS_DIFFERENTIAL_DESCRIBE_H
 #define INVIVO_TESTS_DIFFERENTIAL_DESCRIBE_H
 
-#include "world.h"
+#include "settings.h"
 
 /* The described assembly or mount, and its members, which have short names there; other keys with the prefix do not. */
 static int described_group = -1;
@@ -156,8 +156,8 @@ static void add_group(const twin *twin, invivo_changes changes, int group, const
     described_group = group, described_members = members;
     for (int i = 0; i < MEMBERS; i++) {
         int key = FIRST_MEMBER + group * MEMBERS + i;
-        bool is_covered = world && world->override_count[key] > 0;
-        if (members[i]) table[assembly.definition_count++] = is_covered ? stand_in(twin, world, key) : describe(twin, members[i]);
+        bool is_covered_there = world && is_covered(world, key);
+        if (members[i]) table[assembly.definition_count++] = is_covered_there ? stand_in(twin, world, key) : describe(twin, members[i]);
     }
     described_group = -1;
     if (!assembly.definition_count) assembly.definitions = NULL;
@@ -168,9 +168,7 @@ static void add_group(const twin *twin, invivo_changes changes, int group, const
     }
 }
 
-/* Trait types: one declares layers, the other runs code. What they do depends on their version. */
-enum { VERSIONS = 3 };
-static const int versions[VERSIONS + 1] = {0, 1, 2, 3};
+/* Trait types: one declares layers, the other runs code. */
 static _Atomic int applications; /* without an end of their reversals */
 typedef struct application { int serial, version; } application;
 static invivo_status declare_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers, void *user_data,
@@ -241,7 +239,8 @@ static int print_trait(char *text, int level) {
     }
 }
 
-static const char *document_text(const document *document) {
+/* With `above`, without decisions about keys that have overrides there. */
+static const char *document_text(const document *document, const world *above) {
     char *text = take(2048);
     int length = sprintf(text, "config:\n  a:\n    always: 1\n");
     for (int i = 0; i < PATHS; i++) if (document->values[i] >= 0) length += sprintf(text + length, "    %s: %d\n", paths[i], document->values[i]);
@@ -251,6 +250,12 @@ static const char *document_text(const document *document) {
         if (document->entries[entry] < 0) continue;
         if (!any) length += sprintf(text + length, "    voices:\n"), any = true;
         length += sprintf(text + length, document->has_list ? "      - { name: %s, n: %d }\n" : "      %s: { n: %d }\n", entry_names[entry], document->entries[entry]);
+    }
+    any = false;
+    for (int i = 0; i < SECTION; i++) {
+        if (document->section[i] < 0) continue;
+        if (!any) length += sprintf(text + length, "  sec:\n"), any = true;
+        length += sprintf(text + length, document->section[i] == 6 ? "    %s: wrong\n" : "    %s: %d\n", section_names[i], document->section[i]);
     }
     any = false;
     bool inherits = false;
@@ -267,7 +272,7 @@ static const char *document_text(const document *document) {
     any = false;
     for (int i = 0; i < WIRED; i++) {
         const decision *wired = &document->wired[i];
-        if (!wired->what) continue;
+        if (!wired->what || (above && is_covered(above, wired->key))) continue;
         if (!any) length += sprintf(text + length, "wiring:\n"), any = true;
         length += sprintf(text + length, "  %s: ", key_names[wired->key]);
         switch (wired->what) {
@@ -279,15 +284,19 @@ static const char *document_text(const document *document) {
     }
     return text;
 }
-static void add_document(invivo_changes changes, int number, const document *document) {
+static void add_document(invivo_changes changes, int number, const document *document, const world *above) {
     char name[] = "document0";
     name[8] = (char)('0' + number);
-    const char *text = document->is_there ? document_text(document) : NULL;
+    const char *text = document->is_there ? document_text(document, above) : NULL;
     MUST(invivo_changes_document(changes, name, text, text ? strlen(text) : 0, E));
 }
 static void add_operator_value(invivo_changes changes, int path, int says) {
     invivo_value value = says == -2 ? invivo_null() : invivo_int64(says);
     MUST(invivo_changes_configure(changes, whole_paths[path], says == -1 ? NULL : &value, E));
+}
+static void add_section_value(invivo_changes changes, int number, int says) {
+    invivo_value value = says == -2 ? invivo_null() : invivo_int64(says);
+    MUST(invivo_changes_configure(changes, section_paths[number], says == -1 ? NULL : &value, E));
 }
 static void add_processor(const twin *twin, invivo_changes changes, int number, const processor *processor) {
     char name[] = "p0";
@@ -308,19 +317,22 @@ static void add_processor(const twin *twin, invivo_changes changes, int number, 
 
 /* ---- a new runtime ------------------------------------------------------------------------------------- */
 
-/* Commits a whole world in one change set. A key with overrides is first defined in its effective form; then the last
- * override begins, and the definition beneath is committed, which may be invalid. A processor of a removed key affects
- * nothing. */
+/* Commits a whole world in one change set. A key with overrides is first defined in its effective form, and no document decides
+ * about it; then the last override begins, and the definition beneath is committed with the decisions, which may be invalid. A
+ * processor of a removed key affects nothing. */
 static invivo_status commit_bound(twin *twin, const world *world, invivo_error **error) {
     invivo_changes changes;
     invivo_status status;
-    bool is_covered[KEYS] = {false}, any_covered = false;
+    bool any_covered = false;
+    for (int key = 0; key < KEYS; key++) any_covered |= is_covered(world, key);
     if (!MUST(invivo_changes_open(twin->runtime, &changes, E))) return INVIVO_E_HOST;
     for (int i = 0; i < TRAIT_TYPES; i++) if (world->versions[i]) add_trait_type(changes, i, world->versions[i]);
     for (int order = 0, done = 0; done < DOCUMENTS && order <= world->counter; order++)
         for (int i = 0; i < DOCUMENTS; i++)
-            if (world->documents[i].is_there && world->documents[i].order == order) add_document(changes, i, &world->documents[i]);
+            if (world->documents[i].is_there && world->documents[i].order == order) add_document(changes, i, &world->documents[i], world);
     for (int i = 0; i < PATHS; i++) if (world->operator_says[i] != -1) add_operator_value(changes, i, world->operator_says[i]);
+    for (int i = 0; i < SECTION; i++) if (world->section_says[i] != -1) add_section_value(changes, i, world->section_says[i]);
+    for (int i = 0; i < BINDINGS; i++) if (world->bindings[i].version) add_binding(changes, i, &world->bindings[i]);
     for (int i = 0; i < PROCESSORS; i++) if (world->processors[i].is_there && (world->processors[i].key < 0 || world->defined[world->processors[i].key])) add_processor(twin, changes, i, &world->processors[i]);
     for (int order = 0; order <= world->counter; order++) {
         if (world->has_each && world->each_order == order) {
@@ -333,27 +345,20 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
             /* Members are added with their assembly; one with an override is defined separately. */
             if (group_of(key) >= 0) continue;
             invivo_definition made = describe(twin, spec);
-            is_covered[key] = world->override_count[key] > 0;
-            any_covered |= is_covered[key];
-            if (is_covered[key]) made = stand_in(twin, world, key);
+            if (is_covered(world, key)) made = stand_in(twin, world, key);
             MUST(invivo_changes_define(changes, &made, NULL, E));
         }
     }
     for (int group = 0; group < GROUPS; group++) {
         if (!world->is_active[group]) continue;
         const spec *members[MEMBERS];
-        for (int i = 0; i < MEMBERS; i++) {
-            int key = FIRST_MEMBER + group * MEMBERS + i;
-            members[i] = world->defined[key];
-            is_covered[key] = members[i] && world->override_count[key] > 0;
-            any_covered |= is_covered[key];
-        }
+        for (int i = 0; i < MEMBERS; i++) members[i] = world->defined[FIRST_MEMBER + group * MEMBERS + i];
         add_group(twin, changes, group, members, world->remapped[group], world);
     }
     status = invivo_changes_commit(changes, error);
     if (status || !any_covered) return status;
     for (int key = 0; key < KEYS; key++) {
-        if (!is_covered[key]) continue;
+        if (!is_covered(world, key)) continue;
         invivo_definition above = describe(twin, top_of(world, key));
         invivo_override handle;
         above.scope = 0, above.flags = 0, above.rank = 0, above.scope_name = NULL;
@@ -361,10 +366,11 @@ static invivo_status commit_bound(twin *twin, const world *world, invivo_error *
     }
     MUST(invivo_changes_open(twin->runtime, &changes, E));
     for (int key = 0; key < KEYS; key++) {
-        if (!is_covered[key]) continue;
+        if (!is_covered(world, key)) continue;
         invivo_definition made = describe(twin, world->defined[key]);
         MUST(invivo_changes_define(changes, &made, NULL, E));
     }
+    for (int i = 0; i < DOCUMENTS && with(WITH_WIRING); i++) if (world->documents[i].is_there) add_document(changes, i, &world->documents[i], NULL);
     return invivo_changes_commit(changes, error);
 }
 

@@ -112,7 +112,8 @@ static void resolve_one(void) {
 /* ---- changes ------------------------------------------------------------------------------------------------------ */
 
 /* Keys that a change set has used. */
-enum { FIRST_GROUP = KEYS + DOCUMENTS + PATHS + PROCESSORS + 1, FIRST_TRAIT_TYPE = FIRST_GROUP + GROUPS, ALL_USED = FIRST_TRAIT_TYPE + TRAIT_TYPES };
+enum { FIRST_GROUP = KEYS + DOCUMENTS + PATHS + PROCESSORS + 1, FIRST_TRAIT_TYPE = FIRST_GROUP + GROUPS, FIRST_SECTION = FIRST_TRAIT_TYPE + TRAIT_TYPES,
+       FIRST_BINDING = FIRST_SECTION + SECTION, ALL_USED = FIRST_BINDING + BINDINGS };
 static void commit_comparison(const world *next, invivo_status status, const char *text);
 
 /* A former exclusive object whose start fails during an undo stays stopped until the host starts it. */
@@ -195,11 +196,19 @@ static void edit_group(world *next, invivo_changes changes, int group) {
 }
 /* A separate definition would have other references than one in the table of its mount. */
 static bool is_remapped(const world *world, int key) { return group_of(key) >= 0 && world->is_active[group_of(key)] && world->remapped[group_of(key)] >= 0; }
-/* Tools stay what lookups by type find. The effective definition of an override has no decision above it. */
+/* A key that has an override; -1 = none. */
+static int some_covered_key(const world *world) {
+    int found[KEYS], count = 0;
+    for (int key = 0; key < KEYS; key++) if (is_covered(world, key)) found[count++] = key;
+    return count ? found[below(count)] : -1;
+}
+/* Tools stay what lookups by type find. */
 static decision random_decision(const world *world, int other) {
     decision made = {.what = DECIDES_NOTHING, .key = -1};
-    int key = TOOLS + below(KEYS - TOOLS);
-    if (!with(WITH_WIRING) || with(WITH_OVERRIDES) || key == other || is_child(key) || chance(40)) return made;
+    int key = TOOLS + below(KEYS - TOOLS), covered = with(WITH_OVERRIDES) && chance(50) ? some_covered_key(world) : -1;
+    for (int tries = chance(80) ? KEYS : 0; tries > 0 && !world->defined[key]; tries--) key = key + 1 < KEYS ? key + 1 : TOOLS;
+    if (covered >= TOOLS) key = covered;
+    if (!with(WITH_WIRING) || key == other || is_child(key) || chance(40)) return made;
     made.key = key;
     const spec *spec = world->defined[key];
     if (chance(10)) made.what = DECIDES_AS_DESCRIBED;
@@ -207,6 +216,35 @@ static decision random_decision(const world *world, int other) {
     else if (chance(50)) made.what = DECIDES_SCOPE, made.value = random_scope(key);
     else if ((made.value = some_key(world, key, key)) >= 0) made.what = DECIDES_ALIAS;
     return made;
+}
+static void edit_document(world *next, invivo_changes changes, int number) {
+    document *document = &next->documents[number];
+    if (document->is_there && chance(15)) {
+        document->is_there = false;
+    } else {
+        if (!document->is_there) document->order = ++next->counter;
+        document->is_there = true;
+        for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
+        for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
+        for (int i = 0; i < SECTION; i++) document->section[i] = with(WITH_SETTINGS) && chance(50) ? below(7) : -1;
+        for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(next->versions[0] && next->versions[1] ? 11 : 7);
+        for (int i = 0; i < WIRED; i++) document->wired[i] = random_decision(next, i ? document->wired[0].key : -1);
+        document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
+    }
+    trace("  document%d %s\n", number, document->is_there ? document_text(document, NULL) : "is taken away");
+    add_document(changes, number, document, NULL);
+}
+static void edit_binding(world *next, invivo_changes changes, int number) {
+    binding *binding = &next->bindings[number];
+    if (binding->version && chance(30)) {
+        binding->version = 0;
+        trace("  unbind the settings %s\n", binding_names[number]);
+        MUST(invivo_changes_unbind_settings(changes, binding_names[number], E));
+    } else {
+        binding->version = 1 + below(VERSIONS), binding->section = chance(60) ? 0 : below(4);
+        trace("  bind version %d of the settings %s to '%s'\n", binding->version, binding_names[number], sections[binding->section]);
+        add_binding(changes, number, binding);
+    }
 }
 static void edit(world *next, invivo_changes changes, bool *used) {
     int what = below(100);
@@ -244,20 +282,7 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         int number = below(DOCUMENTS);
         if (!with(WITH_CONFIG) || used[KEYS + number]) return;
         used[KEYS + number] = true;
-        document *document = &next->documents[number];
-        if (document->is_there && chance(15)) {
-            document->is_there = false;
-        } else {
-            if (!document->is_there) document->order = ++next->counter;
-            document->is_there = true;
-            for (int i = 0; i < PATHS; i++) document->values[i] = chance(60) ? below(3) : -1;
-            for (int i = 0; i < ENTRIES; i++) document->entries[i] = with(WITH_EACH) && chance(50) ? below(3) : -1;
-            for (int i = 0; i < TRAITS; i++) document->tuned[i] = with(WITH_TRAITS) && chance(50) ? below(KEYS) : -1, document->levels[i] = below(next->versions[0] && next->versions[1] ? 11 : 7);
-            for (int i = 0; i < WIRED; i++) document->wired[i] = random_decision(next, i ? document->wired[0].key : -1);
-            document->first_entry = below(ENTRIES), document->entry_step = 1 + below(2), document->has_list = chance(30);
-        }
-        trace("  document%d %s\n", number, document->is_there ? document_text(document) : "is taken away");
-        add_document(changes, number, document);
+        edit_document(next, changes, number);
     } else if (what < 83 && with(WITH_TRAITS) && chance(50)) {
         int number = below(TRAIT_TYPES);
         if (used[FIRST_TRAIT_TYPE + number]) return;
@@ -265,6 +290,18 @@ static void edit(world *next, invivo_changes changes, bool *used) {
         next->versions[number] = 1 + below(VERSIONS);
         trace("  version %d of %s\n", next->versions[number], trait_type_names[number]);
         add_trait_type(changes, number, next->versions[number]);
+    } else if (what < 85 && with(WITH_SETTINGS) && chance(60)) {
+        int number = below(BINDINGS);
+        if (used[FIRST_BINDING + number]) return;
+        used[FIRST_BINDING + number] = true;
+        edit_binding(next, changes, number);
+    } else if (what < 86 && with(WITH_SETTINGS) && chance(50)) {
+        int number = below(SECTION);
+        if (used[FIRST_SECTION + number]) return;
+        used[FIRST_SECTION + number] = true;
+        next->section_says[number] = below(9) - 2;
+        trace("  configure %s %d\n", section_paths[number], next->section_says[number]);
+        add_section_value(changes, number, next->section_says[number]);
     } else if (what < 86) {
         int path = below(PATHS);
         if (!with(WITH_CONFIG) || used[KEYS + DOCUMENTS + path]) return;
@@ -356,7 +393,19 @@ static void first_definitions(void) {
     invivo_status status = invivo_changes_commit(changes, &error);
     take_answer(&next, status, error, is_armed);
 }
-/* Definitions, documents and settings are those of a former generation. Overrides, processors and trait types stay. */
+/* A change set of its own, because random definitions are often refused. */
+static void first_document(void) {
+    world next = now;
+    invivo_changes changes;
+    invivo_error *error = NULL;
+    trace("continue with\n");
+    if (!MUST(invivo_changes_open(live.runtime, &changes, E))) return;
+    if (with(WITH_CONFIG)) edit_document(&next, changes, 0);
+    for (int i = 0; i < BINDINGS && with(WITH_SETTINGS); i++) if (chance(60)) edit_binding(&next, changes, i);
+    invivo_status status = invivo_changes_commit(changes, &error);
+    take_answer(&next, status, error, false);
+}
+/* Definitions, documents and runtime settings are those of a former generation. Overrides, processors, trait types and bindings stay. */
 static void roll_back(void) {
     uint64_t current = 0;
     invivo_error *error = NULL;
@@ -369,6 +418,7 @@ static void roll_back(void) {
     memcpy(next.override_count, now.override_count, sizeof next.override_count);
     memcpy(next.processors, now.processors, sizeof next.processors);
     memcpy(next.versions, now.versions, sizeof next.versions);
+    memcpy(next.bindings, now.bindings, sizeof next.bindings);
     next.counter = now.counter;
     /* The key of a processor stays. */
     for (int i = 0; i < PROCESSORS; i++)
@@ -383,7 +433,12 @@ static void roll_back(void) {
     take_answer(&next, status, error, is_armed);
 }
 static void begin_override(void) {
-    int key = below(KEYS), *count = &now.override_count[key];
+    int key = below(KEYS);
+    /* Also above the decision of a document. */
+    bool is_decided = with(WITH_WIRING) && chance(60);
+    for (int tries = 2 * KEYS; tries > 0 && !(now.defined[key] && (!is_decided || decision_of(&now, key))); tries--) key = (key + 1) % KEYS;
+    for (int tries = KEYS; tries > 0 && !now.defined[key]; tries--) key = (key + 1) % KEYS;
+    int *count = &now.override_count[key];
     if (!now.defined[key] || *count == MOST_OVERRIDES || override_number == OPERATIONS || is_remapped(&now, key)) return;
     world next = now;
     const spec *made = random_spec(&next, key, true);
@@ -514,6 +569,9 @@ static void read_in_the_pin(bool changes) {
         put(&pinned_text, "%s: %s ", whole_paths[i], invivo_status_name(status)), show_value(&self, &value);
         invivo_value_clear(&value);
     }
+    char settings[4096];
+    print_settings(&live, settings, sizeof settings);
+    put(&pinned_text, "%s", settings);
     if (invivo_pin_generation(pinned.pin) != pinned.generation) disagree(PIN_CHANGED, "the generation of a pin changes");
     if (!pinned.text.length) pinned.text = pinned_text;
     else if (strcmp(pinned.text.data, pinned_text.data)) disagree(PIN_CHANGED, "the configuration changes in a pin: %s, now %s", pinned.text.data, pinned_text.data);
@@ -586,11 +644,12 @@ static void run(uint64_t seed) {
     parts_made = 0;
     parts_alive = 0;
     countdown = 0;
-    applications = 0;
+    applications = bindings_alive = section_texts_alive = 0;
     failure = AGREES, arena_used = 0, lease_count = override_number = 0, place_of_host = 1;
     memset(&now, 0, sizeof now);
     for (int i = 0; i < KEPT_WORLDS; i++) kept_worlds[i].is_there = false;
     for (int i = 0; i < PATHS; i++) now.operator_says[i] = -1;
+    for (int i = 0; i < SECTION; i++) now.section_says[i] = -1;
     memset(now.bound, -1, sizeof now.bound);
     memset(now.remapped, -1, sizeof now.remapped);
     for (int i = 0; i < OPERATIONS; i++) {
@@ -605,7 +664,7 @@ static void run(uint64_t seed) {
     pinned.pin.bits = 0;
     draw_children();
     trace("seed %llu, features %x\n", (unsigned long long)seed, features);
-    if (open_twin(&live)) first_definitions();
+    if (open_twin(&live)) first_definitions(), first_document();
     int count = 4 + below(OPERATIONS - 4);
     for (int i = 1; i < count && !failure; i++) {
         current_tape = &tapes[i];
@@ -624,6 +683,8 @@ static void run(uint64_t seed) {
         if (seen[i].is_started) disagree(STOPS_DIFFER, "an object was started and never stopped (serial %d)", i);
     }
     if (applications) disagree(LEFT_BEHIND, "%d reversals of traits are left after close", (int)applications);
+    if (bindings_alive || section_texts_alive)
+        disagree(LEFT_BEHIND, "%d bindings of settings and %d of their values are left after close", (int)bindings_alive, (int)section_texts_alive);
     invivo_live(&after);
     if (memcmp(&before, &after, sizeof before))
         disagree(LEFT_BEHIND, "left after close: objects %lld, callables %lld, errors %lld, graphs %lld, blocks %lld", (long long)(after.objects - before.objects),

@@ -13,7 +13,8 @@
  * earlier key too, so that inherited references follow the same rules. */
 enum { TOOLS = 3, GROUPS = 3, MEMBERS = 3, FIRST_MEMBER = 5, AFTER_MEMBERS = FIRST_MEMBER + GROUPS * MEMBERS, KEYS = AFTER_MEMBERS + 4,
        MOST_OVERRIDES = 3, DOCUMENTS = 2, PROCESSORS = 2, PATHS = 3, ENTRIES = 3, TRAITS = 2, TRAIT_TYPES = 2, WIRED = 2, PLACES = 6,
-       ARGUMENTS = 3 }; /* runtime arguments are the numbers from 1 */
+       ARGUMENTS = 3, /* runtime arguments are the numbers from 1 */
+       BINDINGS = 2, SECTION = 3 };
 static const char *key_names[KEYS] = {"a.k0", "a.k1", "a.k2", "a.k3", "a.k4", "s.m0", "s.m1", "s.m2", "left.m0", "left.m1", "left.m2",
                                       "right.m0", "right.m1", "right.m2", "a.k5", "a.k6", "a.k7", "a.k8"};
 static const char *group_names[GROUPS] = {"s", "left", "right"};
@@ -21,6 +22,11 @@ static const char *group_names[GROUPS] = {"s", "left", "right"};
 static int group_of(int key) { return key < FIRST_MEMBER || key >= AFTER_MEMBERS ? -1 : (key - FIRST_MEMBER) / MEMBERS; }
 static const char *paths[PATHS] = {"n", "m", "mode"};
 static const char *whole_paths[PATHS] = {"/a.n", "/a.m", "/a.mode"};
+/* The sections that settings are bound to, and the keys of one of them. */
+static const char *binding_names[BINDINGS] = {"Fields", "Text"};
+static const char *sections[] = {"sec", "a", "", "sec.deep"};
+static const char *section_names[SECTION] = {"x", "y", "more"};
+static const char *section_paths[SECTION] = {"/sec.x", "/sec.y", "/sec.more"};
 static const char *entry_names[ENTRIES] = {"x", "y", "z"};
 
 enum { NOTHING, NUMBER, REFERENCE, CONFIG, LIST, PROVIDER, LAZY, WEAK, BY_TYPE, ALL_OF, ARGUMENT };
@@ -48,9 +54,13 @@ typedef struct document {
     int order, values[PATHS], entries[ENTRIES]; /* -1 = the document does not set it */
     int first_entry, entry_step; /* the order of its list */
     bool has_list;
+    int section[SECTION]; /* -1 = the document does not set it */
     int tuned[TRAITS], levels[TRAITS]; /* keys whose `level` it sets, -1 = none */
     decision wired[WIRED];
 } document;
+
+/* A binding of settings. */
+typedef struct binding { int version, section; } binding; /* version 0: there is none */
 
 typedef struct world {
     const spec *defined[KEYS];
@@ -60,6 +70,8 @@ typedef struct world {
     document documents[DOCUMENTS];
     int operator_says[PATHS]; /* -1 = no entry, -2 = null */
     processor processors[PROCESSORS];
+    binding bindings[BINDINGS];
+    int section_says[SECTION]; /* runtime settings, as operator_says */
     int versions[TRAIT_TYPES]; /* of the trait types, from 1; 0 = it is not there */
     /* The members at activation of each assembly or mount; single members may have changed since. */
     /* The targets of lookups by type, by position: a key, or -1. */
@@ -75,7 +87,8 @@ typedef struct world {
 enum { WITH_CIRCLES = 1, WITH_PROCESSORS = 2, WITH_THREADS = 4, WITH_HOST_SCOPE = 8, WITH_FAILURES = 16, WITH_OVERRIDES = 32,
        WITH_LATE = 64, WITH_TYPES = 128, WITH_CONFIG = 256, WITH_EACH = 512, WITH_LIFE = 1024, WITH_TRACKED = 2048, WITH_GROUPS = 4096,
        WITH_WAITS = 8192, WITH_STOPS = 16384, WITH_ARGUMENTS = 32768, WITH_TRAITS = 65536, WITH_REMAPS = 131072, WITH_PARENTS = 262144, WITH_ROLLBACKS = 524288,
-       WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, WITH_OWNERS = 1 << 22, WITH_WIRING = 1 << 23, FEATURES = 24 };
+       WITH_SETUPS = 1 << 20, WITH_PINS = 1 << 21, WITH_OWNERS = 1 << 22, WITH_WIRING = 1 << 23, WITH_SETTINGS = 1 << 24,
+       FEATURES = 25 };
 static int features;
 static bool with(int feature) { return features & feature; }
 
@@ -339,6 +352,7 @@ static bool is_same_spec(const spec *a, const spec *b) {
 static const spec *top_of(const world *world, int key) {
     return world->override_count[key] ? world->overrides[key][world->override_count[key] - 1].spec : NULL;
 }
+static bool is_covered(const world *world, int key) { return world->defined[key] && world->override_count[key] > 0; }
 static const spec *effective(const world *world, int key) {
     const spec *top = top_of(world, key);
     return world->defined[key] && top ? top : world->defined[key];
@@ -364,7 +378,7 @@ static void bind(world *world) {
     for (int key = 0; key < KEYS; key++)
         for (int place = 0; place < PLACES; place++) {
             const spec *spec = effective(world, key);
-            bool makes = spec && spec->kind != ALIAS && spec->kind != CHOICE && !decides(world, key, DECIDES_ALIAS);
+            bool makes = spec && spec->kind != ALIAS && spec->kind != CHOICE && (top_of(world, key) || !decides(world, key, DECIDES_ALIAS));
             const source *source = makes ? source_at(spec, place) : NULL;
             int *bound = &world->bound[key][place];
             if (!source || source->how != BY_TYPE) *bound = -1;

@@ -36,6 +36,11 @@ extension CaseRun {
         case "document": try change { try $0.document(try name(1), says("none") ? nil : line.text) }
         case "configure": try change { try $0.configure(try name(1), try self.value(words[2])) }
         case "unconfigure": try change { try $0.unconfigure(try name(1)) }
+        case "secret":
+            try change { says("none") ? try $0.removeSecret(try name(1)) : try $0.addSecret(try name(1)) }
+        case "secrecy":
+            let found = try runtime().isSecret(try name(1))
+            if found != (try name(2) == "true") { wrong(line, "'\(try name(1))' is \(found ? "a" : "no") secret") }
         case "reset": try change { try $0.reset(try name(1), dependencies: says("dependencies")) }
         case "reset_scope":
             guard let scope = try Parts.scope(try name(1)) else { break }

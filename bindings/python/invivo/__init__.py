@@ -1,4 +1,4 @@
-"""Invivo: re-wire, re-tune and re-code a program while it lives.
+"""Invivo: dependency injection that rewires and tunes a running program.
 
     app = invivo.Assembly("synth")
     app.lazy_singleton(Player)
@@ -50,6 +50,7 @@ from ._declarations.marks import (
 )
 from ._declarations.recipes import Options, Scope, options
 from ._declarations.references import Lazy, Provider, Resolver, Weak
+from ._declarations.secrets import Secret, secret
 from ._declarations.words import (
     arguments,
     asker,
@@ -103,6 +104,7 @@ from ._services.traits import Layers
 from ._services.views import Block, View
 from ._values.enumeration import Enumeration
 from ._values.foreign import ForeignCallable, MethodInfo, Object, PropertyInfo, Type
+from ._version import __version__ as __version__
 from .errors import (
     AbstractError,
     AmbiguousError,
@@ -240,6 +242,7 @@ __all__ = [
     "Runtime",
     "RuntimeOptions",
     "Scope",
+    "Secret",
     "Source",
     "SourceState",
     "SpecError",
@@ -306,6 +309,7 @@ __all__ = [
     "ref",
     "resolver",
     "scoped",
+    "secret",
     "set_default",
     "shared",
     "singleton",

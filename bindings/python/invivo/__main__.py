@@ -17,13 +17,13 @@ from typing import Any, TextIO, cast
 from . import Error, LogLevel, Report
 from ._runtime.app import App, explain
 from ._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
-from ._version import VERSION
+from ._version import __version__
 from .errors import OperatingSystemError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m invivo", description="Runs programs that change while they live.")
-    parser.add_argument("--version", action="version", version=VERSION)
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser(
         "run", help="run an application manifest and apply edits of its spec files until SIGINT, SIGTERM or SIGHUP"
@@ -65,7 +65,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     keys.add_argument("--wait", action="store_true", help=unread)
     keys.add_argument("--foreign-files", action="store_true", help=foreign)
-    for command in (run, check, graph, keys):
+    schema = commands.add_parser(
+        "schema", help="write the JSON Schema of the spec files of a manifest, for editors and checks"
+    )
+    schema.add_argument("manifest", metavar="APP.yaml")
+    schema.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
+    schema.add_argument(
+        "--check", action="store_true", help="write nothing; status 1 if the file of --output is out of date"
+    )
+    schema.add_argument("--wait", action="store_true", help=unread)
+    schema.add_argument("--foreign-files", action="store_true", help=foreign)
+    for command in (run, check, graph, keys, schema):
         command.add_argument(
             "--environment-prefix",
             metavar="PREFIX",
@@ -78,6 +88,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return write_keys(
             options.manifest,
             options.language,
+            options.output,
+            check=options.check,
+            wait=options.wait,
+            foreign_files=options.foreign_files,
+            environment_prefix=options.environment_prefix,
+        )
+    if options.command == "schema":
+        if options.check and options.output is None:
+            schema.error("--check needs --output: the file to compare")
+        return write_schema(
+            options.manifest,
             options.output,
             check=options.check,
             wait=options.wait,
@@ -282,16 +303,39 @@ def write_keys(
         text = App.keys(
             manifest, language, wait=wait, foreign_files=foreign_files, environment_prefix=environment_prefix
         )
-        if output is None:
-            sys.stdout.write(text)
-        elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:
-            if check:
-                _tell(f"{output} is out of date: write it with 'invivo keys {manifest} --output {output}'")
-                return 1
-            Path(output).write_text(text, encoding="utf-8")
+        return _write("keys", manifest, text, output, check=check)
     except Exception as problem:
         _tell_findings(problem)
         return 2
+
+
+def write_schema(
+    manifest: str,
+    output: str | None,
+    *,
+    check: bool = False,
+    wait: bool = False,
+    foreign_files: bool = False,
+    environment_prefix: str | None = None,
+) -> int:
+    """Does the same as `invivo schema`."""
+    try:
+        text = App.schema(manifest, wait=wait, foreign_files=foreign_files, environment_prefix=environment_prefix)
+        return _write("schema", manifest, text, output, check=check)
+    except Exception as problem:
+        _tell_findings(problem)
+        return 2
+
+
+def _write(command: str, manifest: str, text: str, output: str | None, *, check: bool) -> int:
+    """Writes a generated file unless it has this content. With ``check``, returns 1 if it has another one."""
+    if output is None:
+        sys.stdout.write(text)
+    elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:
+        if check:
+            _tell(f"{output} is out of date: write it with 'invivo {command} {manifest} --output {output}'")
+            return 1
+        Path(output).write_text(text, encoding="utf-8")
     return 0
 
 

@@ -91,6 +91,7 @@ INVIVO_PROPERTY_RESTART = 2
 INVIVO_PROPERTY_BLOCK = 4
 INVIVO_PROPERTY_NOT_TUNABLE = 8
 INVIVO_PROPERTY_REQUIRED = 16
+INVIVO_PROPERTY_SECRET = 32
 INVIVO_CODEC_NONE = 0
 INVIVO_CODEC_SIZE = 1
 INVIVO_CODEC_POINT = 2
@@ -294,8 +295,10 @@ INVIVO_GRAPH_MERMAID = 3
 INVIVO_GRAPH_KEYS_C = 16
 INVIVO_GRAPH_KEYS_SWIFT = 17
 INVIVO_GRAPH_KEYS_PYTHON = 18
+INVIVO_GRAPH_SCHEMA = 24
 INVIVO_GRAPH_UNREAD = 32
 INVIVO_SECTION_PRIVATE = 1
+INVIVO_SETTINGS_DISCREET = 1
 INVIVO_ENTRY_SETTINGS = 3
 
 # (name, number, text) of every status code.
@@ -1066,6 +1069,8 @@ invivo_assembly._fields_ = [
     ("column", ctypes.c_uint32),
     ("reserved", ctypes.c_uint32),
     ("file", ctypes.c_char_p),
+    ("secrets", ctypes.POINTER(ctypes.c_char_p)),
+    ("secret_count", ctypes.c_uint64),
 ]
 invivo_activate_options._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1267,6 +1272,11 @@ invivo_settings._fields_ = [
     ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)),
     ("user_data", ctypes.c_void_p),
     ("destroy", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ("flags", ctypes.c_uint32),
+    ("reserved", ctypes.c_uint32),
+    ("secrets", ctypes.POINTER(ctypes.c_char_p)),
+    ("secret_count", ctypes.c_uint64),
+    ("schema", ctypes.c_char_p),
 ]
 invivo_reversal._fields_ = [
     ("struct_size", ctypes.c_size_t),
@@ -1608,6 +1618,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any], bool]] = {
     "invivo_settings_unbind": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_settings_id": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(invivo_config), ctypes.POINTER(ctypes.c_void_p)], False),
     "invivo_settings_read": (ctypes.c_int32, [invivo_view, invivo_runtime, invivo_config, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_add_secret": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_changes_remove_secret": (ctypes.c_int32, [invivo_changes, ctypes.c_char_p, ctypes.POINTER(ctypes.c_void_p)], False),
+    "invivo_config_is_secret": (ctypes.c_int32, [invivo_runtime, ctypes.c_char_p, ctypes.POINTER(ctypes.c_bool), ctypes.POINTER(ctypes.c_void_p)], False),
 }
 
 # The function table's entries, in its order.
@@ -1854,6 +1867,9 @@ TABLE: list[str] = [
     "invivo_settings_unbind",
     "invivo_settings_id",
     "invivo_settings_read",
+    "invivo_changes_add_secret",
+    "invivo_changes_remove_secret",
+    "invivo_config_is_secret",
 ]
 
 

@@ -1,3 +1,3 @@
 """The version of the package: that of the library it was written for."""
 
-VERSION = "0.1.0"
+__version__ = "0.1.0"

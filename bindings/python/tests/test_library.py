@@ -25,6 +25,11 @@ def test_importing_does_not_open_the_library(script) -> None:
     assert "/nowhere/libinvivo.so.0" in done.stdout
 
 
+def test_the_package_has_a_version() -> None:
+    root = Path(__file__).parents[3]
+    assert f"## Unreleased\n\nThis is the first version, {invivo.__version__}." in (root / "CHANGELOG.md").read_text()
+
+
 def test_the_named_library_comes_before_the_bundled_before_the_development_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

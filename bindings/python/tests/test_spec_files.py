@@ -72,3 +72,41 @@ def test_a_source_keeps_going(tmp_path: pathlib.Path) -> None:
         with runtime.changes() as changes:
             changes.watch(file, keep_going=True)
         assert runtime.resolve("voices.high").gain == 5
+
+
+class Backend: ...
+
+
+class Alsa(Backend): ...
+
+
+class Jack(Backend): ...
+
+
+class Other: ...
+
+
+class Audio(invivo.Assembly):
+    name = "audio"
+
+    @invivo.lazy_singleton
+    def backend(self) -> Alsa:
+        return invivo.new(Alsa)
+
+    @invivo.lazy_singleton
+    def jack(self) -> Jack:
+        return invivo.new(Jack)
+
+    @invivo.lazy_singleton
+    def other(self) -> Other:
+        return invivo.new(Other)
+
+
+def test_an_alias_leads_to_a_related_class() -> None:
+    with Runtime(Audio(), log_level="silent") as runtime:
+        source = runtime.source("w.yaml", "wiring: { audio.backend: { alias: audio.jack } }")
+        assert type(runtime.resolve("audio.backend")) is Jack
+        with pytest.raises(invivo.WrongTypeError, match=r"w\.yaml:1:35: .*'audio\.other' is of type 'Other'") as caught:
+            source.update("wiring: { audio.backend: { alias: audio.other } }")
+        assert caught.value.line == 1
+        assert type(runtime.resolve("audio.backend")) is Jack

@@ -483,6 +483,31 @@ def test_objects_of_other_languages_have_traits_of_python(native: Path) -> None:
         assert voice.note == 10  # its reversal refers to the object until the runtime closes
 
 
+def test_reversals_leave_nothing_in_the_object(runtime: invivo.Runtime) -> None:
+    class Louder(invivo.Trait, name="synth.Louder"):
+        targets = (Voice,)
+
+        def apply(self, target: Voice) -> None:
+            target.gain = target.gain + 1
+
+    class Same(invivo.Trait, name="synth.Same"):
+        targets = (Voice,)
+
+        def apply(self, target: Voice) -> Callable[[], None]:
+            target.gain = target.gain
+            return lambda: delattr(target, "gain")
+
+    voice = Voice()
+    before = dict(vars(voice))
+    runtime.attach_target(voice, "synth.own")
+    tell(runtime, "traits: { synth.own: [synth.Louder: {}, Scale: { gain: 2 }, synth.Louder: {}] }")
+    assert voice.gain == 5
+    tell(runtime, "traits: { synth.own: [synth.Same: {}] }")
+    assert voice.gain == 1
+    tell(runtime, "{}")
+    assert vars(voice) == before
+
+
 def test_an_exception_of_the_code_names_its_line(runtime: invivo.Runtime) -> None:
     lead(runtime)
 

@@ -327,3 +327,63 @@ def test_a_field_of_a_model_is_not_set_past_its_limits() -> None:
         with pytest.raises(invivo.Error, match=r"Settings\.port is not tunable"):
             runtime.source("a.yaml", said("settings", "port: 5000"))
         assert runtime["a.settings"].port == 80
+
+
+def test_an_attribute_of_the_class_is_not_left_in_the_object(runtime: invivo.Runtime) -> None:
+    class Fresh:
+        gain: float = invivo.tunable(1.0)
+        pan: float = invivo.tunable(2.0)
+
+        def __init__(self) -> None:
+            self.other = 3
+
+    fresh = Fresh()
+    target = runtime.attach_target(fresh, "h.fresh")
+    source = runtime.source("a.yaml", "traits: { h.fresh: [Set: { gain: 5 }, Scale: { pan: 2 }] }")
+    assert vars(fresh) == {"other": 3, "gain": 5, "pan": 4}
+    with pytest.raises(invivo.Error):
+        source.update("traits: { h.fresh: [Set: { gain: 6, pan: wrong }] }")
+    source.close()
+    assert vars(fresh) == {"other": 3}
+    # A value of its own stays its own.
+    fresh.gain = 1.0
+    with runtime.source("a.yaml", "traits: { h.fresh: [Set: { gain: 5 }] }"):
+        assert fresh.gain == 5
+    assert vars(fresh) == {"other": 3, "gain": 1.0}
+    target.detach()
+
+
+def test_a_class_that_watches_its_attributes_sees_the_value_of_the_class(runtime: invivo.Runtime) -> None:
+    class Watching:
+        gain: float = invivo.tunable(1.0)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            seen.append(value)
+            object.__setattr__(self, name, value)
+
+    seen: list[Any] = []
+    watching = Watching()
+    runtime.attach_target(watching, "h.watching")
+    with runtime.source("a.yaml", "traits: { h.watching: [Set: { gain: 5 }] }"):
+        assert seen == [5]
+    assert seen == [5, 1]
+    assert vars(watching) == {}
+
+
+def test_a_commit_that_fails_leaves_no_attribute(runtime: invivo.Runtime) -> None:
+    class Fragile:
+        gain: float = invivo.tunable(1.0)
+
+        def _get(self) -> float:
+            return 2.0
+
+        def _set(self, value: float) -> None:
+            raise ValueError("it is fixed")
+
+        fixed = invivo.tunable(property(_get, _set))
+
+    fragile = Fragile()
+    runtime.attach_target(fragile, "h.fragile")
+    with pytest.raises(invivo.Error, match="it is fixed"):
+        runtime.source("a.yaml", "traits: { h.fragile: [Set: { gain: 5 }, Set: { fixed: 6 }] }")
+    assert vars(fragile) == {}

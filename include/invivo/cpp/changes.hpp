@@ -254,6 +254,16 @@ public:
         detail::checked([&](invivo_error **e) { return invivo_changes_configure(raw_, path, nullptr, e); });
         return *this;
     }
+    /// Declares a configuration path as secret, with everything below it: errors, warnings, reports and logs show its values as
+    /// `<secret>`. See config.h.
+    changes &add_secret(c_text path) {
+        detail::checked([&](invivo_error **e) { return invivo_changes_add_secret(raw_, path, e); });
+        return *this;
+    }
+    changes &remove_secret(c_text path) {
+        detail::checked([&](invivo_error **e) { return invivo_changes_remove_secret(raw_, path, e); });
+        return *this;
+    }
     changes &process(const processor &what) {
         what.give_to([&](const invivo_processor &raw) {
             detail::checked([&](invivo_error **e) { return invivo_changes_process(raw_, &raw, e); });
@@ -293,8 +303,10 @@ public:
     }
     /// Binds a section to the values that `read` returns, a function of a `const section &`. It runs on a thread of the runtime, and must
     /// not wait. The path of an `invivo::error` that it throws names the entry at fault.
-    template <typename F> INVIVO_LOCAL changes &bind_settings(c_text name, c_text path, F read) {
-        detail::bind_settings(raw_, name, path, std::move(read));
+    /// `secrets` are the paths in the section that are secret while it is bound.
+    template <typename F> INVIVO_LOCAL
+    changes &bind_settings(c_text name, c_text path, F read, const std::vector<const char *> &secrets = {}) {
+        detail::bind_settings(raw_, name, path, std::move(read), secrets);
         return *this;
     }
     changes &unbind_settings(c_text name) {

@@ -41,6 +41,7 @@ struct source_state {
     uint64_t interval_ms = 0;
     bool diverged = false;  ///< the file has bytes that a rollback refused
     std::string live_hash, file_hash;
+    bool refused = false;   ///< the present content of the file was refused; it is tried again in each change set
 };
 
 /// A generation to which a rollback is possible, or the current one. See invivo_runtime_history.
@@ -161,7 +162,7 @@ inline std::vector<source_state> source_states(invivo_runtime runtime) {
     for (const facts_map &facts : found.as<std::vector<facts_map>>()) {
         states.push_back({fact<std::string>(facts, "name"), fact<std::string>(facts, "path"), fact<std::string>(facts, "follows"),
                           fact<std::string>(facts, "reason"), fact<uint64_t>(facts, "interval_ms"), fact<bool>(facts, "diverged"),
-                          fact<std::string>(facts, "live_hash"), fact<std::string>(facts, "file_hash")});
+                          fact<std::string>(facts, "live_hash"), fact<std::string>(facts, "file_hash"), fact<bool>(facts, "refused")});
     }
     return states;
 }

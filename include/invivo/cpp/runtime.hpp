@@ -61,8 +61,9 @@ public:
         changes(raw_).bind_settings<T>(name, path, fields, std::move(check)).commit();
     }
     /// Binds a section of the configuration to the values of a function, as a reload. See `changes::bind_settings`.
-    template <typename F> INVIVO_LOCAL void bind_settings(c_text name, c_text path, F read) const {
-        changes(raw_).bind_settings(name, path, std::move(read)).commit();
+    template <typename F> INVIVO_LOCAL
+    void bind_settings(c_text name, c_text path, F read, const std::vector<const char *> &secrets = {}) const {
+        changes(raw_).bind_settings(name, path, std::move(read), secrets).commit();
     }
     void unbind_settings(c_text name) const { changes(raw_).unbind_settings(name).commit(); }
     template <typename T> INVIVO_LOCAL invivo::settings_id<T> settings_id(const std::string &name) const { return {raw_, name}; }
@@ -284,6 +285,15 @@ public:
     template <typename T> INVIVO_LOCAL invivo::config_id<T> config_id(const std::string &path) const { return {raw_, path}; }
     template <typename T> INVIVO_LOCAL void configure(c_text path, const T &to) const { changes(raw_).configure(path, to).commit(); }
     void unconfigure(c_text path) const { changes(raw_).unconfigure(path).commit(); }
+    /// Declares a configuration path as secret, as a reload. See `changes::add_secret`.
+    void add_secret(c_text path) const { changes(raw_).add_secret(path).commit(); }
+    void remove_secret(c_text path) const { changes(raw_).remove_secret(path).commit(); }
+    /// Whether the value at a path is secret, or a part of it.
+    INVIVO_LOCAL bool is_secret(c_text path) const {
+        bool found = false;
+        detail::checked([&](invivo_error **e) { return invivo_config_is_secret(raw_, path, &found, e); });
+        return found;
+    }
     /// Calls `told(value, generation)` after each reload that changed the value at the path or below. The value is null
     /// if there is none.
     template <typename F> INVIVO_LOCAL [[nodiscard]] observer observe_config(const std::string &path, F told) const {
@@ -307,6 +317,8 @@ public:
     key_facts describe(const std::string &key) const { return detail::described_key(raw_, key.c_str()); }
     /// Returns the wiring as text: INVIVO_GRAPH_JSON, _DOT, _MERMAID, _KEYS_C, ...
     std::string wiring_text(uint32_t format) const { return detail::graph_describe(raw_, format).as<std::string>(); }
+    /// Returns the JSON Schema of the spec files that the runtime accepts, for editors and checks.
+    std::string schema_text() const { return wiring_text(INVIVO_GRAPH_SCHEMA); }
     std::vector<object_state> states() const { return detail::object_states(raw_); }
     /// Returns the documents, and how their changes are detected. Later documents override earlier ones.
     std::vector<source_state> sources() const { return detail::source_states(raw_); }

@@ -95,12 +95,14 @@ void bind_settings(invivo_changes changes, const char *name, const char *path, c
 }
 
 /// Binds a section to the values that a function of a `const section &` returns.
-template <typename F> void bind_settings(invivo_changes changes, const char *name, const char *path, F read) {
+template <typename F>
+void bind_settings(invivo_changes changes, const char *name, const char *path, F read, const std::vector<const char *> &secrets = {}) {
     using T = std::decay_t<std::invoke_result_t<F &, const section &>>;
     auto kept = std::make_unique<F>(std::move(read));
     invivo_settings raw{};
     raw.struct_size = sizeof(raw);
     raw.name = name, raw.path = path;
+    raw.secrets = secrets.empty() ? nullptr : secrets.data(), raw.secret_count = secrets.size();
     raw.user_data = kept.get();
     raw.create = [](const invivo_section *given, void **out, void *data, invivo_error **failed) {
         return guarded(failed, [&] { *out = new T((*static_cast<F *>(data))(section(given))); });

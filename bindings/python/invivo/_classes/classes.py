@@ -43,8 +43,23 @@ class Property:
     def hold(self, instance: Any) -> Any:
         return getattr(instance, self.name)
 
-    def put_back(self, instance: Any, held: Any) -> None:
-        setattr(instance, self.name, held)
+    def is_own(self, instance: Any) -> bool:
+        """Whether the object itself holds the value. Otherwise the attribute is that of its class, until one is set."""
+        if self.name in getattr(instance, "__dict__", (self.name,)):
+            return True
+        for cls in type(instance).__mro__:
+            if self.name in cls.__dict__:
+                return hasattr(type(cls.__dict__[self.name]), "__set__")
+        return False
+
+    def put_back(self, instance: Any, held: Any, is_own: bool) -> None:
+        """Makes the attribute what it was when it had the value `held`, which the object held itself or not."""
+        # A class with a `__setattr__` of its own may have to know the value.
+        watches = any("__setattr__" in cls.__dict__ for cls in type(instance).__mro__ if cls is not object)
+        if is_own or watches or self.name not in getattr(instance, "__dict__", ()):
+            setattr(instance, self.name, held)
+        if not is_own:
+            getattr(instance, "__dict__", {}).pop(self.name, None)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -65,6 +65,7 @@ class Tunable:
     restart: bool = False
     read_only: bool = False
     codec: Codec = "none"
+    secret: bool = False
 
     def __set_name__(self, owner: type, name: str) -> None:
         # The class keeps the plain initial value, so that reading and writing cost the same as for other attributes.
@@ -88,6 +89,7 @@ def tunable(
     restart: bool = False,
     read_only: bool = False,
     codec: Codec = "none",
+    secret: bool = False,
 ) -> Any: ...
 
 
@@ -105,6 +107,7 @@ def tunable(
     restart: bool = False,
     read_only: bool = False,
     codec: Codec = "none",
+    secret: bool = False,
 ) -> T: ...
 
 
@@ -121,6 +124,7 @@ def tunable(
     restart: bool = False,
     read_only: bool = False,
     codec: Codec = "none",
+    secret: bool = False,
 ) -> Any:
     """Declares an attribute that specs may change while the program runs.
 
@@ -135,7 +139,7 @@ def tunable(
     is created again. ``codec`` is the text form of its values in a spec: ``"decibel"`` for ``-6 dB``, ``"percent"``
     for ``50 %``, ``"duration"`` for ``250 ms``, ``"color"`` for ``#ff8800``, ``"size"`` for ``640 x 480`` and
     ``"point"`` for ``10, 20``. In a spec the value of a ``bytes`` attribute is base64. In the class the attribute is
-    the plain initial value. ``...`` is for a field of a `Trait` that a spec must give.
+    the plain initial value. ``secret``: messages do not show its values. ``...`` is for a field of a `Trait` that a spec must give.
     """
     if min is not None and max is not None and not min < max:
         raise ArgumentError(f"tunable: min ({min}) must be less than max ({max})")
@@ -149,7 +153,7 @@ def tunable(
     if pairs and isinstance(initial, str) and initial not in dict(pairs):
         raise ArgumentError(f"tunable: the initial value {initial!r} is not among the choices {', '.join(dict(pairs))}")
     former = (was,) if isinstance(was, str) else tuple(was)
-    return Tunable(initial, min, max, unit, step, pairs, text, former, restart, read_only, codec)
+    return Tunable(initial, min, max, unit, step, pairs, text, former, restart, read_only, codec, secret)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -58,10 +58,10 @@ class PropertyItem:
 
 
 class Kept:
-    """The object that an attribute held."""
+    """The value of an attribute, and whether the object itself held it."""
 
-    def __init__(self, core: Objects, value: Any) -> None:
-        self.core, self.value = core, value
+    def __init__(self, core: Objects, value: Any, is_own: bool) -> None:
+        self.core, self.value, self.is_own = core, value, is_own
 
 
 class MethodItem:
@@ -150,9 +150,10 @@ def assign(item: PropertyItem, instance: int, _: int, value: Any, error: Any) ->
 
 @callbacks.returns_status(c.invivo_property, "capture", user_data=1)
 def capture(item: PropertyItem, instance: int, _: int, out: Any, kept: Any, error: Any) -> None:
-    held = item.described.hold(instance_at(instance))
+    thing = instance_at(instance)
+    held = item.described.hold(thing)
     conversion.answer(item.core, out, item.written(instance, held), item.described.hint.kind)
-    kept[0] = callbacks.enroll(Kept(item.core, held))
+    kept[0] = callbacks.enroll(Kept(item.core, held, item.described.is_own(thing)))
 
 
 @callbacks.returns_status(c.invivo_property, "restore", user_data=1)
@@ -161,7 +162,7 @@ def restore(item: PropertyItem, instance: int, _: int, kept: int, error: Any) ->
     thing = instance_at(instance)
     if item.described.offered:
         item.core.tunings.changing(instance)
-    item.described.put_back(thing, held.value)
+    item.described.put_back(thing, held.value, held.is_own)
     if item.described.offered:
         item.core.tunings.put_back(instance)
 

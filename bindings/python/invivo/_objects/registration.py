@@ -120,6 +120,8 @@ class PropertyTables:
         self._held.append(choices)
         slot.choices, slot.choice_count = choices, len(choices)
         slot.was, slot.was_count = self.names(tunable.was)
+        if tunable.secret:
+            slot.flags |= c.INVIVO_PROPERTY_SECRET
 
 
 class _Tables(PropertyTables):

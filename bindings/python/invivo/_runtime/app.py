@@ -18,7 +18,7 @@ from .._declarations.marks import component_name
 from .._native import callbacks, strings
 from .._native.library import own_library
 from .._native.strings import text
-from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
+from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, SCHEMA, GraphFormat, KeysLanguage
 from .._services.settings import Log, LogLevel, make_options
 from .._state.core import Core
 from .._values import conversion
@@ -184,6 +184,24 @@ class App:
             log=log,
             foreign_files=foreign_files,
             environment_prefix=environment_prefix,
+        )
+
+    @classmethod
+    def schema(
+        cls,
+        manifest: str | os.PathLike[str],
+        *,
+        wait: bool = False,
+        log: Log | None = None,
+        foreign_files: bool = False,
+        environment_prefix: str | None = None,
+    ) -> str:
+        """Returns the JSON Schema of the spec files of a manifest, for editors and checks, and creates nothing.
+
+        ``wait``: specs are not read.
+        """
+        return cls._check(
+            manifest, SCHEMA, wait=wait, log=log, foreign_files=foreign_files, environment_prefix=environment_prefix
         )
 
     @classmethod

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from .._classes.callables import check_callback
+from .._native import strings
 from .._services import bindings
 from .._services.config import ConfigObserver, config_observer
 from ..errors import NotFoundError
@@ -67,3 +69,19 @@ class Binding(Changing):
         if binding is None:
             raise NotFoundError(f"the settings {name!r} are not bound", path=name)
         return config_observer(core, binding.path, bindings.Changed(core, name, callback))
+
+    def add_secret(self, path: str) -> None:
+        """Declares a configuration path as secret, in one reload: see `Changes.add_secret`."""
+        with self.changes() as changes:
+            changes.add_secret(path)
+
+    def remove_secret(self, path: str) -> None:
+        """Revokes `add_secret`, in one reload."""
+        with self.changes() as changes:
+            changes.remove_secret(path)
+
+    def is_secret(self, path: str) -> bool:
+        """Returns whether the value at a path of the configuration is secret, or a part of it."""
+        core, found = self._open(), ctypes.c_bool()
+        core.library.call("config_is_secret", core.handle, strings.name_bytes(path, "path"), ctypes.byref(found))
+        return found.value

@@ -27,10 +27,11 @@ from .._state.contents import Activation, Contents
 from .._state.core import Core
 from .._values import conversion
 from ..errors import ArgumentError, ExistsError, NotFoundError, StaleError, within
+from .secrets import SecretChanges
 from .traits import Trait
 
 
-class Changes:
+class Changes(SecretChanges):
     """The changes of one reload. In ``with`` they are committed at the end of the block, and discarded if it raises."""
 
     def __init__(self, core: Core) -> None:

@@ -21,7 +21,7 @@ from .._native.pins import Pin, UnusedPin
 from .._native.session import sessions
 from .._services import config
 from .._services.documents import Path, Source, Target, file_options, source_flags
-from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage, WiringNode, nodes
+from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, SCHEMA, GraphFormat, KeysLanguage, WiringNode, nodes
 from .._services.reports import Purger
 from .._services.settings import STOP_GRACE, Log, LogLevel, make_options
 from .._services.views import View, end_left
@@ -421,8 +421,13 @@ class Runtime(Filling, Binding, Observing):
         Names, arguments and results are then checked by mypy, or by a compiler.
         """
         core = self._open()
-        found = conversion.ask(core, "graph_describe", core.handle, KEYS_LANGUAGES[language])
-        text: str = found
+        text: str = conversion.ask(core, "graph_describe", core.handle, KEYS_LANGUAGES[language])
+        return text
+
+    def schema_text(self) -> str:
+        """Returns the JSON Schema of the spec files that the runtime accepts, for editors and checks."""
+        core = self._open()
+        text: str = conversion.ask(core, "graph_describe", core.handle, SCHEMA)
         return text
 
     @property

@@ -16,6 +16,7 @@ from .._native import callbacks, strings
 from .._native.pins import Entered
 from .._objects import tunings
 from .._objects.objects import Objects
+from .._settings import describe
 from .._settings.schema import Schema
 from .._values import conversion
 from ..errors import ArgumentError, ExistsError, NotFoundError, WrongTypeError
@@ -51,6 +52,13 @@ class Binding:
         options.name, options.path = strings.name_bytes(self.name), strings.name_bytes(self.path, "path")
         options.create, options.release = _create.of(library), callbacks.Trampoline.named["release"].of(library)
         options.destroy = callbacks.destroy.of(library)
+        options.flags = c.INVIVO_SETTINGS_DISCREET
+        paths = (ctypes.c_char_p * len(self.schema.secrets))(*map(strings.name_bytes, self.schema.secrets))
+        options.secrets, options.secret_count = paths or None, len(paths)
+        converters = self.core.converters
+        schema = describe.described(self.annotation, lambda cls: converters.of(cls) is not None)
+        if schema is not None:
+            options.schema = schema.encode()
         options.user_data = number = callbacks.enroll(self)
         try:
             library.call("changes_bind_settings", changes, ctypes.byref(options))

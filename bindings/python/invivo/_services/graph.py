@@ -31,6 +31,8 @@ KEYS_LANGUAGES: Final[Mapping[str, int]] = {
     "python": c.INVIVO_GRAPH_KEYS_PYTHON,
 }
 
+SCHEMA: Final[int] = c.INVIVO_GRAPH_SCHEMA
+
 
 @dataclass(frozen=True)
 class Need:
@@ -112,6 +114,7 @@ class SourceState:
     "memory" (it changes by calls alone) or "closed" (a rollback has brought the content of a closed source back).
     ``diverged``: the file has bytes that a rollback refused, with the hash ``file_hash``; that of the live content is
     ``live_hash``. ``role``: "source", "include" (a file that spec files include) or "value" (the value of a string).
+    ``refused``: the present content of the file was refused and is not live: it is tried again in each change set.
     """
 
     name: str
@@ -123,6 +126,7 @@ class SourceState:
     live_hash: str = ""
     file_hash: str = ""
     role: str = "source"
+    refused: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -27,7 +27,7 @@ from .rules import check_answer
 Reversal: TypeAlias = Callable[[Any], Any]  # a function of the target
 
 TRAIT = "__invivo_trait__"
-_REVERSALS = "__invivo_reversals__"
+_REVERSAL = "__invivo_reversal_"
 _ADVICE = "a trait must return at once"
 _MISSING = object()
 _numbers = itertools.count()
@@ -306,39 +306,51 @@ def _with_target(function: Callable[..., Any]) -> Reversal:
     return lambda _: function()
 
 
+@dataclasses.dataclass(frozen=True)
+class _Held:
+    """The state of an attribute: its value, and whether the object itself holds it."""
+
+    described: Property
+    value: Any
+    is_own: bool
+
+    def is_same(self, other: _Held) -> bool:
+        return self.value is other.value and self.is_own == other.is_own
+
+
 class _Attributes:
     """The described attributes of an object of Python before a trait changes it."""
 
     def __init__(self, core: Objects, entry: Entry | None) -> None:
         self._core, self._entry = core, entry
-        self._held: list[tuple[Property, Any]] = []
+        self._held: list[_Held] = []
         thing = None if entry is None else entry.target()
         if entry is not None and thing is not None:
             core.tunings.changing(entry.number)
             properties = entry.record.description.properties
-            self._held = [(each, self._hold(each, thing)) for each in properties if not each.read_only]
+            self._held = [self._hold(each, thing) for each in properties if not each.read_only]
 
-    def _hold(self, described: Property, thing: Any) -> Any:
+    def _hold(self, described: Property, thing: Any) -> _Held:
         try:
-            return described.hold(thing)
+            return _Held(described, described.hold(thing), described.is_own(thing))
         except AttributeError:
-            return _MISSING
+            return _Held(described, _MISSING, False)
 
-    def changed(self) -> list[tuple[Property, Any]]:
-        """Returns the attributes that have another value now, with their former ones."""
+    def changed(self) -> list[_Held]:
+        """Returns the former state of the attributes that have another value now."""
         thing = None if self._entry is None else self._entry.target()
-        return [(each, held) for each, held in self._held if self._hold(each, thing) is not held]
+        return [each for each in self._held if not each.is_same(self._hold(each.described, thing))]
 
-    def put_back(self, changed: list[tuple[Property, Any]]) -> None:
+    def put_back(self, changed: list[_Held]) -> None:
         """Sets attributes to their former values, the last one first."""
         if self._entry is None:
             return
         thing = self._entry.target()
-        for described, held in reversed(changed):
-            if held is _MISSING:
-                delattr(thing, described.name)
+        for each in reversed(changed):
+            if each.value is _MISSING:
+                delattr(thing, each.described.name)
             else:
-                described.put_back(thing, held)
+                each.described.put_back(thing, each.value, each.is_own)
         self._core.tunings.put_back(self._entry.number)
 
 
@@ -347,24 +359,24 @@ class _Applied:
     the cycles through them."""
 
     def __init__(self, core: Objects, entry: Entry | None, reverse: Reversal) -> None:
-        self.core, self.entry, self._number = core, entry, next(_numbers)
+        self.core, self.entry, self._name = core, entry, f"{_REVERSAL}{next(_numbers)}"
         self._reverse: Reversal | None = reverse
         thing = None if entry is None else entry.target()
         if hasattr(thing, "__dict__"):
-            thing.__dict__.setdefault(_REVERSALS, {})[self._number] = reverse
+            thing.__dict__[self._name] = reverse
             self._reverse = None
 
     def changing(self) -> None:
         if self.entry is not None:
             self.core.tunings.changing(self.entry.number)
 
-    def _kept(self) -> dict[int, Reversal]:
-        found = getattr(None if self.entry is None else self.entry.target(), "__dict__", {}).get(_REVERSALS, {})
-        return found if isinstance(found, dict) else {}
+    def _attributes(self) -> dict[str, Any]:
+        """Returns the attributes of the object, or another dict if it has none."""
+        return getattr(None if self.entry is None else self.entry.target(), "__dict__", {})
 
     def reverse(self) -> Reversal | None:
-        return self._reverse or self._kept().get(self._number)
+        return self._reverse or self._attributes().get(self._name)
 
     def destroyed(self) -> None:
         """The library is done with it."""
-        self._kept().pop(self._number, None)
+        self._attributes().pop(self._name, None)

@@ -43,6 +43,9 @@ class Fault:
 class Faults(list[Fault]):
     """The errors of one reading, in the order of the section."""
 
+    HIDDEN: Final = "(its message is not shown, since it reads a secret)"
+    """Stands for the message of code of the host."""
+
     def __init__(self, *, hides: bool = False) -> None:
         super().__init__()
         self.hides = hides  # messages do not quote values

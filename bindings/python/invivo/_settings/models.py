@@ -47,7 +47,7 @@ class Model:
             found: Any = getattr(problem, "errors", None)
             if found is None:
                 said = f"{self.cls.__name__} refuses it: {type(problem).__name__}"
-                return faults.add(said, kind=ConversionError, cause=problem)
+                return faults.add(said, kind=ConversionError, cause=None if faults.hides else problem)
             for each in found(include_url=False, include_context=False, include_input=False):
                 self._add(each, given, faults)
             return NOTHING
@@ -182,13 +182,17 @@ def _models(cls: Any, seen: set[Any] | None = None) -> set[Any]:
     return seen
 
 
-def has_secrets(cls: Any) -> bool:
-    """Whether a model has a field that is a secret."""
+def fields_of(cls: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The fields under each of their names in documents: name, annotation, and what `Annotated` has beside it."""
+    for name, each in _fields(cls).items():
+        aliases = {name, each.alias, each.validation_alias} - {None}
+        for written in sorted(alias for alias in aliases if isinstance(alias, str)):
+            yield written, each.annotation, each.metadata
 
-    def secret(annotation: Any) -> bool:
-        return hasattr(annotation, "get_secret_value") or any(secret(each) for each in typing.get_args(annotation))
 
-    return any(secret(each.annotation) for model in _models(cls) for each in _fields(model).values())
+def silent(cls: Any) -> set[str]:
+    """The names of the models that say nothing about further keys: a model and those that its annotations name."""
+    return {each.__name__ for each in _models(cls) if "extra" not in _config(each)}
 
 
 def _extras(annotation: Any, value: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:

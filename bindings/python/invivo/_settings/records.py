@@ -177,3 +177,11 @@ def fields_of(cls: Any) -> dict[str, Field] | None:
         hints, defaults = hints_of(cls), getattr(cls, "_field_defaults", {})
         return {name: Field(hints.get(name, Any), name not in defaults) for name in names}
     return None
+
+
+def given(annotation: Any, variables: dict[Any, Any]) -> Any:
+    """Replaces the type variables of a generic class."""
+    if annotation in variables:
+        return variables[annotation]
+    parameters = getattr(annotation, "__parameters__", ())
+    return annotation[tuple(variables.get(each, each) for each in parameters)] if parameters else annotation

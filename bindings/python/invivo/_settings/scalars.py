@@ -237,19 +237,22 @@ def converted(cls: type, find: Callable[[type], Callable[[str], Any] | None]) ->
 
 
 def secret(cls: Any) -> Reader:
-    """Reads a string that errors do not show (`pydantic.SecretStr`)."""
+    """Reads a string that errors do not show (`pydantic.SecretStr`, `pydantic.SecretBytes`)."""
+    is_bytes = any(each.__name__ == "SecretBytes" for each in cls.__mro__)
 
     def read(value: Any, faults: Faults) -> Any:
         said = _string_of(value)
         if said is None:
             return faults.add("expected a string, got another value")
-        return cls(said)
+        return cls(said.encode() if is_bytes else said)
 
     return read
 
 
 def refused(faults: Faults, name: str, problem: Exception) -> Any:
-    """Adds the exception with which code of the host refuses a value."""
+    """Adds the exception with which code of the host refuses a value. Its text could quote a hidden value."""
+    if faults.hides:
+        return faults.add(f"{name} refuses the values {faults.HIDDEN}", kind=ConversionError)
     if isinstance(problem, Error):
         for each in problem.errors:
             faults.add(each.message, *filter(None, each.path.split(".")), kind=type(each), cause=each)

@@ -16,20 +16,20 @@ from typing import Any
 from .._classes import configured
 from .._native import signals
 from ..errors import RangeError, WrongTypeError
-from . import models, records, scalars
+from . import models, records, scalars, secrets
 from .faults import NOTHING, Faults, Reader, Variable
 
 Find = Callable[[type], Callable[[str], Any] | None]
-_LISTS: tuple[Any, ...] = (
+LISTS: tuple[Any, ...] = (
     list,
     collections.abc.Sequence,
     collections.abc.MutableSequence,
     collections.abc.Iterable,
     collections.abc.Collection,
 )
-_SETS: tuple[Any, ...] = (set, collections.abc.Set, collections.abc.MutableSet)
-_MAPS: tuple[Any, ...] = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
-_ALIAS: Any = getattr(typing, "TypeAliasType", ())
+SETS: tuple[Any, ...] = (set, collections.abc.Set, collections.abc.MutableSet)
+MAPS: tuple[Any, ...] = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+TYPE_ALIAS: Any = getattr(typing, "TypeAliasType", ())
 
 
 class Schema:
@@ -38,7 +38,8 @@ class Schema:
     def __init__(self, annotation: Any, find: Find) -> None:
         self._find = find
         self._known: dict[Any, Reader] = {}
-        self.has_secrets = False
+        self.secrets = secrets.paths_of(annotation)
+        """The paths of the secret parts."""
         self.annotation = annotation
         self._read = self._reader(annotation)
 
@@ -48,7 +49,7 @@ class Schema:
         ``variables``: the strings of values with environment variables, by their paths. ``hides``: errors do not quote
         values.
         """
-        faults = Faults(hides=hides or self.has_secrets)
+        faults = Faults(hides=hides or bool(self.secrets))
         if variables:
             value = _marked(value, "", variables)
         made = self._read(value, faults)
@@ -73,7 +74,7 @@ class Schema:
             return self._reader(annotation.type)
         if hasattr(annotation, "__supertype__"):
             return self._reader(annotation.__supertype__)
-        if _ALIAS and isinstance(annotation, _ALIAS):
+        if TYPE_ALIAS and isinstance(annotation, TYPE_ALIAS):
             return self._later(annotation, lambda: annotation.__value__)
         origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
         if origin is typing.Annotated:
@@ -110,19 +111,17 @@ class Schema:
         return read
 
     def _class(self, annotation: Any, cls: Any, arguments: tuple[Any, ...]) -> Reader:
-        if cls in _LISTS or cls in _SETS or cls in (tuple, frozenset):
+        if cls in LISTS or cls in SETS or cls in (tuple, frozenset):
             return self._collection(cls, arguments)
-        if cls in _MAPS:
+        if cls in MAPS:
             return self._map(arguments)
         if models.is_model(cls):
-            self.has_secrets = self.has_secrets or models.has_secrets(cls)
             return models.Model(cls)
         if not isinstance(cls, type):
             raise WrongTypeError(f"nothing reads {configured.shown(annotation)} from the configuration")
         if issubclass(cls, enum.Enum):
             return scalars.enumeration(cls)
-        if hasattr(cls, "get_secret_value"):
-            self.has_secrets = True
+        if secrets.is_secret(cls):
             return scalars.secret(cls)
         fields = records.fields_of(cls)
         if fields is not None and self._find(cls) is None:
@@ -137,7 +136,7 @@ class Schema:
         variables = dict(zip(getattr(cls, "__parameters__", ()), arguments, strict=False))
         if variables:
             fields = {
-                name: records.Field(_given(each.annotation, variables), each.is_required)
+                name: records.Field(records.given(each.annotation, variables), each.is_required)
                 for name, each in fields.items()
             }
         record.fill(fields, self._reader)
@@ -150,7 +149,7 @@ class Schema:
             return self._tuple([self._reader(each) for each in arguments if each != ()])
         item = self._reader(arguments[0] if arguments else Any)
         make: Callable[[list[Any]], Any] | None = (
-            tuple if cls is tuple else frozenset if cls is frozenset else set if cls in _SETS else None
+            tuple if cls is tuple else frozenset if cls is frozenset else set if cls in SETS else None
         )
 
         def read(value: Any, faults: Faults) -> Any:
@@ -290,14 +289,6 @@ def _checks(note: Any) -> list[tuple[Callable[[Any], Any], str]]:
     if callable(test) and type(note).__name__ == "Predicate":
         found.append((test, f"a value for which {getattr(test, '__name__', 'the predicate')} holds"))
     return found
-
-
-def _given(annotation: Any, variables: dict[Any, Any]) -> Any:
-    """Replaces the type variables of a generic class."""
-    if annotation in variables:
-        return variables[annotation]
-    parameters = getattr(annotation, "__parameters__", ())
-    return annotation[tuple(variables.get(each, each) for each in parameters)] if parameters else annotation
 
 
 def _marked(value: Any, path: str, variables: dict[str, str | None]) -> Any:

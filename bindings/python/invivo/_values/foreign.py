@@ -130,6 +130,8 @@ class PropertyInfo:
     offset: int
     size: int
     number: int
+    secret: bool = False
+    """Messages do not show its values. The initial value is then None."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -254,11 +256,12 @@ def _property_info(core: Handles, one: c.invivo_property) -> PropertyInfo:
         unit=_text(one.unit),
         codec=CODEC_NAMES.get(one.codec, "unknown"),
         text=_text(one.text),
-        initial=initial,
+        initial=None if one.flags & c.INVIVO_PROPERTY_SECRET else initial,
         choices=choices,
         was=tuple(_text(one.was[i]) or "" for i in range(one.was_count)),
         fields=tuple(_property_info(core, one.fields[i]) for i in range(one.field_count)),
         offset=one.offset,
         size=one.size,
         number=kind,
+        secret=bool(one.flags & c.INVIVO_PROPERTY_SECRET),
     )

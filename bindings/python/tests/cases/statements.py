@@ -179,6 +179,15 @@ class Statements(Expectations, History):
         with self.in_changes() as changes:
             changes.unconfigure(path.text)
 
+    def do_secret(self, line: Line, path: Word, *none: Word) -> None:
+        with self.in_changes() as changes:
+            (changes.remove_secret if none else changes.add_secret)(path.text)
+
+    def do_secrecy(self, line: Line, path: Word, expected: Word) -> None:
+        found = self.runtime.is_secret(path.text)
+        if found != (expected.text == "true"):
+            raise Wrong(f"{line.place}: {path.text!r} is {'a' if found else 'no'} secret")
+
     def do_override(self, line: Line, key: Word, *_: Word) -> invivo.Override:
         return self.runtime.override(key.text, Description(line, self.names).function(key.text))
 

@@ -1,0 +1,94 @@
+public import InvivoBase
+public import InvivoGraph
+
+/// What the documents of a generation may contain: keys, properties, trait types, sections and values that are read.
+///
+/// A copy of one moment. A schema of documents is written from it.
+public struct SchemaFacts: Sendable {
+    /// A key under `traits:`.
+    public struct Target: Sendable {
+        public let key: String
+        /// The types of its objects; empty where they are not known before the objects are there.
+        public var types: [TypeDescription]
+    }
+
+    /// The keys of the definitions of entries: `before[ENTRY]after`.
+    public struct Entries: Sendable {
+        public let before: String
+        public let after: String
+        public let types: [TypeDescription]
+    }
+
+    /// A key under `wiring:`.
+    public struct Definition: Sendable {
+        public let key: String
+        /// The conditions of the options; nil if it is no choice.
+        public let choice: [DefinitionChoice.When]?
+        /// Whether it creates objects, in a scope.
+        public let hasScope: Bool
+    }
+
+    /// A trait type of the host.
+    public struct Trait: Sendable {
+        public let name: String
+        public let text: String?
+        public let targets: [String]
+        public let fields: FieldTable
+        public let runsCode: Bool
+    }
+
+    /// A section that is read as a value of the host.
+    public struct Section: Sendable {
+        public enum Form: Sendable {
+            case fields(FieldTable)
+            /// A JSON Schema of the host; nil if it gives none.
+            case host(String?)
+        }
+
+        public let name: String
+        public let path: String
+        public let form: Form
+        /// The value that lies below every document, as layers other than documents give it; null without one.
+        public let given: Value
+    }
+
+    /// A value that something reads.
+    public struct Reading: Sendable {
+        public enum Receiver: Sendable {
+            case property(Property)
+            case kind(ValueKind)
+            /// The kinds that a host declares.
+            case host(Set<ValueKind>)
+            /// The choice with this key, unless a document decides about it.
+            case choice(key: String, [DefinitionChoice.When])
+            /// A definition for each entry of a map or list.
+            case entries
+        }
+
+        /// The paths at which the value is looked for, in this order.
+        public let paths: [String]
+        public let receiver: Receiver
+    }
+
+    /// The keys under `traits:` whose objects have traits, sorted.
+    public var targets: [Target] = []
+    public var entries: [Entries] = []
+    /// The keys that others inherit from in several documents; empty for one document.
+    public var inherited: [String] = []
+    public var definitions: [Definition] = []
+    /// The names of host scopes, sorted.
+    public var scopes: [String] = []
+    /// Sorted by name.
+    public var traits: [Trait] = []
+    /// Sorted by name.
+    public var sections: [Section] = []
+    public var readings: [Reading] = []
+    /// Whether keys that come later may be named.
+    public var permitsOtherKeys = false
+    /// Whether other documents may give what a document leaves out.
+    public var hasOtherDocuments = false
+    /// The name of the application; "" without a manifest.
+    public var application = ""
+
+    public init() {}
+}

@@ -1,0 +1,32 @@
+internal import InvivoBase
+
+/// The definitions under `$defs`, which parts of a schema share.
+struct SchemaDefinitions {
+    private(set) var members: [JsonText.Member] = []
+    private var taken: Set<String> = []
+
+    /// Returns a name that is not used yet. It has only characters that a reference may contain.
+    mutating func name(_ wanted: String) -> String {
+        let plain = String(
+            wanted.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "_") ? $0 : "_" })
+        var name = plain
+        var count = 1
+        while !taken.insert(name).inserted {
+            count += 1
+            name = "\(plain)_\(count)"
+        }
+        return name
+    }
+
+    /// Defines a name of `name`.
+    mutating func define(_ name: String, _ value: JsonText) { members.append((name, value)) }
+
+    /// Defines a value, and returns a reference to it.
+    mutating func add(_ wanted: String, _ members: [JsonText.Member]) -> JsonText {
+        let name = name(wanted)
+        define(name, .object(members))
+        return Self.reference(name)
+    }
+
+    static func reference(_ name: String) -> JsonText { .object([("$ref", .string("#/$defs/\(name)"))]) }
+}

@@ -1,0 +1,1 @@
+"""Applications and documents with which the schema of an application is compared with its check."""

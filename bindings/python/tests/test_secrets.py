@@ -1,0 +1,388 @@
+"""Secrets: nothing that the library puts out shows a secret value. docs/rules/spec-files.md, Secrets."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypedDict
+
+import pydantic
+import pytest
+
+import invivo
+
+CANARY = "canary-hunter2"
+NUMBER = "987654321"
+
+
+class Output:
+    """Everything that a runtime puts out."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def log(self, *entry: Any) -> None:
+        self.texts.append(repr(entry))
+
+    def error(self, error: BaseException | None) -> None:
+        seen: set[int] = set()
+        queue = [error]
+        while queue:
+            one = queue.pop()
+            if one is None or id(one) in seen:
+                continue
+            seen.add(id(one))
+            self.texts += [str(one), repr(one), str(getattr(one, "path", ""))]
+            queue += [one.__cause__, *getattr(one, "errors", [])]
+
+    def gather(self, runtime: invivo.Runtime) -> None:
+        self.texts += [repr(each) for each in (runtime.status, runtime.sources, runtime.states, runtime.wiring)]
+        self.texts += [repr(each) for each in runtime.history]
+        for each in runtime.reports:
+            self.texts += [repr(each), str(each)]
+            self.error(each.error)
+        self.texts += [runtime.wiring_text(each) for each in ("json", "dot", "mermaid")]
+        self.error(runtime.last_error)
+
+    def is_clean(self, runtime: invivo.Runtime) -> None:
+        self.gather(runtime)
+        text = "\n".join(self.texts)
+        for sought in (CANARY, "hunter2", NUMBER):
+            assert sought not in text, [each for each in self.texts if sought in each]
+
+
+@contextmanager
+def opened(**options: Any) -> Iterator[tuple[invivo.Runtime, Output]]:
+    output = Output()
+    with invivo.Runtime(log=output.log, log_level="trace", **options) as runtime:
+        yield runtime, output
+
+
+def configured(runtime: invivo.Runtime, text: str, name: str = "a.yaml") -> None:
+    with runtime.changes() as changes:
+        changes.document(name, text)
+
+
+def refused(output: Output, call: Callable[[], Any]) -> None:
+    with pytest.raises(invivo.Error) as caught:
+        call()
+    output.error(caught.value)
+
+
+# ---- settings ----------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Marked:
+    password: invivo.Secret[str]
+    port: int = 1
+
+    def __post_init__(self) -> None:
+        if "hunter2" in self.password:
+            raise ValueError(f"{self.password} is refused")
+
+
+@dataclasses.dataclass
+class Number:
+    password: Annotated[int, invivo.secret, pydantic.Field(le=10)] = 1
+
+
+@dataclasses.dataclass
+class Wrapped:
+    password: pydantic.SecretStr
+    key: pydantic.SecretBytes = pydantic.SecretBytes(b"")
+
+    def __post_init__(self) -> None:
+        if "hunter2" in self.password.get_secret_value():
+            raise invivo.Refused(f"{self.password.get_secret_value()} is refused")
+
+
+class Model(pydantic.BaseModel):
+    password: pydantic.SecretStr
+    port: int = 1
+
+    @pydantic.field_validator("password")
+    @classmethod
+    def check(cls, value: pydantic.SecretStr) -> pydantic.SecretStr:
+        if "hunter2" in value.get_secret_value():
+            raise ValueError(f"{value.get_secret_value()} is refused")
+        return value
+
+
+class MarkedModel(pydantic.BaseModel):
+    password: invivo.Secret[str]
+
+    @pydantic.model_validator(mode="after")
+    def check(self) -> MarkedModel:
+        if "hunter2" in self.password:
+            raise RuntimeError(f"{self.password} is refused")
+        return self
+
+
+class Plain(pydantic.BaseModel):
+    """Only the declaration of the path makes it secret."""
+
+    password: Annotated[str, pydantic.Field(max_length=5, pattern="fine")]
+
+
+SETTINGS = [Marked, Wrapped, Model, MarkedModel, Plain]
+CHANNELS = ["document", "variable", "content", "environment", "setting"]
+
+
+def give(
+    runtime: invivo.Runtime, channel: str, value: str, folder: Path, monkeypatch: pytest.MonkeyPatch, wrong: str = ""
+) -> None:
+    if channel == "document":
+        configured(runtime, f"config: {{ db: {{ password: {value}{wrong} }} }}")
+    elif channel == "variable":
+        monkeypatch.setenv("SECRETS_VALUE", value)
+        runtime.refresh_environment()
+        configured(runtime, f"config: {{ db: {{ password: '${{SECRETS_VALUE}}'{wrong} }} }}")
+    elif channel == "content":
+        file = folder / f"secret{len(list(folder.iterdir()))}"
+        file.write_text(value)
+        configured(runtime, f"config: {{ db: {{ password: 'file:{file}'{wrong} }} }}")
+    elif channel == "environment":
+        monkeypatch.setenv("IV_P__db__password", value)
+        if wrong:
+            configured(runtime, f"config: {{ db: {{ password: fine{wrong} }} }}", "b.yaml")
+        runtime.refresh_environment()
+    else:
+        with runtime.changes() as changes:
+            changes.configure("db.password", value)
+            if wrong:
+                changes.document("b.yaml", f"config: {{ db: {{ {wrong[1:]} }} }}")
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("annotation", SETTINGS)
+def test_a_section_shows_no_secret(
+    annotation: Any, channel: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRETS_VALUE", "fine")
+    with opened(environment_prefix="IV_P__", document_roots=[tmp_path]) as (runtime, output):
+        if annotation is Plain:
+            runtime.add_secret("db.password")
+        give(runtime, channel, "fine", tmp_path, monkeypatch)
+        runtime.bind_settings(annotation, "db")
+        assert runtime.is_secret("db.password")
+        assert runtime.is_secret("db")
+        assert not runtime.is_secret("db.port")
+        give_it = [lambda: give(runtime, channel, CANARY, tmp_path, monkeypatch)]
+        if channel != "variable":  # the environment of a refused refresh stays
+            give_it.append(lambda: give(runtime, channel, CANARY, tmp_path, monkeypatch, ", pasword: 1"))
+        for call in give_it:
+            refused(output, call)
+        output.is_clean(runtime)
+
+
+def test_numbers_lists_and_unknown_keys() -> None:
+    with opened() as (runtime, output):
+        runtime.bind_settings(Number, "db")
+        for value in (NUMBER, CANARY, f"[{CANARY}]", f"{{ a: {CANARY} }}"):
+            refused(output, lambda value=value: configured(runtime, f"config: {{ db: {{ password: {value} }} }}"))
+            refused(
+                output,
+                lambda value=value: configured(runtime, f"config: {{ db: {{ password: {value}, pasword: 1 }} }}"),
+            )
+        refused(output, lambda: configured(runtime, f'{{"config": {{"db": {{"password": {CANARY}}}}}}}', "a.json"))
+        output.is_clean(runtime)
+
+
+class Host(TypedDict):
+    name: str
+    key: invivo.Secret[str]
+
+
+class Pair(NamedTuple):
+    left: str
+    right: pydantic.SecretStr
+
+
+class Inner(pydantic.BaseModel):
+    token: Annotated[pydantic.SecretStr, pydantic.Field(alias="api-token")]
+    plain: str = ""
+
+
+@dataclasses.dataclass
+class Tree:
+    secret: invivo.Secret[str]
+    left: Tree | None = None
+
+
+@dataclasses.dataclass
+class Everything:
+    hosts: list[Host]
+    one: Host
+    pair: Pair
+    inner: Inner | None
+    table: dict[str, Inner]
+    tree: Tree
+    text: str
+    whole: Annotated[dict[str, str], invivo.secret]
+
+
+def test_the_paths_of_secrets() -> None:
+    with invivo.Runtime(log_level="silent") as runtime:
+        with runtime.changes() as changes:
+            changes.document(
+                "a.yaml",
+                "config: { e: { hosts: [], one: { name: a, key: b }, pair: { left: a, right: b }, inner: { api-token: t }, table: {}, "
+                "tree: { secret: x, left: null }, text: t, whole: {} } }",
+            )
+            changes.bind_settings(Everything, "e")
+        secret = {
+            path
+            for path in (
+                "e.hosts",
+                "e.one.name",
+                "e.one.key",
+                "e.pair.left",
+                "e.pair.right",
+                "e.inner.api-token",
+                "e.inner.plain",
+                "e.table",
+                "e.tree.secret",
+                "e.text",
+                "e.whole",
+                "e.whole.x",
+            )  # fmt: skip
+            if runtime.is_secret(path)
+        }
+        assert secret == {
+            "e.hosts", "e.one.key", "e.pair.right", "e.inner.api-token", "e.table", "e.tree.secret", "e.whole",
+            "e.whole.x",
+        }  # fmt: skip
+        assert runtime.settings(Everything).one["key"] == "b"
+        runtime.unbind_settings(Everything)
+        assert not runtime.is_secret("e.one.key")
+        assert not runtime.is_secret("e")
+
+
+def test_secret_bytes_are_the_bytes_of_the_string() -> None:
+    with invivo.Runtime(log_level="silent") as runtime:
+        configured(runtime, "config: { db: { password: a, key: schlüssel } }")
+        runtime.bind_settings(Wrapped, "db")
+        assert runtime.settings(Wrapped).key.get_secret_value() == "schlüssel".encode()
+
+
+# ---- rules, properties, traits -----------------------------------------------------------------------------
+
+
+class Vault:
+    key = invivo.tunable("", secret=True)
+    level = invivo.tunable(0.0, max=2, secret=True)
+    plain = invivo.tunable(0.0)
+
+    def __init__(self, given: str = "") -> None:
+        if "hunter2" in given:
+            raise ValueError(f"{given} is refused")
+
+
+def refuse_all(value: Any) -> bool:
+    if value is not None and ("hunter2" in str(value) or NUMBER in str(value)):
+        raise ValueError(f"{value} is refused")
+    return True
+
+
+def test_a_rule_over_a_secret_has_no_message() -> None:
+    with opened() as (runtime, output):
+        runtime.add_secret("db")
+        runtime.add_rule("never", ["/db.password"], refuse_all)
+        refused(output, lambda: configured(runtime, f"config: {{ db: {{ password: {CANARY} }} }}"))
+        assert any("the rule 'never' refuses the values (its message is not shown" in each for each in output.texts)
+        output.is_clean(runtime)
+        runtime.remove_secret("db")
+        with pytest.raises(invivo.Error, match="hunter2 is refused"):
+            configured(runtime, f"config: {{ db: {{ password: {CANARY} }} }}")
+
+
+def test_traits_of_secret_properties() -> None:
+    with opened() as (runtime, output):
+        with runtime.changes() as changes:
+            changes.define(Vault, "a.vault", "singleton")
+        assert runtime["a.vault"].key == ""
+        configured(runtime, f"traits: {{ a.vault: [Set: {{ key: {CANARY} }}] }}")
+        assert runtime["a.vault"].key == CANARY
+        for wrong in (f"Set: {{ level: {CANARY} }}", f"Set: {{ level: {NUMBER} }}", f"Scale: {{ level: {CANARY} }}"):
+            refused(output, lambda wrong=wrong: configured(runtime, f"traits: {{ a.vault: [{wrong}] }}"))
+        runtime["a.vault"].key = "other-hunter2"
+        configured(runtime, "{}")
+        runtime.add_rule("never", ["a.vault.key"], refuse_all)
+        refused(output, lambda: configured(runtime, f"traits: {{ a.vault: [Set: {{ key: {CANARY} }}] }}"))
+        output.is_clean(runtime)
+        info = next(each for each in runtime.type(Vault).properties if each.name == "key")
+        assert info.secret
+
+
+def test_a_field_of_a_trait() -> None:
+    class Login(invivo.Trait, everywhere=False):
+        targets = ("*",)
+        password: str = invivo.tunable(..., secret=True)
+
+        def check(self) -> None:
+            refuse_all(self.password)
+
+        def layers(self, layers: invivo.Layers) -> None: ...
+
+    with opened() as (runtime, output):
+        with runtime.changes() as changes:
+            changes.define(Vault, "a.vault", "singleton")
+            changes.add_trait(Login)
+        name = f"{Login.__module__}.Login"
+        refused(output, lambda: configured(runtime, f"traits: {{ a.vault: [{{type: {name}, password: {CANARY}}}] }}"))
+        output.is_clean(runtime)
+
+
+def test_a_constructor_receives_the_value_and_tells_it() -> None:
+    with opened() as (runtime, output):
+        runtime.add_secret("db.password")
+        configured(runtime, "config: { db: { password: fine } }")
+        with runtime.changes() as changes:
+            changes.define(invivo.new(Vault, invivo.config("/db.password")), "a.vault", "singleton")
+        with pytest.raises(invivo.Error) as caught:
+            configured(runtime, f"config: {{ db: {{ password: {CANARY} }} }}")
+        assert "<secret> is refused" in str(caught.value)
+        output.texts += [str(caught.value), caught.value.path]
+        output.is_clean(runtime)
+
+
+# ---- manifests and tools -----------------------------------------------------------------------------------
+
+MODULE = """
+import invivo
+
+
+@invivo.component
+class Vault:
+    key = invivo.tunable("")
+    count = invivo.tunable(0, max=10)
+"""
+
+
+@pytest.mark.parametrize("command", [["check"], ["graph"], ["graph", "--format", "dot"]])
+@pytest.mark.parametrize("value", [CANARY, NUMBER])
+def test_tools_show_no_secret_of_a_manifest(command: list[str], value: str, tmp_path: Path) -> None:
+    (tmp_path / "vault.py").write_text(MODULE)
+    manifest = {
+        "modules": {"vault": "vault.py"},
+        "secrets": ["db"],
+        "config": {"db": {"password": 1}},
+        "components": {"a.vault": {"type": "Vault", "properties": {"count": "$config./db.password"}}},
+        "specs": ["a.yaml"],
+    }
+    (tmp_path / "app.json").write_text(json.dumps(manifest))
+    (tmp_path / "a.yaml").write_text(f"config: {{ db: {{ password: {value} }} }}")
+    done = subprocess.run(
+        [sys.executable, "-m", "invivo", *command, str(tmp_path / "app.json")],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    text = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "<secret>" in text
+    assert value not in text
