@@ -211,18 +211,18 @@ final class SettingsCheck: PlannedCall {
     /// An error of the host with its path and source location.
     private func located(_ failure: Failure) -> Failure {
         var located = failure
-        let part = part(at: failure.path)
+        let part = position(of: failure.path)
         located.path = binding.shown(part.path)
         if located.location.line == 0 && located.location.file.isEmpty { located.location = part.location }
         return located
     }
 
     /// The source location of a part of the section, or of the innermost part around it that is there.
-    private func location(of path: String) -> Location { part(at: path).location }
+    private func location(of path: String) -> Location { position(of: path).location }
 
     /// The path of a part, with its indices in lists as `[0]`, and its source location, or that of the innermost part around it that
     /// is there.
-    private func part(at path: String) -> (path: String, location: Location) {
+    private func position(of path: String) -> (path: String, location: Location) {
         guard var found = node else { return (path, Location()) }
         var shown = ""
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]

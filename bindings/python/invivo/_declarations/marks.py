@@ -139,7 +139,8 @@ def tunable(
     is created again. ``codec`` is the text form of its values in a spec: ``"decibel"`` for ``-6 dB``, ``"percent"``
     for ``50 %``, ``"duration"`` for ``250 ms``, ``"color"`` for ``#ff8800``, ``"size"`` for ``640 x 480`` and
     ``"point"`` for ``10, 20``. In a spec the value of a ``bytes`` attribute is base64. In the class the attribute is
-    the plain initial value. ``secret``: messages do not show its values. ``...`` is for a field of a `Trait` that a spec must give.
+    the plain initial value. ``secret``: messages do not show its values. ``...`` is for a field of a `Trait` that a
+    spec must give.
     """
     if min is not None and max is not None and not min < max:
         raise ArgumentError(f"tunable: min ({min}) must be less than max ({max})")
