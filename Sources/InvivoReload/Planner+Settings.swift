@@ -106,7 +106,7 @@ final class SettingsCheck: PlannedCall {
 
     func refusal(at index: Int, _ cause: Failure) -> Failure {
         guard case .host = binding.form else {
-            guard hasSecret else { return failure(.host, "refuses this value", at: index, cause: cause) }
+            guard hasSecret else { return refused(at: index, cause) }
             return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
         }
         guard hasSecret, !binding.isDiscreet else { return Failure.gathered(cause.all.map(located)) ?? cause }

@@ -104,5 +104,5 @@ def test_an_unsuitable_value_of_a_variable_names_the_annotation(monkeypatch: pyt
     monkeypatch.setenv("IV_PY_NUMBERS", "x")
     with Runtime(log_level="silent") as runtime:
         document(runtime, 'config: { a: { numbers: "${IV_PY_NUMBERS}" } }')
-        with pytest.raises(invivo.Error, match=r"expected a value for the converter 'annotation set\[int\]'"):
+        with pytest.raises(invivo.Error, match=r"expected a value for the converter 'annotation: set\[int\]'"):
             runtime.define(Part, "a.part", scope="singleton", numbers=invivo.config("numbers"))
