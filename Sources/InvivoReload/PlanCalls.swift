@@ -62,7 +62,7 @@ final class TraitCheck: PlannedCall {
     }
 
     func refusal(at index: Int, _ cause: Failure) -> Failure {
-        guard type.hasSecret(spec) else { return failure(.host, "refuses this value", at: index, cause: cause) }
+        guard type.hasSecret(spec) else { return refused(at: index, cause) }
         return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
     }
 

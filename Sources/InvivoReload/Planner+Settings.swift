@@ -113,7 +113,7 @@ final class SettingsCheck: PlannedCall {
 
     func refusal(at index: Int, _ cause: Failure) -> Failure {
         guard case .host = binding.form else {
-            guard hasSecret else { return failure(.host, "refuses this value", at: index, cause: cause) }
+            guard hasSecret else { return refused(at: index, cause) }
             return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
         }
         guard hasSecret, !binding.isDiscreet else { return Failure.gathered(cause.all.map(located)) ?? cause }
@@ -215,18 +215,18 @@ final class SettingsCheck: PlannedCall {
     /// An error of the host with its path and source location.
     private func located(_ failure: Failure) -> Failure {
         var located = failure
-        let part = part(at: failure.path, key: failure.code == .property)
+        let part = position(of: failure.path, key: failure.code == .property)
         located.path = binding.shown(part.path)
         if located.location.line == 0 && located.location.file.isEmpty { located.location = part.location }
         return located
     }
 
     /// The source location of a part of the section, or of the innermost part around it that is there.
-    private func location(of path: String) -> Location { part(at: path).location }
+    private func location(of path: String) -> Location { position(of: path).location }
 
     /// The path of a part, with its indices in lists as `[0]`, and its source location, or that of the innermost part around it that
     /// is there. `key`: the location of the key of that part.
-    private func part(at path: String, key: Bool = false) -> (path: String, location: Location) {
+    private func position(of path: String, key: Bool = false) -> (path: String, location: Location) {
         guard var found = node else { return (path, Location()) }
         var shown = ""
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]

@@ -17,7 +17,8 @@ protocol PlannedCall: Sendable {
 }
 
 extension PlannedCall {
-    func refusal(at index: Int, _ cause: Failure) -> Failure {
+    /// The failure for a refusal that may be shown.
+    func refused(at index: Int, _ cause: Failure) -> Failure {
         // An error of the code has the source location of the code; a refusal has none.
         failure(.host, cause.location.file.isEmpty ? "refuses this value" : "failed", at: index, cause: cause)
     }
@@ -77,9 +78,7 @@ struct RuleCheck: PlannedCall {
     }
 
     func refusal(at index: Int, _ cause: Failure) -> Failure {
-        guard inputs.contains(where: \.isSecret) else {
-            return failure(.host, "refuses this value", at: index, cause: cause)
-        }
+        guard inputs.contains(where: \.isSecret) else { return refused(at: index, cause) }
         return failure(.host, "refuses the values \(Failure.hiddenMessage)", at: index, cause: nil)
     }
 

@@ -530,7 +530,7 @@ static void views_read_values_of_one_generation_by_id(void) {
     /* A value that is read as a kind must have it. */
     expects_error(says("a.yaml", "config:\n  synth: { count: 1e99, gain: 2, name: lead, on: 1 }", E), INVIVO_E_RANGE, NULL);
     expects_error(says("a.yaml", "config:\n  synth: { name: 7 }", E), INVIVO_E_TYPE,
-                  "a.yaml:2:18: config.synth.name: the host reads it as a string: 7 (a whole number) is not a string; in a document, write it in quotes");
+                  "a.yaml:2:18: config.synth.name: the host reads it as a string: 7 (a whole number) is not a string");
     expects_error(invivo_config_id(runtime, "synth.name", INVIVO_KIND_INT64, &none, E), INVIVO_E_TYPE, NULL);
     expects_error(invivo_config_id(runtime, "synth.name", INVIVO_KIND_OBJECT, &none, E), INVIVO_E_ARGUMENT, NULL);
     close_runtime();

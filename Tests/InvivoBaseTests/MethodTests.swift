@@ -61,7 +61,8 @@ extension Border {
             #expect(wrong.code == .type)
             #expect(wrong.text == "argument 'note' of \(text): 'C4' (a string) is not a whole number")
             #expect(refusal([.int64(1 << 40), .double(1)]).code == .range)
-            #expect(refusal([.null, .double(1)]).text == "argument 'note' of \(text): expected a whole number, got null")
+            #expect(
+                refusal([.null, .double(1)]).text == "argument 'note' of \(text): expected a whole number, got null")
             #expect(refusal([.null, .double(1)]).code == .null)
         }
 
@@ -88,7 +89,9 @@ extension Border {
             #expect(try call(play(.any, answer), arguments).isSame(as: .int64(3)))
             #expect(try call(play(.null, answer), arguments).isNull)
             let failure = failure { () throws(Failure) in _ = try call(play(.string, answer), arguments) }
-            #expect(failure.text == "the method 'play' returned a value of another kind: 3 (a whole number) is not a string")
+            #expect(
+                failure.text == "the method 'play' returned a value of another kind: 3 (a whole number) is not a string"
+            )
         }
 
         @Test func errors_of_methods_keep_their_cause() throws {

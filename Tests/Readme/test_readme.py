@@ -204,6 +204,20 @@ def test_traits_in_python(tmp_path: Path) -> None:
     says([sys.executable, "sample.py"], tmp_path, TRAITS, environment, document="docs/traits.md")
 
 
+def test_traits_in_python_pass_a_strict_type_checker(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    (tmp_path / "sample.py").write_text(sample("python", "docs/traits.md"))
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "sample.py"],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT / "bindings" / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def swift_program(text: str, tmp_path: Path) -> Path:
     """Builds a package with the sample, and returns its program."""
     package = tmp_path / "Sample"

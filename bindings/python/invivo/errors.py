@@ -257,8 +257,9 @@ class HostError(Error, RuntimeError, status=c.INVIVO_E_HOST): ...
 class Refused(HostError):
     """Raised by a rule, or by the check of a `Trait`: the values do not satisfy it.
 
-    Any other exception refuses them, too. ``input`` is the input or field at fault, whose source location the error
-    has: its name, or its index. Without it, that is the first input that changes, or the trait.
+    Any other exception refuses them, too, but as a failure of the code. ``input`` is the input or field at fault, by
+    its name or index: the error has its source location. Without it, that is the first input that changes, or the
+    trait.
     """
 
     def __init__(self, message: str, /, *, input: str | int | None = None) -> None:

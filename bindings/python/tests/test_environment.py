@@ -95,3 +95,14 @@ def test_commands_read_variables_with_the_prefix(
     done = subprocess.run(arguments, capture_output=True, check=False, text=True, timeout=120)
     assert done.returncode == 2
     assert "IV_TOOL__a____b: a part of the name is empty" in done.stdout + done.stderr
+
+
+def test_an_unsuitable_value_of_a_variable_names_the_annotation(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Part:
+        def __init__(self, numbers: set[int]) -> None: ...
+
+    monkeypatch.setenv("IV_PY_NUMBERS", "x")
+    with Runtime(log_level="silent") as runtime:
+        document(runtime, 'config: { a: { numbers: "${IV_PY_NUMBERS}" } }')
+        with pytest.raises(invivo.Error, match=r"expected a value for the converter 'annotation: set\[int\]'"):
+            runtime.define(Part, "a.part", scope="singleton", numbers=invivo.config("numbers"))

@@ -58,7 +58,7 @@ class Converters:
 
     def _register_reader(self, hint: Hint) -> str:
         """Registers a converter under a name that errors may show, and returns the name."""
-        name = shown = f"annotation {configured.shown(hint.annotation)}"
+        name = shown = f"annotation: {configured.shown(hint.annotation)}"
         for number in itertools.count(2):
             options = self._options(name)
             options.read = _read.of(self._core.library)

@@ -143,8 +143,7 @@ def assign(item: PropertyItem, instance: int, _: int, value: Any, error: Any) ->
     if item.reader is None:
         item.described.write(thing, given)
     else:
-        value = item.reader.read(given)
-        item.described.put_back(thing, value)
+        setattr(thing, item.described.name, item.reader.read(given))
         item.reader.note(entry_of(instance), given, item.described.hold(thing))
 
 

@@ -128,7 +128,8 @@ class RuntimeBase:
 
         ``generation``, ``reloads``, ``failures``: the current generation, and how many reloads were committed and
         refused. ``definitions``, ``objects``, ``leases``: what exists. ``targets``: keys that traits name.
-        ``sources``: documents. ``retiring``: replaced objects that have not been stopped yet. `vars` lists all.
+        ``sources``: documents. ``retiring``: former generations that still have readers or leases. `vars` lists
+        all of them.
         """
         core = self._open()
         found = c.invivo_runtime_info()

@@ -268,8 +268,10 @@ class Runtime(Filling, Binding, Observing):
     # ---- documents -------------------------------------------------------------------------------------
 
     def watch(self, path: Path, *, wait: bool = False, keep_going: bool = False) -> Source:
-        """Follows a spec file. Its content is applied when this returns. ``wait``: it may be missing or invalid for
-        now. ``keep_going``: traits with errors are skipped, with a warning each, and the rest applies.
+        """Follows a spec file. Its content is applied when this returns.
+
+        ``wait``: do not raise if the file is missing or invalid; apply it as soon as it is valid. ``keep_going``:
+        traits with errors are skipped, with a warning each, and the rest applies.
         """
         core = self._open()
         return self._source(core, file_options(path, wait=wait, keep_going=keep_going), os.fspath(path))

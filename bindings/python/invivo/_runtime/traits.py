@@ -43,21 +43,24 @@ class Trait:
     the module and of the class: ``module.Duck``.
 
     ``targets`` are the accepted types, as classes or as names (``"*"`` accepts all); a type also accepts its subtypes.
-    Annotated attributes are the fields. One without a default must be given. `invivo.tunable` gives them a range, a
-    unit, choices or former names.
+    Annotated attributes are the fields, except ``ClassVar``, ``Final`` and those with a leading underscore. One without
+    a default must be given. `invivo.tunable` gives them a range, a unit, choices or former names. Their annotations
+    determine what a spec file may contain, as for `Runtime.bind_settings`.
 
-    ``check(self)``, if there is one, refuses fields by raising (`invivo.Refused` with the name of the field as
-    ``input``, or any other exception), or by returning False. Either ``layers(self, layers)`` declares layers over
-    properties, or ``apply(self, target)`` changes the object by code, and returns the reversal::
+    ``check(self)``, if there is one, refuses fields by raising `invivo.Refused` with the name of the field as
+    ``input``, or by returning False. Any other exception is a failure of the trait, which refuses them, too. Either
+    ``layers(self, layers)`` declares layers over properties, or ``apply(self, target)`` changes the object by code, and
+    returns the reversal::
 
             def apply(self, target: Voice) -> Callable[[Voice], None]:
                 target.listeners.append(self.meter)
                 return lambda target: target.listeners.remove(self.meter)
 
-    The reversal gets the target if it has a parameter. Otherwise it refers to the target itself, which then counts as
-    used: a replaced object with a stop or teardown waits for ``stop_grace``. ``apply`` may also be a generator that
-    yields once; the code after the ``yield`` is the reversal. If it returns None, the annotated attributes that it has
-    changed are put back, and those that it has set of an object of another language.
+    The reversal gets the target if it has a parameter. A reversal without a parameter usually refers to the target, so
+    the target is in use until it is reversed: a replaced object with a stop or teardown waits for ``stop_grace``.
+    ``apply`` may also be a generator that yields once; the code after the ``yield`` is the reversal. If it returns
+    None, the runtime restores each annotated attribute that it has assigned, and the properties that it has set of an
+    object of another language. Changes inside a list and other attributes stay.
     ``check`` and ``layers`` run on a thread of the library, must not wait, and must not call the runtime. ``apply`` and
     the reversal run during a commit, and cannot wait for reloads. `__init__` is not called.
 
