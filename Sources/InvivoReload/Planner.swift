@@ -49,6 +49,9 @@ struct Planner {
         var effects = Effects(editor: GraphEditor(graph))
         if let layers = config.layers { effects.editor.secrets = layers.secrets }
         let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
+        if failures.isEmpty {
+            failures += try failuresBelowOverrides(definitions, config, set.processorChanges.added)
+        }
         let rules = planRules(set.ruleChanges, &failures)
         let traitTypes = planTraitTypes(set.traitChanges, &failures)
         let bindings = planBindings(set.bindingChanges, &failures)

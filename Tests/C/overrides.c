@@ -92,6 +92,44 @@ static void a_definition_under_an_override_is_checked(void) {
     end();
 }
 
+/* Everything that a commit checks is checked for the state in which the overrides have ended. */
+static void an_override_can_always_end(void) {
+    begin();
+    invivo_injection to_core[] = {KEY("input", "a.core")}, to_other[] = {KEY("input", "a.other")}, to_user[] = {KEY("input", "a.user")};
+    DEFINE("a.core", THREAD);
+    DEFINE("a.user", LAZY_SINGLETON);
+    invivo_override lower = {0}, upper = {0};
+    invivo_definition user = {.struct_size = sizeof user, .key = "a.user", .type = node_type};
+    OK(invivo_override_begin(runtime, &user, &lower, E));
+    /* A captive dependency, and a cycle. */
+    invivo_definition captive = {.struct_size = sizeof captive, .key = "a.user", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                                 INITIALIZER(to_core)};
+    expects_error(invivo_define(runtime, &captive, NULL, E), INVIVO_E_CAPTIVE,
+                  "a.user: 'a.user' (lazy singleton) would hold 'a.core', of which there is one for each thread: a.user -> a.core; inject a "
+                  "provider, or give them scopes and types that fit; this is the definition below an override, which applies when the override ends");
+    describe();
+    ADD("a.user", LAZY_SINGLETON, INITIALIZER(to_other));
+    ADD("a.other", LAZY_SINGLETON, INITIALIZER(to_user));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_CYCLE, NULL);
+    /* A dependency becomes unsuitable. */
+    DEFINE("a.core", LAZY_SINGLETON);
+    OK(invivo_define(runtime, &captive, NULL, E));
+    invivo_definition core = {.struct_size = sizeof core, .key = "a.core", .type = node_type, .scope = INVIVO_SCOPE_THREAD};
+    expects_error(invivo_define(runtime, &core, NULL, E), INVIVO_E_CAPTIVE, NULL);
+    OK(invivo_override_end(lower, E));
+    drop(resolve("a.user"));
+    /* The same for an override below another one. */
+    DEFINE("a.user", LAZY_SINGLETON);
+    captive.scope = 0;
+    OK(invivo_override_begin(runtime, &captive, &lower, E));
+    OK(invivo_override_begin(runtime, &user, &upper, E));
+    expects_error(invivo_define(runtime, &core, NULL, E), INVIVO_E_CAPTIVE, NULL);
+    OK(invivo_override_end(upper, E));
+    OK(invivo_override_end(lower, E));
+    OK(invivo_define(runtime, &core, NULL, E));
+    end();
+}
+
 static void an_object_overrides_a_key(void) {
     begin();
     invivo_injection into[] = {KEY("left", "a.key")};
@@ -247,6 +285,7 @@ int main(void) {
     main_thread = pthread_self();
     RUN_TEST(overrides_lie_on_each_other_and_go_in_any_order);
     RUN_TEST(a_definition_under_an_override_is_checked);
+    RUN_TEST(an_override_can_always_end);
     RUN_TEST(an_object_overrides_a_key);
     RUN_TEST(an_unsuitable_type_is_refused);
     RUN_TEST(inherited_properties_of_a_key_stay);
