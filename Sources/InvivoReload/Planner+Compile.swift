@@ -270,7 +270,7 @@ extension Planner {
                     holders.remove(holder)
                     failures.append(
                         Failure(
-                            .notFound, "'\(names.name(id))' cannot be removed: '\(definition.key)' needs it",
+                            .notFound, "\(shown(id)) cannot be removed: '\(definition.key)' needs it",
                             path: definition.key, at: definition.location))
                 }
             }
@@ -278,14 +278,14 @@ extension Planner {
                 failures.append(
                     Failure(
                         .notFound,
-                        "'\(names.name(id))' cannot be removed: it is the parent of '\(names.name(child))'"
+                        "\(shown(id)) cannot be removed: it is the parent of '\(names.name(child))'"
                     ))
             }
             for alias in before.links.aliases[id].sorted() where changed[alias] == nil {
                 failures.append(
                     Failure(
                         .notFound,
-                        "'\(names.name(id))' cannot be removed: the alias '\(names.name(alias))' names it"
+                        "\(shown(id)) cannot be removed: the alias '\(names.name(alias))' names it"
                     ))
             }
         }
@@ -318,6 +318,12 @@ extension Planner {
                 failures += compiler.failures(after: before)
             }
         }
+    }
+
+    /// A key for messages. That of a binding is internal.
+    private func shown(_ id: UInt32) -> String {
+        let key = names.name(id)
+        return Definition.settings(of: key).map { "the settings '\($0)'" } ?? "'\(key)'"
     }
 
     /// Returns the holders of a key, by its own name or by an alias.
