@@ -130,6 +130,29 @@ static void an_override_can_always_end(void) {
     end();
 }
 
+/* An alias has no scope of its own: the override has its own, or is shared. */
+static void an_override_of_an_alias_is_one_object(void) {
+    begin();
+    DEFINE("a.core", LAZY_SINGLETON);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.alias", .alias = "a.core"}, NULL, E));
+    static const uint32_t scopes[] = {INVIVO_SCOPE_DEFAULT, INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_SCOPE_PROTOTYPE, INVIVO_SCOPE_GRAPH};
+    for (size_t i = 0; i < COUNT(scopes); i++) {
+        invivo_override shared = {0};
+        OK(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.alias", .type = node_type,
+                                 .scope = scopes[i]}, &shared, E));
+        invivo_object one = resolve("a.alias"), two = resolve("a.alias"), core = resolve("a.core");
+        CHECK((one.bits == two.bits) == (i < 2) && one.bits != core.bits);
+        drop(one), drop(two);
+        OK(invivo_override_end(shared, E));
+        one = resolve("a.alias");
+        CHECK(one.bits == core.bits);
+        drop(one), drop(core);
+    }
+    end();
+}
+
+
+
 static void an_object_overrides_a_key(void) {
     begin();
     invivo_injection into[] = {KEY("left", "a.key")};
@@ -286,6 +309,7 @@ int main(void) {
     RUN_TEST(overrides_lie_on_each_other_and_go_in_any_order);
     RUN_TEST(a_definition_under_an_override_is_checked);
     RUN_TEST(an_override_can_always_end);
+    RUN_TEST(an_override_of_an_alias_is_one_object);
     RUN_TEST(an_object_overrides_a_key);
     RUN_TEST(an_unsuitable_type_is_refused);
     RUN_TEST(inherited_properties_of_a_key_stay);
