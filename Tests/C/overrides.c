@@ -151,7 +151,42 @@ static void an_override_of_an_alias_is_one_object(void) {
     end();
 }
 
+static bool is_kept(const char *key, invivo_object object) {
+    invivo_object found = resolve(key);
+    drop(found);
+    return CHECK(found.bits == object.bits);
+}
+static void document(const char *text) {
+    describe();
+    OK(invivo_changes_document(changes, "w.yaml", text, text ? strlen(text) : 0, E));
+    commit();
+}
 
+/* What changes below an override is not in force: its object and its holders stay. */
+static void changes_below_an_override_keep_its_object(void) {
+    begin();
+    invivo_injection to_core[] = {KEY("input", "a.core")}, one[] = {CONSTANT("number", invivo_int64(1))};
+    DEFINE("a.core", LAZY_SINGLETON);
+    DEFINE("a.other", LAZY_SINGLETON);
+    DEFINE("a.user", LAZY_SINGLETON, INITIALIZER(to_core));
+    invivo_override lower = override("a.core", 2), upper = override("a.core", 3);
+    invivo_object core = resolve("a.core"), user = resolve("a.user");
+    DEFINE("a.core", LAZY_SINGLETON, INITIALIZER(one));
+    is_kept("a.core", core), is_kept("a.user", user);
+    OK(invivo_override_end(lower, E));
+    is_kept("a.core", core), is_kept("a.user", user);
+    document("wiring: { a.core: { alias: a.other } }");
+    is_kept("a.core", core), is_kept("a.user", user);
+    document(NULL);
+    is_kept("a.core", core), is_kept("a.user", user);
+    /* What the key keeps of its definition is in force: with another rank the object is rebuilt. */
+    DEFINE("a.core", LAZY_SINGLETON, INITIALIZER(one), .rank = 7);
+    CHECK_EQUAL(number_of("a.core"), 3);
+    OK(invivo_override_end(upper, E));
+    CHECK_EQUAL(number_of("a.core"), 1);
+    drop(core), drop(user);
+    end();
+}
 
 static void an_object_overrides_a_key(void) {
     begin();
@@ -310,6 +345,7 @@ int main(void) {
     RUN_TEST(a_definition_under_an_override_is_checked);
     RUN_TEST(an_override_can_always_end);
     RUN_TEST(an_override_of_an_alias_is_one_object);
+    RUN_TEST(changes_below_an_override_keep_its_object);
     RUN_TEST(an_object_overrides_a_key);
     RUN_TEST(an_unsuitable_type_is_refused);
     RUN_TEST(inherited_properties_of_a_key_stay);

@@ -136,6 +136,42 @@ static void a_set_defines_and_decides(void) {
     end();
 }
 
+
+
+static invivo_object shared(const char *key) {
+    invivo_object object = {0};
+    OK(invivo_resolve_name(runtime, key, &object, E));
+    OK(invivo_object_release(object));
+    return object;
+}
+/* Holders of the target are not rebuilt for what lies below an alias, nor for a decision that changes nothing. */
+static void a_decision_that_changes_nothing_rebuilds_nothing(void) {
+    const invivo_injection chooser = {.how = INVIVO_INJECT_CONFIG, .reference = "/a.pick"}, given = {.name = "given", .how = INVIVO_INJECT_REFERENCE, .reference = "a.choice"};
+    const invivo_option options[] = {{.when = INVIVO_WHEN_EQUAL, .value = invivo_int64(1), .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.one"}},
+                                     {.when = INVIVO_WHEN_EQUAL, .value = invivo_int64(2), .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.one"}}};
+    begin();
+    define("a.one", 1), define("a.two", 2);
+    OK(say("c.yaml", "config: { a: { pick: 1 } }", E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.choice", .chooser = &chooser,
+                     .options = options, .option_count = 2}, NULL, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.holder", .type_name = "Thing",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON, .initializer = &given, .initializer_count = 1}, NULL, E));
+    uint64_t holder = shared("a.holder").bits;
+    const char *const texts[] = {"wiring: { a.choice: { choose: 1 } }", "wiring: { a.choice: { choose: 2 } }", "{}",
+                                 "wiring: { a.two: { alias: a.one } }"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        OK(say("w.yaml", texts[i], E));
+        CHECK(shared("a.holder").bits == holder);
+    }
+    define("a.two", 3);
+    CHECK(shared("a.holder").bits == holder);
+    CHECK_EQUAL(number_of("a.two"), 1);
+    OK(say("w.yaml", "{}", E));
+    CHECK_EQUAL(number_of("a.two"), 3);
+    CHECK(shared("a.holder").bits == holder);
+    end();
+}
+
 /* The traits of a key that a document has made an alias wait, and apply again. */
 static void traits_of_an_alias_wait(void) {
     thing_concurrency = INVIVO_CONFINED;
@@ -204,6 +240,7 @@ int main(void) {
     RUN_TEST(the_graph_shows_the_decision);
     RUN_TEST(a_decision_waits_for_its_key_when_allowed);
     RUN_TEST(a_set_defines_and_decides);
+    RUN_TEST(a_decision_that_changes_nothing_rebuilds_nothing);
     RUN_TEST(traits_of_an_alias_wait);
     RUN_TEST(an_edit_of_a_file_decides);
     RUN_TEST(a_check_of_a_manifest_includes_decisions);
