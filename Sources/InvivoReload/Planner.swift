@@ -45,6 +45,7 @@ struct Planner {
         let config = try planConfig(staged, definitions, &failures)
         try planEach(&definitions, config, &failures)
         try finishWiring(&definitions, staged, &failures, &warnings)
+        checkBases(set, definitions, &failures)
         keepMoved(&definitions)
         var effects = Effects(editor: GraphEditor(graph))
         if let layers = config.layers { effects.editor.secrets = layers.secrets }

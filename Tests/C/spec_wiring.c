@@ -136,7 +136,46 @@ static void a_set_defines_and_decides(void) {
     end();
 }
 
-
+static invivo_status set_number(invivo_changes changes, const char *key, invivo_error **error) {
+    const invivo_value five = invivo_int64(5);
+    OK(invivo_changes_set(changes, key, "number", &five, E));
+    return invivo_changes_commit(changes, error);
+}
+/* An alias or a choice has no property, whoever made it one. */
+static void a_property_is_set_for_the_key_that_creates_the_object(void) {
+    const char *text = "wiring: { a.decided: { alias: a.one } }";
+    const char *const decided = "a.decided.number: 'a.decided' is an alias and creates no object of its own; set the property for 'a.one'";
+    const invivo_injection chooser = {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(1)};
+    const invivo_option option = {.when = INVIVO_WHEN_OTHERWISE, .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.one"}};
+    invivo_changes changes;
+    begin();
+    define("a.one", 1);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.alias", .alias = "a.one"}, NULL, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.choice", .chooser = &chooser,
+                     .options = &option, .option_count = 1}, NULL, E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(set_number(changes, "a.alias", E), INVIVO_E_ARGUMENT,
+                  "a.alias.number: 'a.alias' is an alias and creates no object of its own; set the property for 'a.one'");
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(set_number(changes, "a.choice", E), INVIVO_E_ARGUMENT,
+                  "a.choice.number: 'a.choice' is a choice and creates no object of its own; set the property for the definitions that it selects");
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(set_number(changes, "a.nothing", E), INVIVO_E_NOT_FOUND, NULL);
+    /* In one set with the definition and the document, and in a later one. */
+    const invivo_definition two = {.struct_size = sizeof two, .key = "a.decided", .type_name = "Thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "w.yaml", text, strlen(text), E));
+    OK(invivo_changes_define(changes, &two, NULL, E));
+    expects_error(set_number(changes, "a.decided", E), INVIVO_E_ARGUMENT, decided);
+    define("a.decided", 2);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "w.yaml", text, strlen(text), E));
+    expects_error(set_number(changes, "a.decided", E), INVIVO_E_ARGUMENT, decided);
+    OK(say("w.yaml", text, E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(set_number(changes, "a.decided", E), INVIVO_E_ARGUMENT, decided);
+    end();
+}
 
 static invivo_object shared(const char *key) {
     invivo_object object = {0};
@@ -240,6 +279,7 @@ int main(void) {
     RUN_TEST(the_graph_shows_the_decision);
     RUN_TEST(a_decision_waits_for_its_key_when_allowed);
     RUN_TEST(a_set_defines_and_decides);
+    RUN_TEST(a_property_is_set_for_the_key_that_creates_the_object);
     RUN_TEST(a_decision_that_changes_nothing_rebuilds_nothing);
     RUN_TEST(traits_of_an_alias_wait);
     RUN_TEST(an_edit_of_a_file_decides);
