@@ -42,7 +42,7 @@ public final class Override: Sendable {
 
 extension Runtime {
     /// Overrides a definition by another one, as a reload. The key keeps its scope, visibility and rank; its dependents
-    /// are updated. Overrides of one key stack: the last one wins.
+    /// are updated. For an alias or a choice, the scope is that of the other definition. Overrides of one key stack: the last one wins.
     public func override<Value, each Argument>(
         _ definition: Definition<Value, repeat each Argument>, with other: Definition<Value, repeat each Argument>
     ) throws(InvivoError) -> Override {

@@ -233,6 +233,12 @@ public final class Definition: Sendable {
     public var alias: String? { body.alias }
     /// Whether it is an alias and nothing more: it declares no runtime arguments, and passes them on unchanged.
     public var isPlainAlias: Bool { body.alias != nil && body.initializer.isEmpty && body.parameters == nil }
+    /// The name of the settings that a key stands for. Hosts define `settings:NAME` for the value of a binding. Such a definition comes
+    /// and goes with the binding, which no rollback changes.
+    public static func settings(of key: String) -> String? {
+        key.hasPrefix("settings:") ? String(key.dropFirst("settings:".count)) : nil
+    }
+    public var isOfSettings: Bool { Self.settings(of: key) != nil }
     public var location: Location { body.location }
     public var base: [Int: Value] { body.base }
     public var scope: Scope { body.scope ?? .graph }

@@ -12,7 +12,7 @@ struct FormerContent: Sendable {
     /// Nil if they do not differ.
     var assemblies: ActiveAssemblies?
     /// The definitions as they were described, before processors visited them; nil = the key had none. Definitions of entries are not
-    /// among them: they follow from their pattern and the configuration.
+    /// among them: they follow from their pattern and the configuration. Neither are those of settings, which follow from the bindings.
     var definitions: IDTable<Definition?> = [:]
     var documents: [(document: Document, former: FormerDocument)] = []
 
@@ -62,13 +62,13 @@ extension Snapshot {
         }
         for (id, changed) in plan.changed where changed?.body.entry == nil {
             let former = described(id)
-            guard former?.body.entry == nil else { continue }
+            guard former?.body.entry == nil, (former ?? changed)?.isOfSettings != true else { continue }
             let next = (plan.originals[id] ?? nil) ?? changed
             if let former, let next, former.isRestored(by: next) { continue }
             content.definitions[id] = .some(former)
         }
         for (id, _) in plan.moved where plan.changed[id] == nil {
-            guard let former = described(id), former.body.entry == nil else { continue }
+            guard let former = described(id), former.body.entry == nil, !former.isOfSettings else { continue }
             content.definitions[id] = .some(former)
         }
         return content

@@ -4,7 +4,7 @@ public import InvivoGraph
 public import InvivoWiring
 
 /// A temporary definition for a key, for a test or a trial. The key keeps its scope, visibility, rank and timeouts, and
-/// is exclusive or tracked as before. Overrides of one key stack: the last one is in force. They can end in any order.
+/// is exclusive or tracked as before. Of an alias or a choice, it has its own scope, or is a lazy singleton. Overrides of one key stack: the last one is in force. They can end in any order.
 public final class Override: Sendable {
     public let definition: Definition
     private let handle = OwnHandle(.override)
@@ -57,8 +57,14 @@ extension Definition {
             parent = next.body.parent
         }
         return top.definition.with { body in
-            // A definition without a scope has graph scope, whatever parent the override has.
-            (body.scope, body.scopeName) = (scope.0 ?? .graph, scope.1)
+            let makesItself = body.constant == nil && body.alias == nil && body.choice == nil
+            if base.alias == nil, base.body.choice == nil {
+                // A definition without a scope has graph scope, whatever parent the override has.
+                (body.scope, body.scopeName) = (scope.0 ?? .graph, scope.1)
+            } else if body.scope == nil, body.parent == nil, makesItself || body.constant != nil {
+                // An alias or a choice has no scope to keep. The holders of the key share one object.
+                body.scope = .lazySingleton
+            }
             if timeouts.start > 0 { body.startTimeout = timeouts.start }
             if timeouts.stop > 0 { body.stopTimeout = timeouts.stop }
             // A shared object that takes runtime arguments still does.
@@ -70,7 +76,6 @@ extension Definition {
             var kept: Definition.Flags = [.hiddenClass, .hiddenInterface, .exclusive, .tracked]
             // An override is not exclusive if its objects are not started and stopped, and not tracked if its type is
             // shared: such objects are never changed.
-            let makesItself = body.constant == nil && body.alias == nil && body.choice == nil
             if !makesItself || body.type?.canBeExclusive == false { kept.remove(.exclusive) }
             if !makesItself || body.type?.domain == nil { kept.remove(.tracked) }
             // It takes effect at once, and ends at once.

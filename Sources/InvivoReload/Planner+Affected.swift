@@ -20,6 +20,7 @@ extension Planner {
         var queue: [UInt32] = []
         for id in wiring.definitions.changed.keys.sorted() {
             if !resets.contains(id), planRestart(id, wiring, &effects, &restarts, &failures) { continue }
+            if !resets.contains(id), isUnaffected(id, wiring) { continue }
             if !rebased.contains(id) { queue.append(id) }
         }
         queue += wiring.config.changedIDs.sorted()
@@ -106,6 +107,25 @@ extension Planner {
             effects.changes.append(Report.Change(key: names.name(id), what: INVIVO_CHANGED_REINJECTED))
         }
         return planKept(followers.kept, wiring, &effects, &warnings)
+    }
+
+    /// Whether objects do not depend on the change of a definition: the one in force is equal (what changes lies below an override or
+    /// a decision of a document), or it leads to the same definition as before.
+    private func isUnaffected(_ id: UInt32, _ wiring: NextWiring) -> Bool {
+        guard let next = next(id, wiring.definitions) else { return false }
+        if next.isPlainAlias, let former = before.inForce(id), former.isPlainAlias {
+            return former.alias.isSameName(as: next.alias)
+        }
+        guard let former = graph.recipe(id), former.id == id, let recipe = wiring.compiled.recipes[id], recipe.id == id,
+            former.waits.isEmpty, recipe.waits.isEmpty, recipe.takesSameArguments(as: former)
+        else { return false }
+        if recipe.isSameChoice(as: former) { return true }
+        guard before.covers[id] != nil || covers(id, wiring.definitions) != nil else { return false }
+        let (own, other) = (recipe.undecorated ?? recipe, former.undecorated ?? former)
+        return own.definition.isSame(as: other.definition) && own.definition.hasSameBase(as: other.definition)
+            && own.references.hasSameEdges(as: other.references)
+            && own.references.bindings == other.references.bindings
+            && recipe.hasSameDecorators(as: former.decorators)
     }
 
     /// Plans a changed definition that is declared `restart`: its object stays, and keeps its slot. Returns false if it does not.

@@ -35,6 +35,35 @@ extension Planner {
         return compiled
     }
 
+    /// Returns the errors that the definitions in force would have when overrides end: the last one of each key, and each
+    /// further one below. Otherwise an override might never end.
+    func failuresBelowOverrides(
+        _ definitions: DefinitionPlan, _ config: ConfigPlan, _ processors: [Processor]
+    ) throws(Failure) -> [Failure] {
+        guard hasCovers(definitions), !definitions.isNothing || !config.changes.isEmpty else { return [] }
+        let covering = coversNext(definitions).filter { !$0.value.overrides.isEmpty }
+        for depth in 0..<(covering.values.map(\.overrides.count).max() ?? 0) {
+            var below = definitions
+            for (id, covers) in covering where covers.overrides.count > depth {
+                guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
+                below.changed[id] = .some(base)
+                below.covers[id] = Covers(wiring: covers.wiring, overrides: Array(covers.overrides.prefix(depth)))
+            }
+            var failures: [Failure] = []
+            var editor = GraphEditor(graph)
+            _ = try compile(&below, config, processors, &editor, &failures)
+            guard failures.isEmpty else {
+                return failures.map { failure in
+                    var failure = failure
+                    failure.message +=
+                        "; this is the definition below an override, which applies when the override ends"
+                    return failure
+                }
+            }
+        }
+        return []
+    }
+
     /// Returns errors of overrides below others: each must keep its parents, because it is in force when those above end.
     private func coveredFailures(_ definitions: DefinitionPlan) -> [Failure] {
         guard hasCovers(definitions) else { return [] }
@@ -245,7 +274,7 @@ extension Planner {
                     holders.remove(holder)
                     failures.append(
                         Failure(
-                            .notFound, "'\(names.name(id))' cannot be removed: '\(definition.key)' needs it",
+                            .notFound, "\(shown(id)) cannot be removed: '\(definition.key)' needs it",
                             path: definition.key, at: definition.location))
                 }
             }
@@ -253,14 +282,14 @@ extension Planner {
                 failures.append(
                     Failure(
                         .notFound,
-                        "'\(names.name(id))' cannot be removed: it is the parent of '\(names.name(child))'"
+                        "\(shown(id)) cannot be removed: it is the parent of '\(names.name(child))'"
                     ))
             }
             for alias in before.links.aliases[id].sorted() where changed[alias] == nil {
                 failures.append(
                     Failure(
                         .notFound,
-                        "'\(names.name(id))' cannot be removed: the alias '\(names.name(alias))' names it"
+                        "\(shown(id)) cannot be removed: the alias '\(names.name(alias))' names it"
                     ))
             }
         }
@@ -293,6 +322,12 @@ extension Planner {
                 failures += compiler.failures(after: before)
             }
         }
+    }
+
+    /// A key for messages. That of a binding is internal.
+    private func shown(_ id: UInt32) -> String {
+        let key = names.name(id)
+        return Definition.settings(of: key).map { "the settings '\($0)'" } ?? "'\(key)'"
     }
 
     /// Returns the holders of a key, by its own name or by an alias.

@@ -77,6 +77,7 @@ extension Planner {
         removeInlines(&definitions, except: assembled.same)
         var rebased: Set<UInt32> = []
         for (id, name, value) in set.keys.bases {
+            if let decided = decided(id, definitions), decided.alias != nil || decided.body.choice != nil { continue }
             guard let definition = definitions.changed[id] ?? before.definitions[id],
                 let type = flatNext(id, definitions)?.type
             else {
@@ -120,6 +121,30 @@ extension Planner {
             rebased.remove(id)
         }
         return rebased
+    }
+
+    /// Refuses base values for aliases and choices. All decisions of documents are known; former errors about these values did not know them.
+    func checkBases(_ set: ChangeSet, _ definitions: DefinitionPlan, _ failures: inout [Failure]) {
+        for (id, property, _) in set.keys.bases {
+            guard let decided = decided(id, definitions) else { continue }
+            let what: String
+            if let target = decided.alias {
+                what = "is an alias and creates no object of its own; set the property for '\(target)'"
+            } else if decided.body.choice != nil {
+                what =
+                    "is a choice and creates no object of its own; set the property for the definitions that it selects"
+            } else {
+                continue
+            }
+            let path = "\(decided.key).\(property)"
+            failures.removeAll { $0.path == path }
+            failures.append(Failure(.argument, "'\(decided.key)' \(what)", path: path))
+        }
+    }
+
+    /// Returns the definition of a key as documents have decided about it, below overrides.
+    private func decided(_ id: UInt32, _ definitions: DefinitionPlan) -> Definition? {
+        (definitions.changed[id] ?? before.definitions[id])?.wired(by: covers(id, definitions)?.wiring)
     }
 
     /// Plans a described definition at its position. A second one for the key is an error.

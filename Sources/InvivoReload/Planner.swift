@@ -45,10 +45,14 @@ struct Planner {
         let config = try planConfig(staged, definitions, &failures)
         try planEach(&definitions, config, &failures)
         try finishWiring(&definitions, staged, &failures, &warnings)
+        checkBases(set, definitions, &failures)
         keepMoved(&definitions)
         var effects = Effects(editor: GraphEditor(graph))
         if let layers = config.layers { effects.editor.secrets = layers.secrets }
         let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
+        if failures.isEmpty {
+            failures += try failuresBelowOverrides(definitions, config, set.processorChanges.added)
+        }
         let rules = planRules(set.ruleChanges, &failures)
         let traitTypes = planTraitTypes(set.traitChanges, &failures)
         let bindings = planBindings(set.bindingChanges, &failures)

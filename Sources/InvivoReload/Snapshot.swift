@@ -109,6 +109,12 @@ extension Snapshot {
     /// Returns the key that `id` is an alias of, or nil.
     func alias(_ id: UInt32) -> String? { Self.alias(id, definitions, covers) }
 
+    /// Returns the definition of a key with its decision and overrides, without parts that it inherits from other keys.
+    func inForce(_ id: UInt32) -> Definition? {
+        guard let base = definitions[id], !covers.isEmpty, let above = covers[id] else { return definitions[id] }
+        return above.wired(base) { _ in nil }
+    }
+
     private static func alias(
         _ id: UInt32, _ definitions: DefinitionTable, _ covers: TreeDictionary<UInt32, Covers>
     ) -> String? {

@@ -105,7 +105,8 @@ extension DocumentChecker {
         let known = ManifestScope.allCases.map(\.rawValue)
         let expected = Self.choices(known)
         guard let name = text(node, expected, path: path) else { return nil }
-        if let scope = ManifestScope(rawValue: name) { return .standard(scope) }
+        // With underscores, as in code, too.
+        if let scope = ManifestScope(rawValue: name.replacing("_", with: "-")) { return .standard(scope) }
         let near = suggestion(for: name.lowercased(), among: known)
         if near.isEmpty { return .host(name) }
         fail("unknown scope \(quoted(name))\(near)", path: path, at: node.location)

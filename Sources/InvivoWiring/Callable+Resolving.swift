@@ -66,9 +66,10 @@ extension Callable {
         }
         let (known, version) = try container.deferred.known(to: claims)
         if let known { return known }
-        // A key with one object for each scope instance is resolved in the caller's scope instance.
-        if container.visibleGraph.recipe(claims.id)?.scope.isPlaced == true { return try resolve() }
-        return try container.deferred.keep(try resolve(), in: claims, for: version)
+        let value = try resolve()
+        // An object of a scope instance is resolved again for each call, in the scope instance of the caller.
+        if ReachedKeys(from: claims.id, in: container.visibleGraph).isPlaced(value) { return value }
+        return try container.deferred.keep(value, in: claims, for: version)
     }
 
     private static func value(
@@ -77,5 +78,52 @@ extension Callable {
         let object =
             kind == .weak ? try container.existing(id, arguments) : try container.resolve(id, arguments: arguments)
         return object == 0 ? .null : .object(ObjectLease(owning: object))
+    }
+}
+
+/// The keys that a key can lead to through aliases and choices.
+private struct ReachedKeys {
+    private var placed: Set<UInt32> = []
+    private var others: Set<UInt32> = []
+    /// Whether an object of a scope instance selects the definition.
+    private var hasPlacedChooser = false
+    /// Whether a choice can select definitions by name.
+    private var includesNamed = false
+    private let graph: Graph
+
+    init(from id: UInt32, in graph: Graph) {
+        self.graph = graph
+        var rest = [id]
+        var seen: Set<UInt32> = []
+        while let id = rest.popLast() {
+            guard let recipe = graph.recipe(id), seen.insert(recipe.id).inserted else { continue }
+            switch recipe.maker {
+            case .alias(let target): rest.append(target)
+            case .choice(let chooser, let options):
+                for id in chooser.keys.compactMap(\.self) where Self(from: id, in: graph).canBePlaced {
+                    hasPlacedChooser = true
+                }
+                for option in options {
+                    if case .object(let id, _, _)? = option.use { rest.append(id) }
+                    if option.use == nil { includesNamed = true }
+                }
+            default:
+                if recipe.scope.isPlaced { placed.insert(recipe.id) } else { others.insert(recipe.id) }
+            }
+        }
+    }
+
+    private var canBePlaced: Bool { hasPlacedChooser || !placed.isEmpty }
+
+    /// Whether `value`, which the key led to, is only valid in the scope instance of the caller.
+    func isPlaced(_ value: Value) -> Bool {
+        if hasPlacedChooser { return true }
+        guard includesNamed || !placed.isEmpty && !others.isEmpty else { return !placed.isEmpty }
+        guard case .object(let lease) = value, let key = ObjectTable.record(lease.bits)?.pointee.key, key > 0 else {
+            return !placed.isEmpty
+        }
+        if placed.contains(key - 1) { return true }
+        if others.contains(key - 1) { return false }
+        return graph.recipe(key - 1)?.scope.isPlaced ?? !placed.isEmpty
     }
 }

@@ -342,6 +342,48 @@ static void a_lazy_of_a_host_scope_returns_the_object_of_the_scope_instance(void
     end();
 }
 
+/* A choice stands for the selected definition: the lazy follows its scope. */
+static void a_lazy_of_a_choice_returns_the_object_of_the_scope_instance(void) {
+    begin();
+    OK(invivo_scope_register(runtime, &(invivo_scope_options){.struct_size = sizeof(invivo_scope_options), .name = "place", .find = one_place}, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.placed", .scope = INVIVO_SCOPE_HOST,
+                     .scope_name = "place", .type = type}, NULL, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.kept",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type}, NULL, E));
+    const invivo_injection chooser = {.how = INVIVO_INJECT_CONFIG, .reference = "/a.pick"};
+    const invivo_option options[] = {{.when = INVIVO_WHEN_EQUAL, .value = invivo_string("placed"), .use = KEY(NULL, "a.placed")},
+                                     {.when = INVIVO_WHEN_OTHERWISE, .use = KEY(NULL, "a.kept")}};
+    const invivo_value pick = invivo_string("placed"), other_pick = invivo_string("other");
+    invivo_changes changes;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_configure(changes, "a.pick", &pick, E));
+    OK(invivo_changes_commit(changes, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.b", .chooser = &chooser,
+                     .options = options, .option_count = 2}, NULL, E));
+    invivo_injection late[] = {LATE("late", LAZY, "a.b")};
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.a", .scope = INVIVO_SCOPE_SINGLETON,
+                     .type = type, .properties = late, .property_count = 1}, NULL, E));
+    invivo_object a = resolve("a.a");
+    for (int decided = 0; decided < 2; decided++) {
+        const char *text = "wiring: { a.b: { choose: placed } }";
+        if (decided) {
+            OK(invivo_changes_open(runtime, &changes, E));
+            OK(invivo_changes_document(changes, "w.yaml", text, strlen(text), E));
+            OK(invivo_changes_configure(changes, "a.pick", &other_pick, E));
+            OK(invivo_changes_commit(changes, E));
+        }
+        invivo_object one = ask(at(a)->late), again = ask(at(a)->late);
+        CHECK(one.bits == again.bits);
+        here = 8;
+        invivo_object other = ask(at(a)->late), direct = resolve("a.placed");
+        CHECK(other.bits != one.bits && other.bits == direct.bits);
+        here = 7;
+        drop(one), drop(again), drop(other), drop(direct);
+    }
+    drop(a);
+    end();
+}
+
 static void *ask_often(void *callable) {
     for (int i = 0; i < 2000; i++) drop(ask(*(invivo_callable *)callable));
     return NULL;
@@ -411,6 +453,7 @@ int main(void) {
     RUN_TEST(arguments_of_a_provider_are_followed_and_end_in_cycles);
     RUN_TEST(a_callable_that_outlives_its_holder_still_resolves);
     RUN_TEST(a_lazy_of_a_host_scope_returns_the_object_of_the_scope_instance);
+    RUN_TEST(a_lazy_of_a_choice_returns_the_object_of_the_scope_instance);
     RUN_TEST(several_threads_get_one_object_of_a_lazy);
     RUN_TEST(reloads_replace_objects_of_lazies_in_use);
     return check_end();

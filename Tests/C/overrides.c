@@ -92,6 +92,102 @@ static void a_definition_under_an_override_is_checked(void) {
     end();
 }
 
+/* Everything that a commit checks is checked for the state in which the overrides have ended. */
+static void an_override_can_always_end(void) {
+    begin();
+    invivo_injection to_core[] = {KEY("input", "a.core")}, to_other[] = {KEY("input", "a.other")}, to_user[] = {KEY("input", "a.user")};
+    DEFINE("a.core", THREAD);
+    DEFINE("a.user", LAZY_SINGLETON);
+    invivo_override lower = {0}, upper = {0};
+    invivo_definition user = {.struct_size = sizeof user, .key = "a.user", .type = node_type};
+    OK(invivo_override_begin(runtime, &user, &lower, E));
+    /* A captive dependency, and a cycle. */
+    invivo_definition captive = {.struct_size = sizeof captive, .key = "a.user", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                                 INITIALIZER(to_core)};
+    expects_error(invivo_define(runtime, &captive, NULL, E), INVIVO_E_CAPTIVE,
+                  "a.user: 'a.user' (lazy singleton) would hold 'a.core', of which there is one for each thread: a.user -> a.core; inject a "
+                  "provider, or give them scopes and types that fit; this is the definition below an override, which applies when the override ends");
+    describe();
+    ADD("a.user", LAZY_SINGLETON, INITIALIZER(to_other));
+    ADD("a.other", LAZY_SINGLETON, INITIALIZER(to_user));
+    expects_error(invivo_changes_commit(changes, E), INVIVO_E_CYCLE, NULL);
+    /* A dependency becomes unsuitable. */
+    DEFINE("a.core", LAZY_SINGLETON);
+    OK(invivo_define(runtime, &captive, NULL, E));
+    invivo_definition core = {.struct_size = sizeof core, .key = "a.core", .type = node_type, .scope = INVIVO_SCOPE_THREAD};
+    expects_error(invivo_define(runtime, &core, NULL, E), INVIVO_E_CAPTIVE, NULL);
+    OK(invivo_override_end(lower, E));
+    drop(resolve("a.user"));
+    /* The same for an override below another one. */
+    DEFINE("a.user", LAZY_SINGLETON);
+    captive.scope = 0;
+    OK(invivo_override_begin(runtime, &captive, &lower, E));
+    OK(invivo_override_begin(runtime, &user, &upper, E));
+    expects_error(invivo_define(runtime, &core, NULL, E), INVIVO_E_CAPTIVE, NULL);
+    OK(invivo_override_end(upper, E));
+    OK(invivo_override_end(lower, E));
+    OK(invivo_define(runtime, &core, NULL, E));
+    end();
+}
+
+/* An alias has no scope of its own: the override has its own, or is shared. */
+static void an_override_of_an_alias_is_one_object(void) {
+    begin();
+    DEFINE("a.core", LAZY_SINGLETON);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.alias", .alias = "a.core"}, NULL, E));
+    static const uint32_t scopes[] = {INVIVO_SCOPE_DEFAULT, INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_SCOPE_PROTOTYPE, INVIVO_SCOPE_GRAPH};
+    for (size_t i = 0; i < COUNT(scopes); i++) {
+        invivo_override shared = {0};
+        OK(invivo_override_begin(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.alias", .type = node_type,
+                                 .scope = scopes[i]}, &shared, E));
+        invivo_object one = resolve("a.alias"), two = resolve("a.alias"), core = resolve("a.core");
+        CHECK((one.bits == two.bits) == (i < 2) && one.bits != core.bits);
+        drop(one), drop(two);
+        OK(invivo_override_end(shared, E));
+        one = resolve("a.alias");
+        CHECK(one.bits == core.bits);
+        drop(one), drop(core);
+    }
+    end();
+}
+
+static bool is_kept(const char *key, invivo_object object) {
+    invivo_object found = resolve(key);
+    drop(found);
+    return CHECK(found.bits == object.bits);
+}
+static void document(const char *text) {
+    describe();
+    OK(invivo_changes_document(changes, "w.yaml", text, text ? strlen(text) : 0, E));
+    commit();
+}
+
+/* What changes below an override is not in force: its object and its holders stay. */
+static void changes_below_an_override_keep_its_object(void) {
+    begin();
+    invivo_injection to_core[] = {KEY("input", "a.core")}, one[] = {CONSTANT("number", invivo_int64(1))};
+    DEFINE("a.core", LAZY_SINGLETON);
+    DEFINE("a.other", LAZY_SINGLETON);
+    DEFINE("a.user", LAZY_SINGLETON, INITIALIZER(to_core));
+    invivo_override lower = override("a.core", 2), upper = override("a.core", 3);
+    invivo_object core = resolve("a.core"), user = resolve("a.user");
+    DEFINE("a.core", LAZY_SINGLETON, INITIALIZER(one));
+    is_kept("a.core", core), is_kept("a.user", user);
+    OK(invivo_override_end(lower, E));
+    is_kept("a.core", core), is_kept("a.user", user);
+    document("wiring: { a.core: { alias: a.other } }");
+    is_kept("a.core", core), is_kept("a.user", user);
+    document(NULL);
+    is_kept("a.core", core), is_kept("a.user", user);
+    /* What the key keeps of its definition is in force: with another rank the object is rebuilt. */
+    DEFINE("a.core", LAZY_SINGLETON, INITIALIZER(one), .rank = 7);
+    CHECK_EQUAL(number_of("a.core"), 3);
+    OK(invivo_override_end(upper, E));
+    CHECK_EQUAL(number_of("a.core"), 1);
+    drop(core), drop(user);
+    end();
+}
+
 static void an_object_overrides_a_key(void) {
     begin();
     invivo_injection into[] = {KEY("left", "a.key")};
@@ -247,6 +343,9 @@ int main(void) {
     main_thread = pthread_self();
     RUN_TEST(overrides_lie_on_each_other_and_go_in_any_order);
     RUN_TEST(a_definition_under_an_override_is_checked);
+    RUN_TEST(an_override_can_always_end);
+    RUN_TEST(an_override_of_an_alias_is_one_object);
+    RUN_TEST(changes_below_an_override_keep_its_object);
     RUN_TEST(an_object_overrides_a_key);
     RUN_TEST(an_unsuitable_type_is_refused);
     RUN_TEST(inherited_properties_of_a_key_stay);

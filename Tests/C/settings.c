@@ -248,6 +248,37 @@ static void a_rollback_reads_the_former_section(void) {
     end();
 }
 
+/* Hosts define "settings:NAME" for the value of a binding. */
+static void a_rollback_keeps_the_definitions_of_bindings(void) {
+    begin();
+    invivo_type_options options = {.struct_size = sizeof options, .name = "Part", .concurrency = INVIVO_SHARED, .size = 8, .alignment = 8};
+    invivo_type part = {0};
+    OK(invivo_type_register(runtime, &options, &part, E));
+    uint64_t before = generation();
+    invivo_definition own = {.struct_size = sizeof own, .key = "settings:Audio", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = part};
+    invivo_definition holder = {.struct_size = sizeof holder, .key = "a.holder", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = part};
+    invivo_definition alias = {.struct_size = sizeof alias, .key = "a.alias", .alias = "settings:Audio"};
+    OK(invivo_define(runtime, &own, NULL, E));
+    OK(invivo_define(runtime, &holder, NULL, E));
+    OK(invivo_rollback(runtime, before, E));
+    invivo_object found = {0};
+    expects_error(invivo_resolve_name(runtime, "a.holder", &found, E), INVIVO_E_NOT_FOUND, NULL);
+    OK(invivo_resolve_name(runtime, "settings:Audio", &found, E));
+    OK(invivo_object_release(found));
+    OK(invivo_define(runtime, &alias, NULL, E));
+    uint64_t with_alias = generation();
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_remove(set, "settings:Audio", E));
+    expects_error(invivo_changes_commit(set, E), INVIVO_E_NOT_FOUND, "the settings 'Audio' cannot be removed: the alias 'a.alias' names it");
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_remove(set, "a.alias", E));
+    OK(invivo_changes_remove(set, "settings:Audio", E));
+    OK(invivo_changes_commit(set, E));
+    expects_error(invivo_rollback(runtime, with_alias, E), INVIVO_E_NOT_FOUND, NULL);
+    end();
+}
+
 static void a_failed_reload_keeps_the_value(void) {
     begin();
     OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
@@ -717,6 +748,7 @@ int main(void) {
     RUN_TEST(an_unrelated_reload_reads_nothing);
     RUN_TEST(views_and_pins_have_their_own_value);
     RUN_TEST(a_rollback_reads_the_former_section);
+    RUN_TEST(a_rollback_keeps_the_definitions_of_bindings);
     RUN_TEST(a_failed_reload_keeps_the_value);
     RUN_TEST(two_bindings_share_a_section);
     RUN_TEST(a_binding_is_replaced_and_removed);

@@ -159,6 +159,81 @@ static void a_set_defines_and_decides(void) {
     end();
 }
 
+static invivo_status set_number(invivo_changes changes, const char *key, invivo_error **error) {
+    const invivo_value five = invivo_int64(5);
+    OK(invivo_changes_set(changes, key, "number", &five, E));
+    return invivo_changes_commit(changes, error);
+}
+/* An alias or a choice has no property, whoever made it one. */
+static void a_property_is_set_for_the_key_that_creates_the_object(void) {
+    const char *text = "wiring: { a.decided: { alias: a.one } }";
+    const char *const decided = "a.decided.number: 'a.decided' is an alias and creates no object of its own; set the property for 'a.one'";
+    const invivo_injection chooser = {.how = INVIVO_INJECT_VALUE, .value = invivo_int64(1)};
+    const invivo_option option = {.when = INVIVO_WHEN_OTHERWISE, .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.one"}};
+    invivo_changes changes;
+    begin();
+    define("a.one", 1);
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.alias", .alias = "a.one"}, NULL, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.choice", .chooser = &chooser,
+                     .options = &option, .option_count = 1}, NULL, E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(set_number(changes, "a.alias", E), INVIVO_E_ARGUMENT,
+                  "a.alias.number: 'a.alias' is an alias and creates no object of its own; set the property for 'a.one'");
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(set_number(changes, "a.choice", E), INVIVO_E_ARGUMENT,
+                  "a.choice.number: 'a.choice' is a choice and creates no object of its own; set the property for the definitions that it selects");
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(set_number(changes, "a.nothing", E), INVIVO_E_NOT_FOUND, NULL);
+    /* In one set with the definition and the document, and in a later one. */
+    const invivo_definition two = {.struct_size = sizeof two, .key = "a.decided", .type_name = "Thing", .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "w.yaml", text, strlen(text), E));
+    OK(invivo_changes_define(changes, &two, NULL, E));
+    expects_error(set_number(changes, "a.decided", E), INVIVO_E_ARGUMENT, decided);
+    define("a.decided", 2);
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "w.yaml", text, strlen(text), E));
+    expects_error(set_number(changes, "a.decided", E), INVIVO_E_ARGUMENT, decided);
+    OK(say("w.yaml", text, E));
+    OK(invivo_changes_open(runtime, &changes, E));
+    expects_error(set_number(changes, "a.decided", E), INVIVO_E_ARGUMENT, decided);
+    end();
+}
+
+static invivo_object shared(const char *key) {
+    invivo_object object = {0};
+    OK(invivo_resolve_name(runtime, key, &object, E));
+    OK(invivo_object_release(object));
+    return object;
+}
+/* Holders of the target are not rebuilt for what lies below an alias, nor for a decision that changes nothing. */
+static void a_decision_that_changes_nothing_rebuilds_nothing(void) {
+    const invivo_injection chooser = {.how = INVIVO_INJECT_CONFIG, .reference = "/a.pick"}, given = {.name = "given", .how = INVIVO_INJECT_REFERENCE, .reference = "a.choice"};
+    const invivo_option options[] = {{.when = INVIVO_WHEN_EQUAL, .value = invivo_int64(1), .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.one"}},
+                                     {.when = INVIVO_WHEN_EQUAL, .value = invivo_int64(2), .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.one"}}};
+    begin();
+    define("a.one", 1), define("a.two", 2);
+    OK(say("c.yaml", "config: { a: { pick: 1 } }", E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.choice", .chooser = &chooser,
+                     .options = options, .option_count = 2}, NULL, E));
+    OK(invivo_define(runtime, &(invivo_definition){.struct_size = sizeof(invivo_definition), .key = "a.holder", .type_name = "Thing",
+                     .scope = INVIVO_SCOPE_LAZY_SINGLETON, .initializer = &given, .initializer_count = 1}, NULL, E));
+    uint64_t holder = shared("a.holder").bits;
+    const char *const texts[] = {"wiring: { a.choice: { choose: 1 } }", "wiring: { a.choice: { choose: 2 } }", "{}",
+                                 "wiring: { a.two: { alias: a.one } }"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        OK(say("w.yaml", texts[i], E));
+        CHECK(shared("a.holder").bits == holder);
+    }
+    define("a.two", 3);
+    CHECK(shared("a.holder").bits == holder);
+    CHECK_EQUAL(number_of("a.two"), 1);
+    OK(say("w.yaml", "{}", E));
+    CHECK_EQUAL(number_of("a.two"), 3);
+    CHECK(shared("a.holder").bits == holder);
+    end();
+}
+
 /* The traits of a key that a document has made an alias wait, and apply again. */
 static void traits_of_an_alias_wait(void) {
     thing_concurrency = INVIVO_CONFINED;
@@ -259,6 +334,8 @@ int main(void) {
     RUN_TEST(an_error_of_a_decided_definition_is_reported_once);
     RUN_TEST(a_decision_waits_for_its_key_when_allowed);
     RUN_TEST(a_set_defines_and_decides);
+    RUN_TEST(a_property_is_set_for_the_key_that_creates_the_object);
+    RUN_TEST(a_decision_that_changes_nothing_rebuilds_nothing);
     RUN_TEST(traits_of_an_alias_wait);
     RUN_TEST(an_edit_of_a_file_decides);
     RUN_TEST(a_check_of_a_manifest_includes_decisions);

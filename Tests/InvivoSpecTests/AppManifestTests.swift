@@ -107,8 +107,8 @@ import Testing
         ("components: { a: { typ: X } }", "1:20: components.a: unknown key 'typ', did you mean 'type'?"),
         ("components: { a: { type: 5 } }", "1:26: components.a.type: expected the name of a type, found the integer 5"),
         (
-            "components: { a: { type: X, scope: lazy_singleton } }",
-            "1:36: components.a.scope: unknown scope 'lazy_singleton', did you mean 'lazy-singleton'?"
+            "components: { a: { type: X, scope: lazy_singelton } }",
+            "1:36: components.a.scope: unknown scope 'lazy_singelton', did you mean 'lazy-singleton'?"
         ),
         (
             "components: { a: { type: X, scope: lazy singleton } }",

@@ -435,7 +435,8 @@ INVIVO_API invivo_status invivo_define(invivo_runtime runtime, const invivo_defi
 
 /** Overrides the definition of a key, as a reload. For tests and experiments.
  * The override is another definition, or an object (`constant`). The key keeps its scope, visibility and rank;
- * dependents are updated. Overrides of a key stack; the last one is in effect. */
+ * dependents are updated. For an alias or a choice, the override has its own scope; with INVIVO_SCOPE_DEFAULT it is a lazy
+ * singleton. Overrides of a key stack; the last one is in effect. */
 INVIVO_API invivo_status invivo_override_begin(invivo_runtime runtime, const invivo_definition *definition, invivo_override *out,
                                                invivo_error **error) INVIVO_WAITS;
 /** Ends an override, as a reload. Overrides may end in any order. Closing the runtime ends all of them. */

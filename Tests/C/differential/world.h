@@ -157,6 +157,12 @@ static bool says_scope(const spec *spec) { return spec->kind != ALIAS && spec->k
 static bool says_type(const spec *spec) { return spec->kind != ALIAS && spec->kind != CHOICE && spec->type >= 0; }
 static bool says_parameters(const spec *spec) { return spec->takes_argument; }
 static int scope_of(const world *world, int key) {
+    const spec *base = world->defined[key];
+    if (world->override_count[key] && base && (base->kind == ALIAS || base->kind == CHOICE)) {
+        /* There is no scope to keep: it is inherited, or the override is shared. */
+        const spec *top = world->overrides[key][world->override_count[key] - 1].spec;
+        return top->parent < 0 ? INVIVO_SCOPE_LAZY_SINGLETON : scope_of(world, top->parent);
+    }
     /* With a decision, the chain is searched from the nearest key that has a scope or one. */
     for (int at = key; at >= 0 && world->defined[at] && world->defined[at]->kind != ALIAS; at = parent_of(world, at, world->defined[at])) {
         if (decides(world, at, DECIDES_SCOPE)) return decision_of(world, at)->value;

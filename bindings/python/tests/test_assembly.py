@@ -787,3 +787,68 @@ def test_a_scope_without_its_name_is_refused() -> None:
             @invivo.in_scope  # type: ignore[arg-type]
             def fort(self) -> Fort:
                 return invivo.new(Fort)
+
+
+def filled(**classes: type) -> invivo.Assembly:
+    made = invivo.Assembly("b")
+    for name, cls in classes.items():
+        made.lazy_singleton(cls, name)
+    return made
+
+
+def test_an_assembly_that_is_filled_one_by_one_replaces_another_one_of_its_name() -> None:
+    def keys() -> list[str]:
+        return sorted(node.key for node in runtime.wiring)
+
+    first, second = filled(x=Fort, y=Horse), filled(x=Quest, z=Horse)
+    with invivo.Runtime(first) as runtime:
+        runtime.activate(second)
+        assert keys() == ["b.x", "b.z"]
+        assert type(runtime["b.x"]) is Quest
+        with pytest.raises(invivo.StaleError):
+            runtime.remove(first)
+        runtime.activate(first)
+        assert keys() == ["b.x", "b.y"]
+        # It may be filled further.
+        first.lazy_singleton(Quest, "w")
+        runtime.activate(first)
+        assert keys() == ["b.w", "b.x", "b.y"]
+
+        class Described(invivo.Assembly):
+            @invivo.lazy_singleton
+            def y(self) -> Horse:
+                return invivo.new(Horse)
+
+        horse = runtime["b.y"]
+        runtime.activate(described := Described("b"))
+        assert keys() == ["b.y"]
+        runtime.activate(filled(y=Horse))
+        assert keys() == ["b.y"]
+        assert horse is not None
+        assert not described.is_active_in(runtime)
+
+
+@pytest.mark.parametrize("is_described", [False, True])
+def test_two_assemblies_of_one_name_in_one_change_set_are_refused(is_described: bool) -> None:
+    class WithFort(invivo.Assembly):
+        @invivo.lazy_singleton
+        def x(self) -> Fort:
+            return invivo.new(Fort)
+
+    class WithHorse(invivo.Assembly):
+        @invivo.lazy_singleton
+        def y(self) -> Horse:
+            return invivo.new(Horse)
+
+    def made() -> tuple[invivo.Assembly, invivo.Assembly]:
+        return (WithFort("b"), WithHorse("b")) if is_described else (filled(x=Fort), filled(y=Horse))
+
+    with invivo.Runtime() as runtime:
+        first, second = made()
+        with runtime.changes() as changes:
+            changes.activate(first)
+            with pytest.raises(invivo.ExistsError, match="b: two assemblies of one change set have the name 'b'"):
+                changes.activate(second)
+        with pytest.raises(invivo.ExistsError, match="b: two assemblies of one change set have the name 'b'"):
+            runtime.activate(*made())
+        assert [node.key for node in runtime.wiring] == ["b.x"]

@@ -181,3 +181,59 @@ def test_an_instance_that_an_override_set_aside_is_dropped_when_its_definition_h
             runtime.define(Clock, "synth.clock", rate=5)
         assert runtime["synth.clock"] is not former
         assert runtime["synth.clock"].rate == 5
+
+
+def test_an_override_of_an_alias_or_a_choice_is_one_object() -> None:
+    class Named(invivo.Assembly):
+        @invivo.lazy_singleton
+        def clock(self) -> Clock:
+            return invivo.new(Clock)
+
+        @invivo.define
+        def alias(self) -> Clock:
+            return self.clock()
+
+        @invivo.define
+        def choice(self) -> Clock:
+            return invivo.choice(invivo.config("rate", "slow"), {"slow": self.clock()})
+
+    @invivo.prototype
+    def separate() -> FakeClock:
+        return invivo.new(FakeClock)
+
+    named = Named()
+    with invivo.Runtime(named) as runtime:
+        for key in ("named.alias", "named.choice"):
+            with runtime.override(key, FakeClock):
+                assert type(runtime[key]) is FakeClock
+                assert runtime[key] is runtime[key]
+            with runtime.override(key, separate):
+                assert runtime[key] is not runtime[key]
+            assert runtime[key] is named.clock()
+
+
+def test_an_override_keeps_its_object_when_a_change_lies_below() -> None:
+    with invivo.Runtime(Synth()) as runtime:
+        lower = runtime.override("synth.clock", FakeClock)
+        with runtime.override("synth.clock", FakeClock, rate=3):
+            fake = runtime["synth.clock"]
+            runtime.define(Clock, "synth.clock", rate=5)
+            assert runtime["synth.clock"] is fake
+            lower.end()
+            assert runtime["synth.clock"] is fake
+        assert runtime["synth.clock"].rate == 5
+
+
+def test_an_override_can_always_end() -> None:
+    class Keeper:
+        def __init__(self, clock: object = None) -> None:
+            self.clock = clock
+
+    with invivo.Runtime() as runtime:
+        runtime.define(Clock, "a.clock", "thread")
+        runtime.define(Keeper, "a.keeper")
+        with (
+            runtime.override("a.keeper", Keeper),
+            pytest.raises(invivo.CaptiveError, match="below an override"),
+        ):
+            runtime.define(Keeper, "a.keeper", clock=invivo.ref("a.clock"))

@@ -783,3 +783,27 @@ def test_what_an_object_was_given_is_stopped_when_python_lets_go_of_it() -> None
         assert runtime.info.objects == 1
     assert len(halted) == 3
     halted.clear()
+
+
+def test_a_scope_is_given_by_its_name() -> None:
+    with invivo.Runtime() as runtime:
+        place = 1
+        runtime.scope("request", lambda: place)
+        runtime.define(Fort, "a.fort", "request")
+        first = runtime["a.fort"]
+        assert runtime["a.fort"] is first
+        place = 2
+        assert runtime["a.fort"] is not first
+        runtime.define(Fort, "a.hyphens", "lazy-singleton")
+        assert runtime["a.hyphens"] is runtime["a.hyphens"]
+        with pytest.raises(invivo.Error, match=r"a\.other: .*'reqest'"):
+            runtime.define(Fort, "a.other", "reqest")
+        with pytest.raises(invivo.ArgumentError, match=r"^unknown scope 'singelton', did you mean 'singleton'\?$"):
+            runtime.define(Fort, "a.other", "singelton")
+        with pytest.raises(invivo.ArgumentError, match="unknown scope ''; expected one of graph"):
+            runtime.define(Fort, "a.other", "")
+        with pytest.raises(
+            invivo.ArgumentError, match=r"^expected the name of a scope, got an object of type function"
+        ) as caught:
+            runtime.define(Fort, "a.other", invivo.in_scope("request"))  # type: ignore[arg-type]
+        assert "0x" not in str(caught.value)

@@ -177,6 +177,31 @@ def test_pins_and_rollbacks() -> None:
         assert runtime["player"].audio is runtime.settings(Audio)
 
 
+def test_a_rollback_keeps_the_bindings() -> None:
+    with invivo.Runtime() as runtime:
+        runtime.configure("audio.rate", 5)
+        unbound = runtime.mark("unbound")
+        runtime.bind_settings(Audio, "audio")
+        bound = runtime.mark("bound")
+        runtime.rollback(unbound)
+        runtime.define(Player, "player")
+        assert runtime["player"].audio == runtime.settings(Audio) == Audio(5)
+        with_player = runtime.mark("with player")
+        with pytest.raises(invivo.NotFoundError, match="the settings 'Audio' cannot be removed: 'player' needs it"):
+            runtime.unbind_settings(Audio)
+        runtime.remove("player")
+        runtime.unbind_settings(Audio)
+        # Without the binding, an object that needs it is not brought back.
+        with pytest.raises(invivo.NotFoundError, match="player: initializer parameter 'audio' needs"):
+            runtime.rollback(with_player)
+        runtime.rollback(bound)
+        with pytest.raises(invivo.NotFoundError, match="not bound"):
+            runtime.settings(Audio)
+        runtime.bind_settings(Audio, "audio")
+        runtime.rollback(with_player)
+        assert runtime["player"].audio == Audio(5)
+
+
 def test_observers_receive_the_value() -> None:
     seen: list[tuple[Audio, int]] = []
 
@@ -246,6 +271,9 @@ def test_bindings_have_names() -> None:
         runtime.bind_settings(list[int], "numbers")
         assert runtime.settings(list[int]) == [1, 2]
         runtime.bind_settings(Voice, "third", name="Second")
+        # With a name, another class may replace the former one.
+        runtime.bind_settings(first, "first", name="Second")
+        assert type(runtime.settings("Second")) is first
         with pytest.raises(invivo.ArgumentError):
             runtime.bind_settings(Voice, 3)  # type: ignore[arg-type]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import functools
 import inspect
 import re
@@ -108,7 +109,7 @@ def definition(
 
     Its location is that of the code ``depth`` frames up.
     """
-    check_scope(scope)
+    scope = checked_scope(scope)
     check_key(key)
     check_options(options)
     caller = sys._getframe(depth)
@@ -153,13 +154,26 @@ def check_options(options: object) -> None:
         )
 
 
-def check_scope(scope: str | None) -> None:
-    if scope is not None and not (isinstance(scope, str) and (scope in SCOPES or scope.startswith(PLACED))):
-        there = ", ".join(each for each in SCOPES if each != "context")
+def checked_scope(scope: str | None) -> str | None:
+    """Returns a scope as definitions have it: a standard one, also with hyphens, or the name of a host scope."""
+    if scope is None:
+        return None
+    there = ", ".join(each for each in SCOPES if each != "context")
+    if not isinstance(scope, str):
         raise ArgumentError(
-            f"{scope!r} is no scope; there are {there}. A scope that the runtime was given is said by "
-            f"invivo.in_scope({scope!r}), or assembly.in_scope({scope!r}, ...)"
+            f"expected the name of a scope, got an object of type {type(scope).__name__}: one of {there}, or a name "
+            "given to Runtime.scope (invivo.in_scope(...) decorates functions)"
         )
+    name = scope.replace("-", "_")
+    if name in SCOPES or scope.startswith(PLACED):
+        return name if name in SCOPES else scope
+    near = difflib.get_close_matches(name.lower(), SCOPES, n=1, cutoff=0.75)
+    if near or not scope:
+        meant = (
+            f", did you mean {near[0]!r}?" if near else f"; expected one of {there}, or a name given to Runtime.scope"
+        )
+        raise ArgumentError(f"unknown scope {scope!r}{meant}")
+    return PLACED + scope
 
 
 def of_recipe(recipe: Recipe, wanted: type | None, declared: type | None = None) -> dict[str, Any]:
@@ -325,6 +339,8 @@ def may_be_none(annotation: Any) -> bool:
 
 
 def scope_number(scope: Scope) -> int:
-    if scope not in SCOPES:
-        raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}")
-    return SCOPES[scope]
+    """Returns the constant of a standard scope."""
+    name = checked_scope(scope)
+    if name not in SCOPES:
+        raise ArgumentError(f"unknown scope {scope!r}; expected one of {', '.join(SCOPES)}")
+    return SCOPES[name]

@@ -21,7 +21,7 @@ from .._declarations.changes import OnChange
 from .._declarations.recipes import Argument, Draft, Hidden, Hook, Options, Recipe, Ref, Scope, options
 from .._objects.objects import RuntimeHandle
 from ..errors import ArgumentError, ArityError, ClosedError, Error, NotReadyError, WrongTypeError
-from .definitions import Definition, check_key, check_scope, may_be_none, of_recipe, plain_class
+from .definitions import Definition, check_key, checked_scope, may_be_none, of_recipe, plain_class
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,8 +77,8 @@ class Member:
     def __init__(
         self, function: Callable[..., Any], scope: Scope | None, declared: Options, *, is_method: bool = True
     ) -> None:
-        check_scope(scope)
-        self.function, self.scope, self.options, self.is_method = function, scope, declared, is_method
+        self.function, self.options, self.is_method = function, declared, is_method
+        self.scope: Scope | None = checked_scope(scope)
         self.name = getattr(function, "__name__", "?")
         self.owner = "?"
         functools.update_wrapper(self, function)

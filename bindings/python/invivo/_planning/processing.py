@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _generated as c
-from .._assemblies.definitions import SCOPES
+from .._assemblies.definitions import SCOPES, scope_number
 from .._assemblies.processors import Processor
 from .._declarations import recipes
 from .._declarations.recipes import Scope
 from .._native import callbacks, strings
 from .._objects.objects import Objects
 from .._values import conversion
-from ..errors import ArgumentError
+from ..errors import ArgumentError, within
 from .descriptors import injections
 from .injections import Injection
 
@@ -121,9 +121,8 @@ class Described:
 
     @scope.setter
     def scope(self, scope: Scope | None) -> None:
-        if scope is not None and scope not in SCOPES:
-            raise ArgumentError(f"{scope!r} is no scope; there are {', '.join(SCOPES)}", path=self.key)
-        self._options.scope = c.INVIVO_SCOPE_DEFAULT if scope is None else SCOPES[scope]
+        with within(self.key):
+            self._options.scope = c.INVIVO_SCOPE_DEFAULT if scope is None else scope_number(scope)
         self._changed = True
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _generated as c
 from .._assemblies.assembly import AssemblyDescription
-from .._assemblies.definitions import Definition, of_recipe
+from .._assemblies.definitions import Definition, checked_scope, of_recipe
 from .._assemblies.members import Bound
 from .._classes.annotations import is_assembly
 from .._classes.callables import Parameter
@@ -241,7 +241,7 @@ class Sources:
             key = f"{self.made.key}.{place}"
             what = of_recipe(recipe, hint.wanted if hint is not None else None)
             own = what.pop("options", Options())
-            scope = node.scope if isinstance(node, Draft) else None
+            scope = checked_scope(node.scope) if isinstance(node, Draft) else None
             file, line = (node.file, node.line) if isinstance(node, Draft) else (self.made.file, self.made.line)
             made = Definition(
                 key,

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _generated as c
 from .._assemblies.assembly import AssemblyDescription
-from .._assemblies.definitions import Definition, check_scope
+from .._assemblies.definitions import Definition
 from .._classes.annotations import is_protocol
 from .._classes.callables import LEFT_OUT, Parameter, check_hook, last_needed, parameters_of, signature_of
 from .._classes.classes import constructor_of, describe, has_weak_references, is_made_by_python
@@ -80,7 +80,6 @@ class _Planner(Sources):
 
     def plan(self) -> Plan:
         made = self.made
-        check_scope(made.scope)
         if made.alias is not None:
             return self._alias(made.alias)
         if made.choice is not None:

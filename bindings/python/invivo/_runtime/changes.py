@@ -100,7 +100,8 @@ class Changes(SecretChanges):
                     self._contents.described.append(each)
                 if fresh:
                     keys = tuple(made.key for made in members)
-                    self._replace(each, keys)
+                    self._check_name(each)
+                    self._replace(each, (*keys, *each.definitions))
                     contents.activated[each] = Activation(gathering.found[each], keys)
         finally:
             for each in gathering.all:
@@ -246,14 +247,22 @@ class Changes(SecretChanges):
         self._contents.mounted[assembly] = dict(remap or {})
         self.activate(assembly)
 
+    def _check_name(self, assembly: AssemblyDescription) -> None:
+        for other in self._contents.activated:
+            if other.name == assembly.name and other is not assembly:
+                raise ExistsError(
+                    f"two assemblies of one change set have the name {assembly.name!r}, and the second would replace "
+                    "the first: activate one of them, or give one another name",
+                    path=assembly.name,
+                )
+
     def _replace(self, assembly: AssemblyDescription, keys: tuple[str, ...]) -> None:
-        """Removes an assembly of the same name whose members are definitions."""
-        if not keys:
-            return
+        """Removes the active assembly of the same name, with its definitions that the new one does not have."""
+        declared = self._core.keys.declared
         for former in self._core.active.by_name.get(assembly.name, []):
-            if former is not assembly and former not in self._contents.deactivated and former.members:
-                for key in former.members:
-                    if key not in keys:
+            if former is not assembly and former not in self._contents.deactivated:
+                for key in (*former.members, *former.definitions):
+                    if key not in keys and key in declared:
                         self.remove(key)
                 self._contents.deactivated.append(former)
 

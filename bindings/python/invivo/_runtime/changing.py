@@ -220,8 +220,9 @@ class Changing(Resolving):
         """Replaces the definition of a key, for tests and trials, in one reload. Dependents are updated.
 
         ``what`` is another recipe (a class, a factory, a recipe, or a function that describes one as for
-        `Changes.define`); ``instance`` is an object. Scope and visibility are those of the key. The key is a name, a
-        class or a member of an assembly: ``runtime.override(camelot.stable, instance=Horse())``.
+        `Changes.define`); ``instance`` is an object. Scope and visibility are those of the key;
+        for an alias or a choice, the scope is that of the recipe, or lazy singleton. The key is a name, a class or a
+        member of an assembly: ``runtime.override(camelot.stable, instance=Horse())``.
 
         The override ends with its ``with`` block, or by `Override.end`. Several overrides of a key are stacked: the
         last one counts, and they may end in any order.

@@ -32,7 +32,7 @@ class Binding:
         self.path = path
         self.name = name if name is not None else configured.shown(annotation)
         other = core.settings.get(self.name)
-        if other is not None and not other.reads(annotation) and is_bound(core, self.name):
+        if name is None and other is not None and not other.reads(annotation) and is_bound(core, self.name):
             raise ExistsError(
                 f"the settings {self.name!r} are bound to another class: give a name, as in "
                 f"bind_settings({configured.shown(annotation)}, {path!r}, name=...)",
