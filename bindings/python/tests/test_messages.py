@@ -195,7 +195,7 @@ def test_what_an_assembly_annotates_and_does_not_have_is_told() -> None:
 
 def test_an_unknown_scope_names_those_there_are() -> None:
     with invivo.Runtime() as runtime:
-        with pytest.raises(invivo.ArgumentError, match=r"expected one of graph, prototype, .* Runtime.scope$") as caught:
+        with pytest.raises(invivo.ArgumentError, match=r"expected one of graph, .* Runtime.scope$") as caught:
             runtime.define(Lead, "a.lead", scope="")
         assert "context" not in str(caught.value)
         with pytest.raises(invivo.NotFoundError, match=r"a\.lead: no scope 'request' is registered"):
