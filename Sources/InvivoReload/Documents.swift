@@ -408,36 +408,6 @@ final class Documents: Sendable {
     /// The follower's counts; nil if no file is followed.
     var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }
 
-    struct Facts {
-        let document: Document
-        let isFollowed: Bool
-        var mode: FollowMode?
-        /// How the file differs from the live content after a rollback.
-        let divergence: Document.Divergence?
-        /// Whether the present bytes of the file were refused, and are tried again in each change set.
-        let isRefused: Bool
-    }
-
-    /// The open documents in the order in which later ones win.
-    func facts() -> [Facts] {
-        let (facts, follows, follower) = state.locked { state in
-            let documents = state.open.all.sorted { $0.state.order < $1.state.order }
-            let refused = Set(state.refused.map(ObjectIdentifier.init))
-            return (
-                documents.map {
-                    Facts(
-                        document: $0, isFollowed: $0.follow != nil, divergence: $0.divergence,
-                        isRefused: refused.contains(ObjectIdentifier($0)))
-                }, documents.map(\.follow), state.follower
-            )
-        }
-        return zip(facts, follows).map { fact, id in
-            var fact = fact
-            fact.mode = id.flatMap { id in follower?.following(id) }
-            return fact
-        }
-    }
-
     /// For close, with the monitor held. The caller ends the result without it.
     func takeAll() -> Closing {
         state.held { state in

@@ -109,10 +109,13 @@ extension Planner {
         return planKept(followers.kept, wiring, &effects, &warnings)
     }
 
-    /// Whether objects do not depend on the change of a definition: the one in force is equal (what changes lies below an override or
-    /// a decision of a document), or it leads to the same definition as before.
+    /// Whether objects do not depend on a change of a definition, because it lies below an override or a decision of a document, or is
+    /// a decision that leads to the same definition as before. An override that begins or ends always replaces the object.
     private func isUnaffected(_ id: UInt32, _ wiring: NextWiring) -> Bool {
-        guard let next = next(id, wiring.definitions) else { return false }
+        let (above, aboveNext) = (before.covers[id], covers(id, wiring.definitions))
+        guard above != nil || aboveNext != nil, above?.overrides.last === aboveNext?.overrides.last,
+            let next = next(id, wiring.definitions)
+        else { return false }
         if next.isPlainAlias, let former = before.inForce(id), former.isPlainAlias {
             return former.alias.isSameName(as: next.alias)
         }
@@ -120,7 +123,6 @@ extension Planner {
             former.waits.isEmpty, recipe.waits.isEmpty, recipe.takesSameArguments(as: former)
         else { return false }
         if recipe.isSameChoice(as: former) { return true }
-        guard before.covers[id] != nil || covers(id, wiring.definitions) != nil else { return false }
         let (own, other) = (recipe.undecorated ?? recipe, former.undecorated ?? former)
         return own.definition.isSame(as: other.definition) && own.definition.hasSameBase(as: other.definition)
             && own.references.hasSameEdges(as: other.references)

@@ -35,33 +35,29 @@ extension Planner {
         return compiled
     }
 
-    /// Returns the errors that the definitions in force would have when overrides end: the last one of each key, and each
-    /// further one below. Otherwise an override might never end.
+    /// Returns the errors that the definitions would have without overrides. Otherwise these might never end. An override below
+    /// another one may be unsuitable: it can end first.
     func failuresBelowOverrides(
         _ definitions: DefinitionPlan, _ config: ConfigPlan, _ processors: [Processor]
     ) throws(Failure) -> [Failure] {
         guard hasCovers(definitions), !definitions.isNothing || !config.changes.isEmpty else { return [] }
-        let covering = coversNext(definitions).filter { !$0.value.overrides.isEmpty }
-        for depth in 0..<(covering.values.map(\.overrides.count).max() ?? 0) {
-            var below = definitions
-            for (id, covers) in covering where covers.overrides.count > depth {
-                guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
-                below.changed[id] = .some(base)
-                below.covers[id] = Covers(wiring: covers.wiring, overrides: Array(covers.overrides.prefix(depth)))
-            }
-            var failures: [Failure] = []
-            var editor = GraphEditor(graph)
-            _ = try compile(&below, config, processors, &editor, &failures)
-            guard failures.isEmpty else {
-                return failures.map { failure in
-                    var failure = failure
-                    failure.message +=
-                        "; this is the definition below an override, which applies when the override ends"
-                    return failure
-                }
-            }
+        var below = definitions
+        var hasOverrides = false
+        for (id, covers) in coversNext(definitions) where !covers.overrides.isEmpty {
+            guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
+            below.changed[id] = .some(base)
+            below.covers[id] = Covers(wiring: covers.wiring)
+            hasOverrides = true
         }
-        return []
+        guard hasOverrides else { return [] }
+        var failures: [Failure] = []
+        var editor = GraphEditor(graph)
+        _ = try compile(&below, config, processors, &editor, &failures)
+        return failures.map { failure in
+            var failure = failure
+            failure.message += "; this is the definition below an override, which applies when the override ends"
+            return failure
+        }
     }
 
     /// Returns errors of overrides below others: each must keep its parents, because it is in force when those above end.

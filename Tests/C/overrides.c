@@ -118,15 +118,15 @@ static void an_override_can_always_end(void) {
     expects_error(invivo_define(runtime, &core, NULL, E), INVIVO_E_CAPTIVE, NULL);
     OK(invivo_override_end(lower, E));
     drop(resolve("a.user"));
-    /* The same for an override below another one. */
+    /* An override below another one can end first. */
     DEFINE("a.user", LAZY_SINGLETON);
     captive.scope = 0;
     OK(invivo_override_begin(runtime, &captive, &lower, E));
     OK(invivo_override_begin(runtime, &user, &upper, E));
-    expects_error(invivo_define(runtime, &core, NULL, E), INVIVO_E_CAPTIVE, NULL);
-    OK(invivo_override_end(upper, E));
-    OK(invivo_override_end(lower, E));
     OK(invivo_define(runtime, &core, NULL, E));
+    expects_error(invivo_override_end(upper, E), INVIVO_E_CAPTIVE, NULL);
+    OK(invivo_override_end(lower, E));
+    OK(invivo_override_end(upper, E));
     end();
 }
 

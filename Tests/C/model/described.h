@@ -165,7 +165,9 @@ static definition *covered(definition *base, const override *top, definition *co
     static override *const none[KEYS];
     definition *made = NEW(definition), *flat = base->alias < 0 ? flat_of(base, all, none) : base;
     *made = *top->definition;
-    made->scope = flat->scope ? flat->scope : INVIVO_SCOPE_GRAPH;
+    /* An alias has no scope to keep: the override has its own, or is shared. */
+    if (base->alias < 0) made->scope = flat->scope ? flat->scope : INVIVO_SCOPE_GRAPH;
+    else if (!made->scope && made->parent < 0) made->scope = INVIVO_SCOPE_LAZY_SINGLETON;
     if (made->parameters < 0) made->parameters = flat->parameters;
     if (made->type < 0) made->type = flat->type;
     made->rank = base->rank, made->order = base->order;

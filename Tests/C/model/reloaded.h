@@ -133,6 +133,38 @@ static bool same_bindings(const recipe *a, const recipe *b) {
     return true;
 }
 
+/* Whether a change lies below an override and leaves its effective definition equal. */
+static bool is_below_override(const plan *plan, int key, const recipe *former, const recipe *next) {
+    const override *top = overridden[key], *after = plan->overridden[key];
+    if (!top || !after || top->definition != after->definition || !former || former->key != key || !next || next->key != key) return false;
+    definition *a = NEW(definition), *b = NEW(definition);
+    *a = *former->flat, *b = *next->flat;
+    a->order = b->order;
+    return !memcmp(a, b, sizeof *a) && same_bindings(former, next);
+}
+
+/* Whether the definitions are valid when all overrides have ended: 0, or a status. */
+static int without_overrides(plan *plan) {
+    override *above[KEYS];
+    const recipe *recipes[KEYS];
+    bool any = false;
+    for (int key = 0; key < KEYS; key++) any |= plan->overridden[key] != NULL;
+    if (!any) return 0;
+    memcpy(above, plan->overridden, sizeof above);
+    memset(plan->overridden, 0, sizeof plan->overridden);
+    for (int key = 0; key < KEYS; key++) {
+        definition *given = described(key);
+        const recipe *former = now->recipes[key] && now->recipes[key]->key == key ? now->recipes[key] : NULL;
+        recipes[key] = given ? compile(given, former) : NULL;
+    }
+    for (int key = 0; key < KEYS && !plan->code_count; key++) {
+        bool seen[KEYS] = {false};
+        if ((recipes[key] && leads_back(key, key, seen, recipes)) || target_of(key) < 0) wrong(INVIVO_E_CYCLE);
+    }
+    memcpy(plan->overridden, above, sizeof above);
+    return plan->code_count ? plan->codes[0] : 0;
+}
+
 /* Commits `plan`: returns 0, or a status. If the plan is refused, `plan->codes` lists all errors. */
 static int commit(plan *plan) {
     planned = plan;
@@ -175,10 +207,12 @@ static int commit(plan *plan) {
         if (recipes[key] && leads_back(key, key, seen, recipes)) { wrong(INVIVO_E_CYCLE); return INVIVO_E_CYCLE; }
         if (target_of(key) < 0) { wrong(INVIVO_E_CYCLE); return INVIVO_E_CYCLE; }
     }
+    if (without_overrides(plan)) return plan->codes[0];
     /* The dependents: along the former edges, transitively. */
     bool remade[KEYS] = {false}, injected[KEYS] = {false}, cold[KEYS] = {false}, kept_rebound[KEYS] = {false};
     int queue[KEYS], count = 0;
-    for (int key = 0; key < KEYS; key++) if (plan->declared[key]) queue[count++] = key, remade[key] = true;
+    for (int key = 0; key < KEYS; key++)
+        if (plan->declared[key] && !is_below_override(plan, key, now->recipes[key], recipes[key])) queue[count++] = key, remade[key] = true;
     for (int key = 0; key < KEYS; key++) {
         if (!rebound[key] || remade[key]) continue;
         const recipe *former = now->recipes[key];

@@ -194,10 +194,12 @@ def test_what_an_assembly_annotates_and_does_not_have_is_told() -> None:
 
 
 def test_an_unknown_scope_names_those_there_are() -> None:
-    with invivo.Runtime() as runtime, pytest.raises(invivo.ArgumentError) as caught:
-        runtime.define(Lead, "a.lead", scope="request")
-    assert "context" not in str(caught.value)
-    assert "invivo.in_scope('request')" in str(caught.value)
+    with invivo.Runtime() as runtime:
+        with pytest.raises(invivo.ArgumentError, match=r"expected one of graph, .* Runtime.scope$") as caught:
+            runtime.define(Lead, "a.lead", scope="")
+        assert "context" not in str(caught.value)
+        with pytest.raises(invivo.NotFoundError, match=r"a\.lead: no scope 'request' is registered"):
+            runtime.define(Lead, "a.lead", scope="request")
 
 
 def test_a_block_says_what_it_has_and_that_it_is_read() -> None:
