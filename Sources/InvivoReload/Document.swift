@@ -241,3 +241,14 @@ extension Document.State {
         source = Document.Source(text: text)
     }
 }
+
+/// What the list of sources shows of a document.
+struct DocumentFacts {
+    let document: Document
+    let isFollowed: Bool
+    var mode: FollowMode?
+    /// How the file differs from the live content after a rollback.
+    let divergence: Document.Divergence?
+    /// Whether the present bytes of the file were refused, and are tried again in each change set.
+    let isRefused: Bool
+}

@@ -408,6 +408,26 @@ final class Documents: Sendable {
     /// The follower's counts; nil if no file is followed.
     var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }
 
+    /// The open documents in the order in which later ones win.
+    func facts() -> [DocumentFacts] {
+        let (facts, follows, follower) = state.locked { state in
+            let documents = state.open.all.sorted { $0.state.order < $1.state.order }
+            let refused = Set(state.refused.map(ObjectIdentifier.init))
+            return (
+                documents.map {
+                    DocumentFacts(
+                        document: $0, isFollowed: $0.follow != nil, divergence: $0.divergence,
+                        isRefused: refused.contains(ObjectIdentifier($0)))
+                }, documents.map(\.follow), state.follower
+            )
+        }
+        return zip(facts, follows).map { fact, id in
+            var fact = fact
+            fact.mode = id.flatMap { id in follower?.following(id) }
+            return fact
+        }
+    }
+
     /// For close, with the monitor held. The caller ends the result without it.
     func takeAll() -> Closing {
         state.held { state in

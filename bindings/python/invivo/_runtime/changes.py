@@ -17,7 +17,7 @@ from .._declarations.recipes import Options, Scope
 from .._native import signals, strings
 from .._planning.gathering import Gathering
 from .._planning.processing import Described
-from .._services import bindings, config
+from .._services import bindings
 from .._services.documents import Path, Source, file_options
 from .._services.rules import Rule, rule
 from .._services.traits import TraitType, trait_type_of
@@ -27,11 +27,11 @@ from .._state.contents import Activation, Contents
 from .._state.core import Core
 from .._values import conversion
 from ..errors import ArgumentError, ExistsError, NotFoundError, StaleError, within
-from .secrets import SecretChanges
+from .configuring import ConfigChanges
 from .traits import Trait
 
 
-class Changes(SecretChanges):
+class Changes(ConfigChanges):
     """The changes of one reload. In ``with`` they are committed at the end of the block, and discarded if it raises."""
 
     def __init__(self, core: Core) -> None:
@@ -328,20 +328,6 @@ class Changes(SecretChanges):
                 self._core.library.call("changes_set", changes, *names, ctypes.byref(made))
 
         self._contents.others.append(apply)
-
-    def configure(self, path: str, value: Any) -> None:
-        """Sets the configuration at a whole path, above the documents; None removes the value that is there."""
-        self._open()
-        self._contents.others.append(
-            lambda changes: config.configure(self._core, changes, path, value, is_described=True)
-        )
-
-    def unconfigure(self, path: str) -> None:
-        """Reverts `configure` for the path and everything below it: the documents count again."""
-        self._open()
-        self._contents.others.append(
-            lambda changes: config.configure(self._core, changes, path, None, is_described=False)
-        )
 
     def reset(self, key: str, *, dependencies: bool = False) -> None:
         """Drops a key's shared instances, also (``dependencies``) all their dependencies.

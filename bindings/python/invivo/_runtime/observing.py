@@ -1,4 +1,4 @@
-"""The observers of a runtime, and its reports."""
+"""What a runtime tells about itself: observers, reports, status and wiring."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ import builtins
 from collections.abc import Callable
 from typing import Any, get_origin
 
+from .. import _generated as c
 from .._classes.callables import check_callback
 from .._native.pins import without_entered
 from .._native.strings import name_bytes
 from .._services.config import ConfigObserver, config_observer
-from .._services.graph import Status, status
+from .._services.graph import (
+    GRAPH_FORMATS,
+    KEYS_LANGUAGES,
+    SCHEMA,
+    GraphFormat,
+    KeysLanguage,
+    Status,
+    WiringNode,
+    nodes,
+    status,
+)
 from .._services.reports import (
     Observer,
     Phases,
@@ -119,3 +130,32 @@ class Observing(Resolving):
         found = conversion.ask(core, "runtime_status", core.handle)
         found["pins"] = without_entered(core.pins, found["pins"])
         return status(found)
+
+    @property
+    def wiring(self) -> list[WiringNode]:
+        """The wiring of the newest generation, by key: definitions, their dependencies, and living objects."""
+        core = self._open()
+        found = conversion.ask(core, "graph_describe", core.handle, c.INVIVO_GRAPH_FACTS)
+        return nodes(found)
+
+    def wiring_text(self, format: GraphFormat) -> str:
+        """Returns the same as JSON, as a digraph for Graphviz, or as a Mermaid flowchart."""
+        core = self._open()
+        found = conversion.ask(core, "graph_describe", core.handle, GRAPH_FORMATS[format])
+        text: str = found
+        return text
+
+    def keys_text(self, language: KeysLanguage = "python") -> str:
+        """Returns a typed function for each key, as source text.
+
+        Names, arguments and results are then checked by mypy, or by a compiler.
+        """
+        core = self._open()
+        text: str = conversion.ask(core, "graph_describe", core.handle, KEYS_LANGUAGES[language])
+        return text
+
+    def schema_text(self) -> str:
+        """Returns the JSON Schema of the spec files that the runtime accepts, for editors and checks."""
+        core = self._open()
+        text: str = conversion.ask(core, "graph_describe", core.handle, SCHEMA)
+        return text

@@ -21,12 +21,10 @@ from .._native.pins import Pin, UnusedPin
 from .._native.session import sessions
 from .._services import config
 from .._services.documents import Path, Source, Target, file_options, source_flags
-from .._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, SCHEMA, GraphFormat, KeysLanguage, WiringNode, nodes
 from .._services.reports import Purger
 from .._services.settings import STOP_GRACE, Log, LogLevel, make_options
 from .._services.views import View, end_left
 from .._state.core import Core
-from .._values import conversion
 from .._values.foreign import Object, Type
 from ..errors import ArgumentError, Error, HandleError, NotConfiguredError, StopError
 from .base import numbers
@@ -406,35 +404,6 @@ class Runtime(Filling, Binding, Observing):
     def convert(self, what: str | builtins.type, said: str) -> Any:
         """Converts one string by the converter of a name or class."""
         return self._open().converters.convert(what, said)
-
-    @property
-    def wiring(self) -> list[WiringNode]:
-        """The wiring of the newest generation, by key: definitions, their dependencies, and living objects."""
-        core = self._open()
-        found = conversion.ask(core, "graph_describe", core.handle, c.INVIVO_GRAPH_FACTS)
-        return nodes(found)
-
-    def wiring_text(self, format: GraphFormat) -> str:
-        """Returns the same as JSON, as a digraph for Graphviz, or as a Mermaid flowchart."""
-        core = self._open()
-        found = conversion.ask(core, "graph_describe", core.handle, GRAPH_FORMATS[format])
-        text: str = found
-        return text
-
-    def keys_text(self, language: KeysLanguage = "python") -> str:
-        """Returns a typed function for each key, as source text.
-
-        Names, arguments and results are then checked by mypy, or by a compiler.
-        """
-        core = self._open()
-        text: str = conversion.ask(core, "graph_describe", core.handle, KEYS_LANGUAGES[language])
-        return text
-
-    def schema_text(self) -> str:
-        """Returns the JSON Schema of the spec files that the runtime accepts, for editors and checks."""
-        core = self._open()
-        text: str = conversion.ask(core, "graph_describe", core.handle, SCHEMA)
-        return text
 
     @property
     def last_error(self) -> Error | None:
