@@ -18,9 +18,13 @@ extension Planner {
         func isDeclared(_ id: UInt32) -> Bool { wiring.definitions.changed[id] != nil && !rebased.contains(id) }
         let resets = Set(resetKeys(wiring, effects.editor))
         var queue: [UInt32] = []
+        var unaffected: Set<UInt32> = []
         for id in wiring.definitions.changed.keys.sorted() {
             if !resets.contains(id), planRestart(id, wiring, &effects, &restarts, &failures) { continue }
-            if !resets.contains(id), isUnaffected(id, wiring) { continue }
+            if !resets.contains(id), isUnaffected(id, wiring) {
+                unaffected.insert(id)
+                continue
+            }
             if !rebased.contains(id) { queue.append(id) }
         }
         queue += wiring.config.changedIDs.sorted()
@@ -99,6 +103,8 @@ extension Planner {
         for id in rebased { rebase(id, wiring, &effects) }
         // Rebuilt keys have their compiled definition with their slot.
         for (id, recipe) in wiring.compiled.recipes where !seen.contains(id) || wiring.config.changedIDs.contains(id) {
+            // An object that is being built keeps its equal definition, so that no commit overtakes it.
+            if unaffected.contains(id), recipe.definition.body.choice == nil { continue }
             effects.editor.set(recipe, at: id)
         }
         for id in reinjected.union(effects.steps.rebound).sorted() where !seen.contains(id) {
