@@ -27,6 +27,8 @@ final class PropertyChange {
     private var answered: Value?
     /// Whether the change could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
+    /// Whether the value that it left could not be read: nobody knows then whether other code has changed it.
+    private var isUnread = false
     /// Nil for the first layer on a plain property: the present value is the base, and the layer's value is set.
     private var work: Work?
 
@@ -241,9 +243,18 @@ final class PropertyChange {
     func stopped(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stopped = PropertyChange(property, index, before: nil, wanted: nil, location: location)
         (stopped.base, stopped.keptBase) = (base, keptBase)
-        stopped.seen = ((try? property.get(instance)) ?? seen).picked(like: base ?? .null)
-        stopped.isStuck = true
+        stopped.stay(instance)
         return stopped
+    }
+
+    /// Becomes the record of a property that could not be put back, and has its base already.
+    private func stay(_ instance: UnsafeMutableRawPointer) {
+        isStuck = true
+        if let value = try? property.get(instance) {
+            seen = value.picked(like: base ?? .null)
+        } else {
+            isUnread = true
+        }
     }
 
     func set(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
@@ -298,7 +309,7 @@ final class PropertyChange {
     func finish() -> [Tuning.Outcome] {
         if isRefused {
             (base, keptBase) = (before?.base, before?.keptBase)
-            (seen, isStuck) = (before?.seen ?? .null, true)
+            (seen, isStuck, isUnread) = (before?.seen ?? .null, true, before?.isUnread == true)
             return notes
         }
         var outcomes = notes
@@ -309,7 +320,8 @@ final class PropertyChange {
                 let what = Tuning.Outcome.What.adjusted(wanted: property.shown(end), seen: found)
                 outcomes.append(
                     Tuning.Outcome(
-                        path: property.name, location: location.location, what: what, variables: property.origin(location.variables)))
+                        path: property.name, location: location.location, what: what,
+                        variables: property.origin(location.variables)))
             }
         }
         // An external change is still detected by the value that was seen before.
@@ -338,11 +350,9 @@ final class PropertyChange {
     /// Records that the former value cannot be restored. The property then has no layer, and its base is kept.
     func becomeStuck(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stuck = PropertyChange(property, index, before: nil, wanted: nil, location: location)
-        let base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)
-        stuck.base = base
+        stuck.base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)
         stuck.keptBase = before?.base == nil ? keptPresent : before?.keptBase
-        stuck.seen = ((try? property.get(instance)) ?? before?.seen ?? present).picked(like: base)
-        stuck.isStuck = true
+        stuck.stay(instance)
         return stuck
     }
 
@@ -371,7 +381,8 @@ final class PropertyChange {
 
     private var whole: Part {
         Part(
-            base: before?.base, seen: before?.seen, former: before.flatMap { $0.isStuck ? nil : $0.wanted },
+            base: before?.base, seen: before?.isUnread == true ? nil : before?.seen,
+            former: before.flatMap { $0.isStuck ? nil : $0.wanted },
             wanted: wanted, newBase: newBase, present: present)
     }
 
