@@ -8,7 +8,8 @@ internal import InvivoWiring
 /// The properties that move to the values of their layers, one step at a tick.
 ///
 /// A step of blocks publishes the current generation again, with other blocks: views and pins keep the step that they have. It
-/// needs the turn; without it, the step is made when the turn ends. A step of an object is a job in its domain. While one is under way,
+/// needs no turn: blocks move while a reload is under way, and what that publishes has their values of that moment. A step that meets
+/// a publication is made when the turn ends, or by the next tick. A step of an object is a job in its domain. While one is under way,
 /// later steps of the object are left out. Any thread may call.
 final class Ramps: Sendable {
     /// The movements in one block, by the index of the property.
@@ -27,7 +28,7 @@ final class Ramps: Sendable {
         /// The time of a clock that the host advances.
         var now: UInt64 = 0
         var timer: LoopTimer?
-        /// A step of blocks is due that found the turn taken.
+        /// A step of blocks is due that met a publication.
         var isDue = false
 
         var isEmpty: Bool { blocks.isEmpty && objects.isEmpty }
@@ -65,18 +66,17 @@ final class Ramps: Sendable {
 
     // MARK: beginning
 
-    /// After the commit that made them is published: the movements in the blocks of these keys begin. Those without movements have
-    /// ended.
-    func begin(_ blocks: IDTable<Runs>) {
+    /// For the publication of a commit, with the monitor held: the movements in the blocks of these keys begin. Those without movements
+    /// have ended. `startTimer` follows.
+    func holdBegin(_ blocks: IDTable<Runs>) {
         guard !blocks.isEmpty else { return }
-        state.locked { state in
+        state.held { state in
             let now = clock(state)
             for (id, runs) in blocks {
                 state.blocks[id] = runs.isEmpty ? nil : runs
                 for run in runs.values { run.begin(at: now) }
             }
         }
-        startTimer()
     }
 
     /// In the domain of an object that a commit changes, or that is created for a key: its movements begin. The next step forgets an
@@ -91,7 +91,7 @@ final class Ramps: Sendable {
         startTimer()
     }
 
-    private func startTimer() {
+    func startTimer() {
         let isNeeded = state.locked { !$0.isEmpty && $0.timer == nil && !container.isClosing }
         guard let interval, isNeeded else { return }
         do throws(Failure) {
@@ -132,18 +132,13 @@ final class Ramps: Sendable {
 
     /// On the loop thread.
     private func tick() {
-        if turns.takeIfFree() {
-            step()
-            turns.end()
-        } else {
-            state.locked { $0.isDue = true }
-        }
+        step()
         let (now, objects) = state.locked { (clock($0), $0.objects.filter { !$0.value.isBusy }.map(\.key).sorted()) }
         for object in objects { post(object, at: now) }
         stopTimer { $0.isEmpty }
     }
 
-    /// Makes a step of blocks that found the turn taken. By the thread that has the turn.
+    /// Makes a step of blocks that met a publication.
     func stepIfDue() {
         if state.locked({ $0.isDue }) { step() }
     }
@@ -172,23 +167,21 @@ final class Ramps: Sendable {
 
     /// All movements end now.
     private func finish() {
-        guard turns.takeIfFree() else { return state.locked { $0.isDue = true } }
         step(at: .max)
-        turns.end()
         for object in state.locked({ $0.objects.keys.sorted() }) { post(object, at: .max) }
     }
 
-    /// Publishes the current generation with the blocks of this moment. By the thread that has the turn.
+    /// Publishes the current generation with the blocks of this moment.
     private func step(at moment: UInt64? = nil) {
-        let (now, blocks) = state.locked { state in
-            state.isDue = false
-            return (moment ?? clock(state), state.blocks)
+        let (now, blocks, basis) = state.locked { state in
+            state.isDue = !state.blocks.isEmpty
+            return (moment ?? clock(state), state.blocks, generations.heldBasis)
         }
-        guard !blocks.isEmpty else { return }
+        guard !blocks.isEmpty, let former = basis else { return }
+        // Of the generation of the graph, if that is still current below.
         let links = generations.snapshot.links
-        let former = container.currentGraph()
         var editor = GraphEditor(former)
-        var isChanged = false
+        var changed: [UInt32] = []
         var ended: [UInt32] = []
         for (id, runs) in blocks {
             if runs.values.contains(where: { $0.isOver(at: now) }) { ended.append(id) }
@@ -199,20 +192,24 @@ final class Ramps: Sendable {
                 type.description.properties[index].write(run.value(at: now), to: block.bytes)
             }
             guard !block.hasSameBytes(as: old) else { continue }
-            isChanged = true
+            changed.append(id)
             editor.set(block, at: id)
             guard !links.aliases.isEmpty else { continue }
             for alias in links.allAliases(of: id) { editor.set(block, at: alias) }
         }
-        // The table is copied only if something ends.
-        state.locked { state in
-            for id in ended {
-                let rest = state.blocks[id]?.filter { !$0.value.isOver(at: now) } ?? [:]
-                state.blocks[id] = rest.isEmpty ? nil : rest
+        let next =
+            changed.isEmpty ? nil : editor.finish(generation: former.generation, keys: container.keys)
+        _ = generations.publishStep(next, over: former, changed) {
+            guard !turns.areOver else { return false }
+            state.held { state in
+                state.isDue = false
+                // The table is copied only if something ends.
+                for id in ended {
+                    let rest = state.blocks[id]?.filter { !$0.value.isOver(at: now) } ?? [:]
+                    state.blocks[id] = rest.isEmpty ? nil : rest
+                }
             }
-        }
-        if isChanged {
-            generations.publishStep(editor.finish(generation: former.generation, keys: container.keys))
+            return true
         }
     }
 
