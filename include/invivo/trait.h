@@ -71,7 +71,7 @@ typedef struct invivo_trait {
     const char *const *targets; /**< the names of the accepted types and supertypes; "*" accepts all. At least one */
     uint64_t target_count;
     /** The fields. INVIVO_PROPERTY_REQUIRED marks those that a spec file must give. The default of another field is its
-     * initial value. With `size` they are fields of a struct, otherwise `offset` and `size` of the fields are not used, and
+     * initial value. With `size` they are fields of a struct, otherwise `offset` and `size` of the fields are 0, and
      * a field without an initial value has none. The flags INVIVO_PROPERTY_BLOCK, _RESTART, _READ_ONLY and _NOT_TUNABLE, and
      * functions, are errors. */
     const invivo_property *fields;
