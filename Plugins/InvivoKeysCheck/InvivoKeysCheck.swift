@@ -6,7 +6,10 @@ import PackagePlugin
 struct InvivoKeysCheck: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
         guard arguments.count >= 2, !arguments[0].hasPrefix("-") else {
-            throw Refusal(text: "expected a manifest and the file of its keys: swift package check-invivo-keys app.yaml Sources/App/Keys.swift")
+            throw Refusal(
+                text:
+                    "expected a manifest and the file of its keys: swift package check-invivo-keys app.yaml Sources/App/Keys.swift"
+            )
         }
         let process = Process()
         process.executableURL = try Self.tool(context)
@@ -14,7 +17,9 @@ struct InvivoKeysCheck: CommandPlugin {
         process.currentDirectoryURL = context.package.directoryURL
         try process.run()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Refusal(text: "the keys were not checked, or are out of date") }
+        guard process.terminationStatus == 0 else {
+            throw Refusal(text: "the keys were not checked, or are out of date")
+        }
     }
 
     /// The tool: an installed one that the environment names, or that of the package.

@@ -171,7 +171,8 @@ private struct GivenSettings {
                 throw fail("the settings have create, and also fields, size or check; expected one of them")
             }
             return SettingsBinding(
-                name: name, path: path, form: .host(create, given.release), type: type, schema: schema, secrets: secrets,
+                name: name, path: path, form: .host(create, given.release), type: type, schema: schema,
+                secrets: secrets,
                 isDiscreet: given.flags & UInt32(INVIVO_SETTINGS_DISCREET) != 0, owner: owner)
         }
         guard given.size > 0 else {

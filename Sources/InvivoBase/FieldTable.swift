@@ -30,6 +30,13 @@ public struct FieldTable: Sendable {
                 reader.problem(path, "the field \(index) has functions")
                 continue
             }
+            guard size > 0 || entry.size == 0 else {
+                reader.problem(
+                    path,
+                    "the field \(index) has a size, and the struct of the fields has none: set size to the size of the struct that the "
+                        + "fields describe, or leave offset and size of the fields 0 if there is no struct")
+                continue
+            }
             if size == 0 { (field.get, field.set) = (Self.noValue, Self.noSetter) }
             guard let found = table.property(field, index, path: path, &reader) else { continue }
             if isRequired { required.insert(properties.count) }

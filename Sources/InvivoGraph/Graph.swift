@@ -249,6 +249,9 @@ public final class Graph: @unchecked Sendable {
     /// Greater than that of each graph before it. The epoch of its readers is greater by 1.
     public var order: UInt64 { raw.pointee.order }
 
+    /// Puts the graph behind one that was published after it was begun. Before it is published itself.
+    public func come(after other: Graph) { raw.pointee.order = max(order, other.order + 1) }
+
     private func chunk(_ id: UInt32) -> Chunk? {
         let index = Int(id) / chunkSize
         return index < chunkCount ? pages[index / Page.size].chunks[index % Page.size] : nil
@@ -339,7 +342,8 @@ public final class Graph: @unchecked Sendable {
 
 /// The next graph while it is planned: shares every chunk that stays the same.
 public struct GraphEditor {
-    private let former: Graph
+    /// The graph that is changed.
+    public let former: Graph
     public var types: TypeIndex
     public var secrets: SecretPaths
     private var pages: [Page]

@@ -8,7 +8,8 @@ internal import Synchronization
 
 /// The description of the current generation, and the store that replaces it.
 ///
-/// Any thread may read it. Only the thread that has the turn replaces it.
+/// Any thread may read it. Only the thread that has the turn replaces it. Steps of moving blocks publish the same generation again
+/// meanwhile, except while the next one is being published.
 final class GenerationStore: Sendable {
     private let container: Container
     private let documents: Documents
@@ -17,6 +18,14 @@ final class GenerationStore: Sendable {
     private let announcer: Announcer
     let history: History
     private let state = Mutex(Snapshot())
+    private let steps: Guarded<Steps>
+
+    private struct Steps {
+        /// The keys whose blocks have moved since the generation was published.
+        var keys: Set<UInt32> = []
+        /// The next generation is being published.
+        var areHeld = false
+    }
 
     init(
         _ container: Container, _ documents: Documents, _ targets: Targets, _ reclaimer: Reclaimer,
@@ -24,6 +33,7 @@ final class GenerationStore: Sendable {
     ) {
         self.history = History(container.options, container.monitor)
         self.container = container
+        steps = Guarded(Steps(), by: container.monitor)
         self.documents = documents
         self.targets = targets
         self.reclaimer = reclaimer
@@ -95,8 +105,12 @@ final class GenerationStore: Sendable {
         return editor.finish(generation: graph.generation, keys: container.keys)
     }
 
-    /// Stores the generation of a plan whose steps were carried out. By the thread that has the turn.
-    func publish(_ plan: Plan, _ findings: LayerFindings, _ next: Graph) {
+    /// Stores the generation of a plan whose steps were carried out. By the thread that has the turn. `begin` is called with the
+    /// monitor held, when the generation is visible, with the movements in blocks.
+    func publish(
+        _ plan: Plan, _ findings: LayerFindings, _ next: Graph, _ begin: (IDTable<[Int: RampRun]>) -> Void
+    ) {
+        container.monitor.locked { steps.held { $0.areHeld = true } }
         let (wiring, effects) = (plan.wiring, plan.store)
         let set = wiring.set
         for clearing in set.rebuilds.pools { clearing.carryOut() }
@@ -107,6 +121,7 @@ final class GenerationStore: Sendable {
                 wiring, findings, plan.dependencies, plan.restarts, former: former, next: next, names)
             return (state, replaced)
         }
+        let (shown, moving) = catchUp(next, plan.editor.former, findings.moving, snapshot)
         let dropped = history.note(
             next.generation, cause: set.cause(besides: []), isSettings: set.changesOnlySettings, replaced)
         container.registry.assemblies.activate(
@@ -125,7 +140,11 @@ final class GenerationStore: Sendable {
                 // Incremented before, so that no cache stores an object of the new graph under the old version.
                 // Incremented after, so that none stores an object of the old graph under the new version.
                 for id in touched { container.keys.bumpVersion(id) }
-                let former = container.current.publish(next, to: container.core)
+                // The graph of the plan was never current then, and its builds may still use it.
+                if shown !== next { next.showAll() }
+                let former = container.current.publish(shown, to: container.core)
+                steps.held { $0 = Steps() }
+                begin(moving)
                 for id in touched { container.keys.bumpVersion(id) }
                 container.retiredObjects.noteRetired(effects.replaced)
                 for cell in effects.replaced {
@@ -133,6 +152,7 @@ final class GenerationStore: Sendable {
                     next.cell(cell.id)?.adoptTracked(of: cell)
                 }
                 reclaimer.retire(former, effects.replaced, remembered: container.deferred.forget(touched))
+                if shown !== next { reclaimer.retire(next) }
                 // Only one of these exists at a time: a read in a former generation asks for the newest.
                 for cell in effects.replaced where cell.isExclusive { cell.hide() }
                 container.builds.forget(effects.replaced, in: next)
@@ -145,15 +165,54 @@ final class GenerationStore: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Publishes the current generation with other blocks. By the thread that has the turn.
-    func publishStep(_ next: Graph) {
+    // MARK: steps
+
+    /// For callers that hold the monitor: the graph to which a step may be added; nil while the next generation is being published.
+    var heldBasis: Graph? { steps.held(\.areHeld) ? nil : container.current.held }
+
+    /// Publishes the current generation with other blocks, those of `keys`, unless `basis` is not current any more, or `body`, which
+    /// is called with the monitor held, refuses it. Without the turn. Returns whether it is visible.
+    func publishStep(_ next: Graph?, over basis: Graph, _ keys: [UInt32], _ body: () -> Bool) -> Bool {
         // Caches keep no blocks.
-        announcer.observers.publishing(false) {
-            container.monitor.locked {
-                reclaimer.retire(container.current.publish(next, to: container.core))
-            }
+        let isVisible = container.monitor.locked {
+            guard heldBasis === basis, body() else { return false }
+            guard let next else { return true }
+            steps.held { $0.keys.formUnion(keys) }
+            reclaimer.retire(container.current.publish(next, to: container.core))
+            return true
         }
-        reclaimer.reclaim(.unhurried, inCallback: true)
+        if isVisible, next != nil { reclaimer.reclaim(.unhurried, inCallback: true) }
+        return isVisible
+    }
+
+    /// Returns the graph to publish for a plan, with the movements in blocks. Blocks have moved since the plan was made from
+    /// `planned`: they have the values of this moment, and movements that the plan changes begin there. No step is made meanwhile.
+    private func catchUp(
+        _ next: Graph, _ planned: Graph, _ moving: IDTable<[Int: RampRun]>, _ snapshot: Snapshot
+    ) -> (Graph, IDTable<[Int: RampRun]>) {
+        let current = container.currentGraph()
+        guard current !== planned else { return (next, moving) }
+        var moving = moving
+        next.come(after: current)
+        var editor = GraphEditor(next)
+        for id in container.monitor.locked({ steps.held(\.keys) }) {
+            guard let newest = current.block(id), let former = planned.block(id), newest !== former,
+                var block = next.block(id)
+            else { continue }
+            let layers = (next.configuration(id) as? TargetLayers, planned.configuration(id) as? TargetLayers)
+            // A plan that changes layers keeps a block with the same bytes.
+            if block === former, layers.0 === layers.1 {
+                block = newest
+            } else if let type = next.recipe(id)?.type, type === planned.recipe(id)?.type, block.size == newest.size {
+                var runs = moving[id] ?? [:]
+                block = TargetLayers.followed(
+                    block, by: newest, of: type, layers.0, after: layers.1, &runs)
+                if moving[id] != nil || !runs.isEmpty { moving[id] = runs }
+            }
+            editor.set(block, at: id)
+            for alias in snapshot.links.allAliases(of: id) { editor.set(block, at: alias) }
+        }
+        return (editor.finish(generation: next.generation, keys: container.keys), moving)
     }
 
     /// Returns the keys of these objects, which are not shared, and of the objects that are created together with them.

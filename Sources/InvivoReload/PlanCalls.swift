@@ -12,6 +12,9 @@ final class PlanCalls {
     private let threads: RuleThreads
     private let call: CurrentReloadCall
     private var deadline: UInt64?
+    /// The function that has used up the time. Nothing else is called then, or blamed.
+    private var late: RuleFault?
+    private var last: (any PlannedCall)?
 
     init(_ threads: RuleThreads, _ call: CurrentReloadCall) {
         self.threads = threads
@@ -29,9 +32,14 @@ final class PlanCalls {
     func run(_ calls: [any PlannedCall]) throws(Failure) -> [RuleFault] {
         let deadline = deadline ?? threads.deadline
         self.deadline = deadline
+        if late == nil, let last, monotonicNow() >= deadline { late = .late(last, limit: threads.limit) }
+        if let late { return [late] }
         let former = call.note(.planned(calls.map(\.subject)))
         defer { call.note(former) }
-        return threads.wait(for: try threads.start(calls, until: deadline))
+        let faults = threads.wait(for: try threads.start(calls, until: deadline))
+        last = calls.last
+        late = faults.first { if case .late = $0 { true } else { false } }
+        return faults
     }
 }
 

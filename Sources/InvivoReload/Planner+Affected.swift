@@ -283,6 +283,12 @@ extension Planner {
             effects.editor.set(nil as Block?, at: id)
             return note(INVIVO_CHANGED_REMOVED)
         }
+        // The block of a former target, or of a former type; a plain alias gets that of its target.
+        if wasAlias || definition.alias != nil || (definition.type?.description.blockSize ?? 0) == 0,
+            effects.editor.block(id) != nil
+        {
+            effects.editor.set(nil as Block?, at: id)
+        }
         guard let recipe = wiring.compiled.recipes[id] ?? (definition.alias == nil ? effects.editor.recipe(id) : nil)
         else {
             return note(isDeclared ? INVIVO_CHANGED_DEFINED : INVIVO_CHANGED_REMADE)
@@ -370,7 +376,9 @@ extension Planner {
         }
         // Aliases share blocks that were only tuned, too.
         for id in effects.store.retunedBlocks {
-            for alias in before.links.allAliases(of: id) { effects.editor.set(effects.editor.block(id), at: alias) }
+            for alias in before.links.allAliases(of: id) where target(of: alias, definitions)?.id == id {
+                effects.editor.set(effects.editor.block(id), at: alias)
+            }
         }
     }
 

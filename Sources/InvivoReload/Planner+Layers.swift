@@ -248,7 +248,7 @@ extension Planner {
         var hasLive = false
         if let definition, let description = definition.type?.description, description.blockSize > 0 {
             hasLive = description.properties.allSatisfy(\.isInBlock)
-            let old = graph.block(id)
+            let old = before.alias(id) == nil ? graph.block(id) : nil
             let isSameType = graph.recipe(id)?.type === definition.type
             var movement = BlockMovement(isSameType ? old : nil, under: former, observed.runs(id))
             if let block = try TargetLayers.block(of: definition, layers: layers, &movement) {

@@ -8,9 +8,10 @@ internal import InvivoWiring
 /// The properties that move to the values of their layers, one step at a tick.
 ///
 /// A step of blocks publishes the current generation again, with other blocks: views and pins keep the step that they have. It
-/// needs the turn; without it, the step is made when the turn ends. A step of an object is a job in its domain. While one is under way,
-/// later steps of the object are left out. In a domain whose jobs run where they are posted, a step needs the turn too: a commit
-/// or another step could change the object at the same time. Any thread may call.
+/// needs no turn: blocks move while a reload is under way, and what that publishes has their values of that moment. A step that meets
+/// a publication is made when the turn ends, or by the next tick. A step of an object is a job in its domain. While one is under way,
+/// later steps of the object are left out. In a domain whose jobs run where they are posted, a step needs the turn: a commit or
+/// another step could change the object at the same time. Any thread may call.
 final class Ramps: Sendable {
     /// The movements in one block, by the index of the property.
     typealias Runs = [Int: RampRun]
@@ -28,7 +29,7 @@ final class Ramps: Sendable {
         /// The time of a clock that the host advances.
         var now: UInt64 = 0
         var timer: LoopTimer?
-        /// A step of blocks is due that found the turn taken.
+        /// A step of blocks is due that met a publication.
         var isDue = false
 
         var isEmpty: Bool { blocks.isEmpty && objects.isEmpty }
@@ -66,18 +67,17 @@ final class Ramps: Sendable {
 
     // MARK: beginning
 
-    /// After the commit that made them is published: the movements in the blocks of these keys begin. Those without movements have
-    /// ended.
-    func begin(_ blocks: IDTable<Runs>) {
+    /// For the publication of a commit, with the monitor held: the movements in the blocks of these keys begin. Those without movements
+    /// have ended. `startTimer` follows.
+    func holdBegin(_ blocks: IDTable<Runs>) {
         guard !blocks.isEmpty else { return }
-        state.locked { state in
+        state.held { state in
             let now = clock(state)
             for (id, runs) in blocks {
                 state.blocks[id] = runs.isEmpty ? nil : runs
                 for run in runs.values { run.begin(at: now) }
             }
         }
-        startTimer()
     }
 
     /// In the domain of an object that a commit changes, or that is created for a key: its movements begin. The next step forgets an
@@ -92,7 +92,7 @@ final class Ramps: Sendable {
         startTimer()
     }
 
-    private func startTimer() {
+    func startTimer() {
         let isNeeded = state.locked { !$0.isEmpty && $0.timer == nil && !container.isClosing }
         guard let interval, isNeeded else { return }
         do throws(Failure) {
@@ -133,13 +133,11 @@ final class Ramps: Sendable {
 
     /// On the loop thread.
     private func tick() {
+        step()
         let now = state.locked { clock($0) }
         if turns.takeIfFree() {
-            step()
             postAll(at: now, inTurn: true)
             turns.end()
-        } else {
-            state.locked { $0.isDue = true }
         }
         postAll(at: now, inTurn: false)
         stopTimer { $0.isEmpty }
@@ -158,7 +156,7 @@ final class Ramps: Sendable {
         for object in objects(inTurn: inTurn) { post(object, at: now) }
     }
 
-    /// Makes a step of blocks that found the turn taken. By the thread that has the turn.
+    /// Makes a step of blocks that met a publication.
     func stepIfDue() {
         if state.locked({ $0.isDue }) { step() }
     }
@@ -190,24 +188,25 @@ final class Ramps: Sendable {
 
     /// All movements end now.
     private func finish() {
-        guard turns.takeIfFree() else { return state.locked { $0.isDue = true } }
         step(at: .max)
-        postAll(at: .max, inTurn: true)
-        turns.end()
+        if turns.takeIfFree() {
+            postAll(at: .max, inTurn: true)
+            turns.end()
+        }
         postAll(at: .max, inTurn: false)
     }
 
-    /// Publishes the current generation with the blocks of this moment. By the thread that has the turn.
+    /// Publishes the current generation with the blocks of this moment.
     private func step(at moment: UInt64? = nil) {
-        let (now, blocks) = state.locked { state in
-            state.isDue = false
-            return (moment ?? clock(state), state.blocks)
+        let (now, blocks, basis) = state.locked { state in
+            state.isDue = !state.blocks.isEmpty
+            return (moment ?? clock(state), state.blocks, generations.heldBasis)
         }
-        guard !blocks.isEmpty else { return }
+        guard !blocks.isEmpty, let former = basis else { return }
+        // Of the generation of the graph, if that is still current below.
         let links = generations.snapshot.links
-        let former = container.currentGraph()
         var editor = GraphEditor(former)
-        var isChanged = false
+        var changed: [UInt32] = []
         var ended: [UInt32] = []
         for (id, runs) in blocks {
             if runs.values.contains(where: { $0.isOver(at: now) }) { ended.append(id) }
@@ -218,20 +217,24 @@ final class Ramps: Sendable {
                 type.description.properties[index].write(run.value(at: now), to: block.bytes)
             }
             guard !block.hasSameBytes(as: old) else { continue }
-            isChanged = true
+            changed.append(id)
             editor.set(block, at: id)
             guard !links.aliases.isEmpty else { continue }
             for alias in links.allAliases(of: id) { editor.set(block, at: alias) }
         }
-        // The table is copied only if something ends.
-        state.locked { state in
-            for id in ended {
-                let rest = state.blocks[id]?.filter { !$0.value.isOver(at: now) } ?? [:]
-                state.blocks[id] = rest.isEmpty ? nil : rest
+        let next =
+            changed.isEmpty ? nil : editor.finish(generation: former.generation, keys: container.keys)
+        _ = generations.publishStep(next, over: former, changed) {
+            guard !turns.areOver else { return false }
+            state.held { state in
+                state.isDue = false
+                // The table is copied only if something ends.
+                for id in ended {
+                    let rest = state.blocks[id]?.filter { !$0.value.isOver(at: now) } ?? [:]
+                    state.blocks[id] = rest.isEmpty ? nil : rest
+                }
             }
-        }
-        if isChanged {
-            generations.publishStep(editor.finish(generation: former.generation, keys: container.keys))
+            return true
         }
     }
 

@@ -344,8 +344,8 @@ extension Reloader {
         let subjects = announcer.observers.subjects(ofCommit: next.generation)
         let changed = ChangedObjects(
             plan, former, next, container, types: subjects.types, objects: subjects.objects)
-        generations.publish(plan, layers, next)
-        ramps.begin(plan.findings.moving)
+        generations.publish(plan, layers, next, ramps.holdBegin)
+        ramps.startTimer()
         announcer.phases.tell(
             .committed, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         prepared.warnings += commit.callKept(plan)

@@ -29,7 +29,10 @@ final class RuleThreads: Sendable {
     }
 
     /// The time by which functions that begin now must have answered.
-    var deadline: UInt64 { InvivoBase.deadline(options.current.ruleTimeout) }
+    var deadline: UInt64 { InvivoBase.deadline(limit) }
+
+    /// In nanoseconds.
+    var limit: UInt64 { options.current.ruleTimeout }
 
     /// Begins to run rules. By the thread that has the turn, which then waits for them. Fails if no thread can be started.
     func start(_ checks: [any PlannedCall], until deadline: UInt64? = nil) throws(Failure) -> RuleRun {

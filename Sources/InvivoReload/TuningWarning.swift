@@ -9,7 +9,7 @@ extension Tuning.Outcome {
         switch what {
         case .adjusted: .adjusted
         case .left: .foreign
-        case .refused: .unrestored
+        case .refused, .notReversed: .unrestored
         }
     }
 

@@ -22,6 +22,7 @@ final class Turns: Sendable {
 
     private struct State {
         var isTaken = false
+        var isOfClose = false
         /// The number of the turn, and the cause of the reload in it.
         var number: UInt64 = 0
         var cause = Cause()
@@ -108,7 +109,10 @@ final class Turns: Sendable {
                 container.domains.wait(until: min(deadline, now + 100_000_000)) { state.held { !$0.isTaken } }
             }
             if container.isClosing { return true }
-            state.held { $0.begin() }
+            state.held { state in
+                state.begin()
+                state.isOfClose = true
+            }
             return false
         }
         if isClosed { throw Failure(.closed, "the runtime is closing") }
@@ -125,21 +129,15 @@ final class Turns: Sendable {
         }
     }
 
-    /// Takes the turn if nothing has it, for work that calls no host code.
-    func takeIfFree() -> Bool {
-        state.locked { state in
-            guard !state.isTaken, !container.isClosing else { return false }
-            state.begin()
-            return true
-        }
-    }
+    /// For callers that hold the monitor: whether close has the turn, or is over.
+    var areOver: Bool { state.held { $0.isOfClose } || container.isClosing }
 
     /// Sets the cause of the reload in the turn, for messages.
     func name(_ cause: Cause) { state.locked { $0.cause = cause } }
 
     func end() {
         state.locked { state in
-            state.isTaken = false
+            (state.isTaken, state.isOfClose) = (false, false)
             container.builds.stopNoting()
             container.monitor.broadcast()
         }

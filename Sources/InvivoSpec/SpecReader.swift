@@ -57,7 +57,8 @@ public enum SpecReader {
         guard let document else {
             let comments = format == .yaml ? " or comments" : ""
             throw Failure(
-                .empty, "the document is empty (no text, or only blanks\(comments)); write {} for a document without content",
+                .empty,
+                "the document is empty (no text, or only blanks\(comments)); write {} for a document without content",
                 at: Location(file: file))
         }
         let hint = SpecFormat.hint(fileName: file)

@@ -5,12 +5,17 @@ internal import InvivoGraph
 ///
 /// A trait that runs code sees everything below it. Before something below it changes, it is reversed, with everything
 /// above it; afterwards all of it is applied again. Accessed in the object's domain only.
+///
+/// Everything comes off strictly from the top. Where a value cannot be put back, its entry stays with the base value, and so does
+/// everything below it, until a later commit has put the value back.
 final class CodeStack {
     final class Entry {
         let application: CodeApplication
         /// The layers above it.
         let tuning = Tuning()
         var reversal: Reversal?
+        /// Whether some of it is reversed: the layers that were above it are not put back then.
+        var isPartlyReversed = false
 
         init(_ application: CodeApplication) { self.application = application }
     }
@@ -22,6 +27,14 @@ final class CodeStack {
         let instance: UnsafeMutableRawPointer
         let key: String
         let moment: Tuning.Moment
+
+        /// A failure of a layer above a trait.
+        func located(_ failure: Failure, _ application: CodeApplication) -> Failure {
+            guard !application.isSecret else { return located(failure, application, "could not be reversed") }
+            var located = failure
+            if located.path.isEmpty { located.path = key }
+            return located
+        }
 
         /// Adds the path and the source location of a trait to a failure of its code.
         func located(_ failure: Failure, _ application: CodeApplication, _ what: String) -> Failure {
@@ -41,17 +54,31 @@ final class CodeStack {
     }
 
     private(set) var entries: [Entry] = []
-    /// Whether a reversal has failed, or an application that an undo repeated. The next change builds the stack again.
+    /// Whether a reversal has failed, or an application that an undo repeated, or a layer above one could not be taken off. The next
+    /// change builds the stack again.
     private(set) var isBroken = false
+    /// The applications whose own reversals have failed since the stack was built. What they left counts as done.
+    private var left: [CodeApplication] = []
 
     /// Whether nothing has to be remembered.
     var isEmpty: Bool { entries.isEmpty && !isBroken }
 
+    /// Whether a value could not be put back.
+    var isStuck: Bool { isBroken || entries.contains { $0.tuning.isStuck } }
+
     /// The applications, with the layers above each.
     var segments: [CodeSegment] { entries.map { CodeSegment(application: $0.application, live: $0.tuning.layers) } }
 
-    /// The stack is about to be built again.
-    func mend() { isBroken = false }
+    /// The stack is built again. Returns the outcomes for reversals that have failed before.
+    func mend(_ undo: inout Undo) -> [Tuning.Outcome] {
+        guard isBroken else { return [] }
+        let failed = left
+        (isBroken, left) = (false, [])
+        undo.add { [self] in (isBroken, left) = (true, failed + left) }
+        return failed.map {
+            Tuning.Outcome(path: $0.type.name, location: $0.location.location, what: .notReversed, variables: nil)
+        }
+    }
 
     /// The number of entries, from the lowest, that stay: their code and what lies below it are the same. Of the last one the layers
     /// may change.
@@ -69,47 +96,65 @@ final class CodeStack {
     func pop(_ target: Target, _ undo: inout Undo) throws(Failure) -> [Tuning.Outcome] {
         guard let entry = entries.last else { return [] }
         let outcomes = try change(entry, to: [], target, &undo)
-        entries.removeLast()
-        do throws(Failure) { try entry.reversal?.run(target.object, target.instance) } catch {
-            isBroken = true
-            let failure = target.located(error, entry.application, "could not be reversed")
+        // Its base value would be lost with the entry.
+        for case .refused(let failure) in outcomes.lazy.map(\.what) { throw target.located(failure, entry.application) }
+        do throws(Failure) { try reverse(entry, target) } catch {
             // The object needs a restore, whatever else is undone.
-            undo.add { () throws(Failure) in throw failure }
-            throw failure
+            undo.add { () throws(Failure) in throw error }
+            throw error
         }
-        entry.reversal = nil
         undo.add { [self] () throws(Failure) in
             guard !isBroken else { return }
-            do throws(Failure) { try apply(entry, target) } catch {
+            if let failure = apply(entry, target) {
                 isBroken = true
-                throw error
+                throw failure
             }
         }
         return outcomes
     }
 
+    /// Reverses the topmost entry. It is off then, also after its own reversal has failed. It stays while a value that it has set through
+    /// the runtime cannot be put back.
+    private func reverse(_ entry: Entry, _ target: Target) throws(Failure) {
+        do throws(Failure) {
+            try entry.reversal?.run(target.object, target.instance)
+        } catch {
+            isBroken = true
+            if entry.reversal?.isPending == true {
+                entry.isPartlyReversed = true
+            } else {
+                entries.removeLast()
+                left.append(entry.application)
+            }
+            throw target.located(error, entry.application, "could not be reversed")
+        }
+        entries.removeLast()
+        (entry.reversal, entry.isPartlyReversed) = (nil, false)
+    }
+
     /// Applies a segment above the others: first its code, then its layers.
     func push(_ segment: CodeSegment, _ target: Target, _ undo: inout Undo) throws(Failure) -> [Tuning.Outcome] {
         let entry = Entry(segment.application)
-        try apply(entry, target)
+        let failure = apply(entry, target)
         // Also if a reversal above it has failed: nothing below may change while its code is applied.
         undo.add { [self] () throws(Failure) in
             guard entries.last === entry else { return }
-            entries.removeLast()
-            do throws(Failure) { try entry.reversal?.run(target.object, target.instance) } catch {
-                isBroken = true
-                throw target.located(error, entry.application, "could not be reversed")
-            }
+            // A layer above it is still there, and has the base value.
+            guard !entry.tuning.isStuck else { return isBroken = true }
+            try reverse(entry, target)
         }
+        if let failure { throw failure }
         return try change(entry, to: segment.live, target, &undo)
     }
 
-    private func apply(_ entry: Entry, _ target: Target) throws(Failure) {
+    /// Returns the failure. The entry is on the stack then, too, while a value that the trait has set cannot be put back.
+    private func apply(_ entry: Entry, _ target: Target) -> Failure? {
         let application = entry.application
-        do throws(Failure) {
-            entry.reversal = try application.type.apply(application.values, target.object, target.instance)
-        } catch { throw target.located(error, application, "could not be applied") }
-        entries.append(entry)
+        let (reversal, failure) = application.type.apply(application.values, target.object, target.instance)
+        entry.reversal = reversal
+        entry.isPartlyReversed = failure != nil
+        if reversal != nil { entries.append(entry) }
+        return failure.map { target.located($0, application, "could not be applied") }
     }
 
     /// Changes the layers above an entry. If the entry is not there when this is undone, they are not put back.
@@ -124,7 +169,7 @@ final class CodeStack {
         if !own.isEmpty {
             let steps = own
             undo.add { [self] () throws(Failure) in
-                guard entries.contains(where: { $0 === entry }) else { return }
+                guard !entry.isPartlyReversed, entries.contains(where: { $0 === entry }) else { return }
                 // The entry holds what the steps refer to.
                 var steps = steps
                 defer { withExtendedLifetime(entry) {} }
@@ -144,9 +189,6 @@ extension Tuning {
         code = stack
         let isLowestChanged = stack.isBroken || !bases.isEmpty || changes(to: wanted)
         let kept = isLowestChanged ? 0 : stack.countKept(of: segments)
-        stack.mend()
-        undo.add { [self] in code = stack.isEmpty ? nil : stack }
-        defer { if stack.isEmpty { code = nil } }
         var outcomes: [Outcome] = []
         while stack.entries.count > kept { outcomes += try stack.pop(target, &undo) }
         if isLowestChanged {
@@ -156,6 +198,6 @@ extension Tuning {
             outcomes += try stack.change(stack.entries[kept - 1], to: segments[kept - 1].live, target, &undo)
         }
         for segment in segments[kept...] { outcomes += try stack.push(segment, target, &undo) }
-        return outcomes
+        return outcomes + stack.mend(&undo)
     }
 }

@@ -27,8 +27,8 @@ final class PropertyChange {
     private var answered: Value?
     /// Whether the change could not be undone: its base is kept so that the next change can restore it.
     private(set) var isStuck = false
-    /// Whether it could not be read when it became stuck. Its value counts as ours then.
-    private var isUnseen = false
+    /// Whether the value that it left could not be read: nobody knows then whether other code has changed it.
+    private var isUnread = false
     /// Nil for the first layer on a plain property: the present value is the base, and the layer's value is set.
     private var work: Work?
 
@@ -243,8 +243,18 @@ final class PropertyChange {
     func stopped(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stopped = PropertyChange(property, index, before: nil, wanted: nil, location: location)
         (stopped.base, stopped.keptBase) = (base, keptBase)
-        stopped.becomeStuck(instance, base: base, former: seen)
+        stopped.stay(instance)
         return stopped
+    }
+
+    /// Becomes the record of a property that could not be put back, and has its base already.
+    private func stay(_ instance: UnsafeMutableRawPointer) {
+        isStuck = true
+        if let value = try? property.get(instance) {
+            seen = value.picked(like: base ?? .null)
+        } else {
+            isUnread = true
+        }
     }
 
     func set(_ instance: UnsafeMutableRawPointer, _ key: String) throws(Failure) {
@@ -299,7 +309,7 @@ final class PropertyChange {
     func finish() -> [Tuning.Outcome] {
         if isRefused {
             (base, keptBase) = (before?.base, before?.keptBase)
-            (seen, isStuck, isUnseen) = (before?.seen ?? .null, true, before?.isUnseen == true)
+            (seen, isStuck, isUnread) = (before?.seen ?? .null, true, before?.isUnread == true)
             return notes
         }
         var outcomes = notes
@@ -340,18 +350,10 @@ final class PropertyChange {
     /// Records that the former value cannot be restored. The property then has no layer, and its base is kept.
     func becomeStuck(_ instance: UnsafeMutableRawPointer) -> PropertyChange {
         let stuck = PropertyChange(property, index, before: nil, wanted: nil, location: location)
-        let base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)
-        stuck.base = base
+        stuck.base = before?.base ?? present.picked(like: wanted ?? newBase ?? .null)
         stuck.keptBase = before?.base == nil ? keptPresent : before?.keptBase
-        stuck.becomeStuck(instance, base: base, former: before?.seen ?? present)
+        stuck.stay(instance)
         return stuck
-    }
-
-    /// Reads the value with which it stays, to notice whether other code changes it until the restore.
-    private func becomeStuck(_ instance: UnsafeMutableRawPointer, base: Value?, former: Value) {
-        let found = try? property.get(instance)
-        seen = (found ?? former).picked(like: base ?? .null)
-        (isStuck, isUnseen) = (true, found == nil)
     }
 
     // MARK: working it out
@@ -379,7 +381,7 @@ final class PropertyChange {
 
     private var whole: Part {
         Part(
-            base: before?.base, seen: before.flatMap { $0.isUnseen ? nil : $0.seen },
+            base: before?.base, seen: before?.isUnread == true ? nil : before?.seen,
             former: before.flatMap { $0.isStuck ? nil : $0.wanted },
             wanted: wanted, newBase: newBase, present: present)
     }

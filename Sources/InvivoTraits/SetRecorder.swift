@@ -13,7 +13,10 @@ public final class SetRecorder {
         let kept: Property.Kept?
     }
 
+    /// The former values that are not put back yet.
     private var entries: [Entry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
 
     /// Runs `body`, and notes what it sets.
     func recording(_ body: () throws(Failure) -> Void) throws(Failure) {
@@ -24,29 +27,33 @@ public final class SetRecorder {
         try body()
     }
 
-    /// Notes the value of a property that the calling thread is about to set. Does nothing outside of a trait.
+    /// Notes the value of a property that the calling thread is about to set for the first time. Does nothing outside of a trait.
     public static func note(
         _ object: UInt64, _ instance: UnsafeMutableRawPointer, _ property: Property
     ) throws(Failure) {
         guard let recorder = currentThread().pointee.recorder else { return }
+        let noted = Unmanaged<SetRecorder>.fromOpaque(recorder).takeUnretainedValue()
+        guard !noted.entries.contains(where: { $0.object == object && $0.property === property }) else { return }
         var kept: Property.Kept?
         let value = try property.capture(instance, &kept)
-        Unmanaged<SetRecorder>.fromOpaque(recorder).takeUnretainedValue()
-            .entries.append(Entry(object: object, property: property, value: value, kept: kept))
+        noted.entries.append(Entry(object: object, property: property, value: value, kept: kept))
     }
 
     func forget() { entries = [] }
 
-    /// Puts the noted values back, the last first, and forgets them. Returns the failures.
+    /// Puts the noted values back, the last first, and forgets them. Keeps those that are refused. Returns the failures.
     func revert() -> [Failure] {
         var failures: [Failure] = []
-        while let entry = entries.popLast() {
+        var refused: [Entry] = []
+        defer { entries = refused.reversed() }
+        for entry in entries.reversed() {
             guard ObjectTable.retain(entry.object) else { continue }
             let lease = ObjectLease(owning: entry.object)
             defer { withExtendedLifetime(lease) {} }
             guard let instance = ObjectTable.record(entry.object)?.pointee.instance else { continue }
             do throws(Failure) { try entry.property.restore(instance, entry.value, entry.kept) } catch {
                 failures.append(error)
+                refused.append(entry)
             }
         }
         return failures

@@ -161,6 +161,30 @@ public final class TargetLayers: Configuration {
     }
 }
 
+extension TargetLayers {
+    /// A planned block with the values of this moment, after `newest` has moved on since the plan was made. Movements that the plan
+    /// changes begin at these values. Without memory for it, the planned block.
+    public static func followed(
+        _ planned: Block, by newest: Block, of type: ObjectType, _ layers: TargetLayers?, after former: TargetLayers?,
+        _ runs: inout [Int: RampRun]
+    ) -> Block {
+        guard let block = try? Block(copying: planned) else { return planned }
+        for (index, layer) in layers?.effective ?? [:] {
+            let property = type.description.properties[index]
+            guard property.isInBlock, let ramp = layer.ramp else { continue }
+            let end = runs[index]?.end ?? property.read(planned.bytes)
+            let shown = property.read(newest.bytes).picked(like: end)
+            if former?.effective[index]?.shows(sameAs: layer) == true {
+                guard runs[index] != nil else { continue }
+            } else {
+                runs[index] = RampRun.between(shown, end, over: ramp)
+            }
+            property.write(runs[index] == nil ? end : shown, to: block.bytes)
+        }
+        return block
+    }
+}
+
 /// The movements in the block of a key, from one generation to the next.
 public struct BlockMovement {
     /// The current block, if it has the same type; nil for a new one.

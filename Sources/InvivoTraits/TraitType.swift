@@ -184,9 +184,14 @@ public final class TraitType: Sendable {
         return declared.all
     }
 
-    /// Changes an object. In its domain.
-    func apply(_ values: [Value], _ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) -> Reversal {
-        guard case .apply(let apply) = action else { throw Failure(.internalFault, "the trait runs no code") }
+    /// Changes an object. In its domain. After a failure, the reversal has the former values that could not be put back; nil if there
+    /// are none.
+    func apply(
+        _ values: [Value], _ object: UInt64, _ instance: UnsafeMutableRawPointer
+    ) -> (reversal: Reversal?, failure: Failure?) {
+        guard case .apply(let apply) = action else {
+            return (nil, Failure(.internalFault, "the trait runs no code"))
+        }
         let data = owner.userData
         var given = invivo_reversal()
         given.struct_size = MemoryLayout<invivo_reversal>.size
@@ -203,11 +208,11 @@ public final class TraitType: Sendable {
             var failure = error
             failure.others += recorder.revert()
             Reversal(given, recorder).drop()
-            throw failure
+            return (recorder.isEmpty ? nil : Reversal(invivo_reversal(), recorder), failure)
         }
         // Its own reversal knows what it has set.
         if given.revert != nil { recorder.forget() }
-        return Reversal(given, recorder)
+        return (Reversal(given, recorder), nil)
     }
 }
 
@@ -275,10 +280,13 @@ final class Reversal {
         ending { destroy(data.raw) }
     }
 
-    /// Takes the application back. Called once.
+    /// Whether values that the application has set through the runtime are yet to be put back.
+    var isPending: Bool { given != nil && !recorder.isEmpty }
+
+    /// Takes the application back. Called again only while it is pending.
     func run(_ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let given else { return }
-        defer { drop() }
+        defer { if !isPending { drop() } }
         guard let revert = given.revert else {
             guard var failure = Failure.gathered(recorder.revert()) else { return }
             failure.message = "a value that it has set could not be put back: \(failure.message)"

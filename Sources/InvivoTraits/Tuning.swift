@@ -30,6 +30,8 @@ public final class Tuning: PropertyCover {
             case left(expected: Value, found: Value)
             /// A restore that an earlier commit could not complete was refused again.
             case refused(Failure)
+            /// The reversal of a trait has failed in an earlier commit, and its traits are built again over what it left.
+            case notReversed
         }
         /// The property's name; of a field of a nested struct, the way to it.
         public let path: String
@@ -56,13 +58,14 @@ public final class Tuning: PropertyCover {
                     return "\(path): other code changed it from \(VariableText.shownSecret); the new value stays"
                 case .refused:
                     return "\(path): its former value still cannot be restored \(Failure.hiddenMessage)"
+                case .notReversed: return notReversed
                 }
             }
             if let variables {
                 switch what {
                 case .adjusted: return "\(path): the object returns another value than \(variables.described) gives"
                 case .left: return "\(path): other code changed what \(variables.described) gave; the new value stays"
-                case .refused: break
+                case .refused, .notReversed: break
                 }
             }
             return switch what {
@@ -70,7 +73,12 @@ public final class Tuning: PropertyCover {
             case .left(let expected, let found):
                 "\(path): other code changed it from \(expected) to \(found); that value stays"
             case .refused(let failure): "\(path): its former value still cannot be restored: \(failure.message)"
+            case .notReversed: notReversed
             }
+        }
+
+        private var notReversed: String {
+            "\(path): its reversal has failed before; what it left stays below the traits that are applied now"
         }
     }
 
@@ -100,8 +108,14 @@ public final class Tuning: PropertyCover {
     /// Whether a failed commit could not put the traits of an object back. In the domain of the object.
     public static func isUnrestored(_ record: Record) -> Bool {
         guard let tuning = ObjectExtra.known(of: record)?.tuning as? Tuning else { return false }
-        return tuning.code?.isBroken == true || tuning.first?.first { $0.isStuck } != nil
+        return tuning.isStuck || tuning.code?.isStuck == true
     }
+
+    /// Whether a property under its layers could not be put back.
+    var isStuck: Bool { first?.first { $0.isStuck } != nil }
+
+    /// Whether traits that run code lie above its layers.
+    var isCovered: Bool { code?.entries.isEmpty == false }
 
     /// Changes an object from its layers to `layers`, and adds the inverse to `undo`. A failing setter throws, with the
     /// path of its property under `key`; the changes before it are in `undo`.
@@ -116,7 +130,7 @@ public final class Tuning: PropertyCover {
         let segments = layers?.above ?? []
         if wanted.isEmpty && bases.isEmpty && segments.isEmpty && ObjectExtra.known(of: record) == nil { return [] }
         let (tuning, type) = (of(record), ObjectType.of(record))
-        guard segments.isEmpty && tuning.code == nil else {
+        guard segments.isEmpty && tuning.code?.isEmpty != false else {
             let target = CodeStack.Target(
                 type: type, object: ObjectTable.handle(record), instance: instance, key: key,
                 moment: isNew ? .new : .edit)
@@ -158,14 +172,15 @@ public final class Tuning: PropertyCover {
     public func rebase(
         _ record: Record, _ index: Int, to value: Value
     ) throws(Failure) -> (() throws(Failure) -> Void)? {
-        guard applied(index) != nil || code != nil, let instance = record.pointee.instance else { return nil }
+        let hasCode = code?.isEmpty == false
+        guard applied(index) != nil || hasCode, let instance = record.pointee.instance else { return nil }
         let type = ObjectType.of(record)
         let target = CodeStack.Target(
             type: type, object: ObjectTable.handle(record), instance: instance, key: "", moment: .atOnce)
         let (layers, segments) = (layers, code?.segments ?? [])
         var undo = Undo()
         do throws(Failure) {
-            if code != nil {
+            if hasCode {
                 _ = try changeStack(target, to: layers, segments, bases: [(index, value)], &undo)
             } else {
                 _ = try change(type, instance, to: layers, bases: [(index, value)], undo: &undo)

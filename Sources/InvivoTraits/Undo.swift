@@ -22,6 +22,10 @@ struct ObjectUndo {
     /// Restores the former values, and sets those again that other setters changed meanwhile. A property that refuses
     /// keeps its base, so that the next change can restore it.
     func run() -> [Failure] {
+        guard !tuning.isCovered else {
+            // The records have the base values, and the next change builds everything again.
+            return [Failure(.host, "a trait above its properties could not be taken off", path: key)]
+        }
         var changes = changes
         switch former {
         case .nothing: tuning.first = nil

@@ -595,6 +595,36 @@ static void a_waiting_change_names_the_check(void) {
     end();
 }
 
+/* The functions of traits, which would run after it, are not blamed. */
+static int declared;
+static invivo_status declare_nothing(const void *given, const invivo_value *values, size_t count, invivo_layers *layers, void *user_data,
+                                     invivo_error **error) {
+    (void)given, (void)values, (void)count, (void)layers, (void)user_data, (void)error;
+    declared++;
+    return INVIVO_OK;
+}
+static void only_the_check_that_does_not_return_is_blamed(void) {
+    begin_limited(50);
+    static const char *all[] = {"*"};
+    typedef struct dial { double level; } dial;
+    static const invivo_property dial_fields[] = {INVIVO_FIELD(dial, level)};
+    invivo_trait trait = {.struct_size = sizeof trait, .name = "t.Nothing", .targets = all, .target_count = 1, .layers = declare_nothing};
+    OK(invivo_define_block(runtime, "a.level", INVIVO_BLOCK(dial, dial_fields), NULL, E));
+    OK(invivo_trait_add(runtime, &trait, E));
+    OK(document("a.yaml", "config: { audio: { voices: 1 } }", E));
+    bind_audio();
+    declared = 0;
+    expects_error(document("a.yaml", "config:\n  audio: { voices: 13 }\ntraits: { a.level: [t.Nothing: {}, t.Nothing: {}] }\n", E), INVIVO_E_TIMEOUT,
+                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the limit for the rules of "
+                  "a change set: a rule must not wait (rule_timeout_ms permits more)");
+    CHECK_EQUAL(declared, 0);
+    await_count(&entered, 1);
+    OK(document("a.yaml", "{ config: { audio: { voices: 1 } }, traits: { a.level: [t.Nothing: {}] } }", E));
+    CHECK_EQUAL(declared, 1);
+    add_one(&let_go);
+    end();
+}
+
 static void *commit_13(void *unused) {
     (void)unused;
     CHECK_EQUAL(document("a.yaml", "config: { audio: { voices: 13 } }", NULL), INVIVO_E_CLOSED);
@@ -761,6 +791,7 @@ int main(void) {
     RUN_TEST(a_check_that_does_not_return_is_given_up);
     RUN_TEST(a_waiting_change_names_the_check);
     RUN_TEST(close_gives_up_a_check);
+    RUN_TEST(only_the_check_that_does_not_return_is_blamed);
     RUN_TEST(a_check_cannot_call_the_runtime);
     RUN_TEST(observers_of_the_section_see_the_new_value);
     RUN_TEST(a_bound_section_is_read);

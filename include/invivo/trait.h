@@ -23,6 +23,10 @@ INVIVO_EXTERN_C_BEGIN
  * of traits of an object is a stack: before anything below a code trait changes or is removed, the code trait is reversed,
  * and afterwards it is applied again, in the same commit.
  *
+ * The stack is taken off strictly from the top. If a value cannot be put back, it keeps its base value, and everything below it stays,
+ * until a later commit has put it back. A `revert` that fails is treated as done: what it leaves is the base of what is applied
+ * next, and the object is listed (`unrestored`) until a commit has built its traits again, with a warning.
+ *
  * `check` and `layers` run as rules do (rule.h): on a thread of the runtime, without locks held, within `rule_timeout_ms`
  * for all of them in a change set. They must be pure functions of the fields, must not wait, and must not call the runtime,
  * except for the invivo_layers_... functions in `layers`. `apply` and the reversal run in the domain of the object, during
@@ -51,8 +55,8 @@ INVIVO_API invivo_status invivo_layers_offset(invivo_layers *layers, const char 
 /** The reversal of an application. `apply` fills it in. */
 typedef struct invivo_reversal {
     size_t struct_size;
-    /** Takes the changes of `apply` back. Called at most once, in the domain of the object. NULL: the values that `apply` has
-     * set by invivo_object_set are put back, the last first. */
+    /** Takes the changes of `apply` back. Called at most once, in the domain of the object, also if it fails. NULL: the values that
+     * `apply` has set by invivo_object_set are put back, the last first; later commits try those again that are refused. */
     invivo_status (*revert)(invivo_object target, void *instance, void *data, invivo_error **error);
     void *data;
     /** Called once: after `revert`, or when the object ends without it. It may run on any thread. May be NULL. */
@@ -67,7 +71,7 @@ typedef struct invivo_trait {
     const char *const *targets; /**< the names of the accepted types and supertypes; "*" accepts all. At least one */
     uint64_t target_count;
     /** The fields. INVIVO_PROPERTY_REQUIRED marks those that a spec file must give. The default of another field is its
-     * initial value. With `size` they are fields of a struct, otherwise `offset` and `size` of the fields are not used, and
+     * initial value. With `size` they are fields of a struct, otherwise `offset` and `size` of the fields are 0, and
      * a field without an initial value has none. The flags INVIVO_PROPERTY_BLOCK, _RESTART, _READ_ONLY and _NOT_TUNABLE, and
      * functions, are errors. */
     const invivo_property *fields;

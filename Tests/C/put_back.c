@@ -1,0 +1,232 @@
+/* Values that cannot be put back at once: base values stay until they are back, whichever call of a setter or a reversal fails.
+ * docs/rules/traits.md, T-R5. */
+/* sanitize: yes */
+#include "check.h"
+
+enum kind { SETTERS, REVERSALS };
+static enum kind failing;
+static int calls, fails_at, lasts; /* fails_at 0: never */
+
+static int fails(enum kind kind, invivo_error **error) {
+    if (kind != failing || !fails_at) return 0;
+    calls++;
+    if (calls != fails_at && !(lasts && calls > fails_at)) return 0;
+    *error = invivo_error_make(INVIVO_E_HOST, "device busy", NULL, NULL);
+    return 1;
+}
+
+typedef struct voice { double values[3]; int applied[8], depth; } voice;
+static invivo_status get_value(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)error;
+    *out = invivo_double(((voice *)instance)->values[(intptr_t)user_data]);
+    return INVIVO_OK;
+}
+static invivo_status set_value(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    if (fails(SETTERS, error)) return INVIVO_E_HOST;
+    ((voice *)instance)->values[(intptr_t)user_data] = value->as.number;
+    return INVIVO_OK;
+}
+#define VALUE(label, at) \
+    {.struct_size = sizeof(invivo_property), .name = label, .kind = INVIVO_KIND_DOUBLE, .max = 1e6, .get = get_value, .set = set_value, \
+     .user_data = (void *)(intptr_t)(at)}
+static const invivo_property voice_properties[] = {VALUE("gain", 0), VALUE("tune", 1), VALUE("pan", 2)};
+
+typedef struct parameters { int64_t id; } parameters;
+static const invivo_property fields[] = {INVIVO_FIELD(parameters, id, .initial = 1)};
+static invivo_status revert(invivo_object target, void *instance, void *data, invivo_error **error) {
+    (void)target;
+    voice *of = instance;
+    CHECK(of->depth > 0 && of->applied[of->depth - 1] == (int)(intptr_t)data);
+    if (of->depth) of->depth--;
+    return fails(REVERSALS, error) ? INVIVO_E_HOST : INVIVO_OK;
+}
+static invivo_status apply(invivo_object target, void *instance, const void *given, const invivo_value *values, size_t count,
+                           invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)target, (void)values, (void)count, (void)user_data, (void)error;
+    voice *of = instance;
+    int id = (int)((const parameters *)given)->id;
+    of->applied[of->depth++] = id;
+    reversal->revert = revert, reversal->data = (void *)(intptr_t)id;
+    return INVIVO_OK;
+}
+/* Without a reversal: the runtime puts back what it sets. The second value of `pan` is not what is put back. */
+static invivo_status apply_values(invivo_object target, void *instance, const void *given, const invivo_value *values, size_t count,
+                                  invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    (void)instance, (void)values, (void)count, (void)reversal, (void)user_data;
+    double number = (double)((const parameters *)given)->id;
+    const struct { const char *name; double value; } set[] = {{"pan", 50}, {"tune", number}, {"pan", number}};
+    for (int at = 0; at < 3; at++) {
+        invivo_value value = invivo_double(set[at].value);
+        invivo_status status = invivo_object_set(target, set[at].name, &value, error);
+        if (status) return status;
+    }
+    return INVIVO_OK;
+}
+
+static invivo_runtime runtime;
+static const char *const keys[] = {"synth.lead", "synth.bass"};
+static voice *voices[2];
+static invivo_object objects[2];
+
+static void begin(void) {
+    invivo_runtime_options options;
+    invivo_runtime_options_init(&options);
+    options.log_level = INVIVO_LOG_SILENT;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    invivo_type type;
+    invivo_type_options of_voices = {.struct_size = sizeof of_voices, .name = "Voice", .size = sizeof(voice),
+                                     .properties = voice_properties, .property_count = 3};
+    OK(invivo_type_register(runtime, &of_voices, &type, E));
+    static const char *all[] = {"Voice"};
+    invivo_trait code = {.struct_size = sizeof code, .name = "synth.Code", .targets = all, .target_count = 1, .fields = fields,
+                         .field_count = 1, .size = sizeof(parameters), .apply = apply};
+    invivo_trait setting = code;
+    setting.name = "synth.Values", setting.apply = apply_values;
+    OK(invivo_trait_add(runtime, &code, E));
+    OK(invivo_trait_add(runtime, &setting, E));
+    for (int at = 0; at < 2; at++) {
+        invivo_definition definition = {.struct_size = sizeof definition, .key = keys[at], .type = type, .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+        void *instance = NULL;
+        OK(invivo_define(runtime, &definition, NULL, E));
+        OK(invivo_resolve_name(runtime, keys[at], &objects[at], E));
+        OK(invivo_object_instance(objects[at], type, &instance, E));
+        voices[at] = instance;
+        for (int value = 0; value < 3; value++) voices[at]->values[value] = 7 + 10 * at + value;
+    }
+    fails_at = 0;
+}
+static void end(void) {
+    for (int at = 0; at < 2; at++) OK(invivo_object_release(objects[at]));
+    OK(invivo_runtime_close(runtime, E));
+}
+static invivo_status document(const char *name, const char *text, invivo_error **error) {
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_document(set, name, text, text ? strlen(text) : 0, E));
+    return invivo_changes_commit(set, error);
+}
+/* A commit that changes no traits. */
+static void commit_other(void) {
+    static int number;
+    char text[64];
+    snprintf(text, sizeof text, "config: { other: %d }", number++);
+    OK(document("other", text, E));
+}
+
+static const char *const lists[] = {
+    "{}",
+    "traits: { synth.lead: [synth.Code: { id: 1 }, Set: { gain: 90 }], synth.bass: [Set: { gain: 1 }] }",
+    "traits: { synth.lead: [Set: { gain: 2, pan: 3 }, synth.Values: { id: 100 }, Set: { tune: 5, gain: 6 }, synth.Code: { id: 2 }, "
+    "Set: { pan: 4 }], synth.bass: [synth.Values: { id: 200 }] }",
+    "traits: { synth.lead: [synth.Values: { id: 300 }, synth.Code: { id: 3 }], synth.bass: [synth.Code: { id: 4 }, Scale: { gain: 2 }, "
+    "synth.Values: { id: 1 }, Offset: { tune: 4 }] }",
+};
+enum { LISTS = 4 };
+
+static int is_as(const voice *state) { return !memcmp(&state[0], voices[0], sizeof *state) && !memcmp(&state[1], voices[1], sizeof *state); }
+static void keep(voice *state) {
+    for (int at = 0; at < 2; at++) {
+        for (int slot = voices[at]->depth; slot < 8; slot++) voices[at]->applied[slot] = 0;
+        state[at] = *voices[at];
+    }
+}
+
+/* From one list to another, where the call of this number fails. Returns whether there was such a call. */
+static int exchange(const char *from, const char *to, int number, const voice *own) {
+    voice before[2], now[2];
+    OK(document("traits", from, E));
+    keep(before);
+    calls = 0, fails_at = number;
+    invivo_error *error = NULL;
+    invivo_status status = document("traits", to, &error);
+    invivo_error_release(error);
+    int has_failed = calls >= number;
+    CHECK(has_failed == (status != INVIVO_OK));
+    keep(now);
+    if (has_failed && !is_as(before)) CHECK(*check_status_names(runtime, "unrestored"));
+    /* A commit while it still fails loses no base value. */
+    if (has_failed && lasts) commit_other();
+    fails_at = 0;
+    commit_other();
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    keep(now);
+    if (has_failed) CHECK(is_as(before));
+    OK(document("traits", "traits: {}", E));
+    keep(now);
+    CHECK(is_as(own));
+    return has_failed;
+}
+static void exchange_all(enum kind kind) {
+    begin();
+    voice own[2];
+    keep(own);
+    failing = kind;
+    int failures = 0;
+    for (lasts = 0; lasts < 2; lasts++)
+        for (int from = 0; from < LISTS; from++)
+            for (int to = 0; to < LISTS; to++) {
+                int number = 1;
+                while (from != to && exchange(lists[from], lists[to], number, own)) number++;
+                failures += number - 1;
+            }
+    CHECK(failures > 20);
+    end();
+}
+static void base_values_stay_whichever_setter_fails(void) { exchange_all(SETTERS); }
+static void base_values_stay_whichever_reversal_fails(void) { exchange_all(REVERSALS); }
+
+/* A layer above a trait that runs code: its base value is not lost with the trait. */
+static void a_layer_that_stays_keeps_the_trait_below_it(void) {
+    begin();
+    /* The second setter fails in the commit, and those of its undo. */
+    failing = SETTERS, lasts = 1, calls = 0, fails_at = 2;
+    invivo_error *error = NULL;
+    CHECK_EQUAL(document("traits", lists[1], &error), INVIVO_E_HOST);
+    invivo_error_release(error);
+    CHECK(voices[0]->values[0] == 90 && voices[0]->depth == 1);
+    commit_other();
+    CHECK(*check_status_names(runtime, "unrestored"));
+    CHECK(voices[0]->values[0] == 90 && voices[0]->depth == 1);
+    fails_at = 0;
+    commit_other();
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    CHECK(voices[0]->values[0] == 7 && voices[0]->depth == 0);
+    end();
+}
+
+/* Values that an application has set stay to be put back, also if it fails. */
+static invivo_status apply_and_fail(invivo_object target, void *instance, const void *given, const invivo_value *values, size_t count,
+                                    invivo_reversal *reversal, void *user_data, invivo_error **error) {
+    invivo_status status = apply_values(target, instance, given, values, count, reversal, user_data, error);
+    if (status) return status;
+    calls = 0, fails_at = 1; /* the setters fail from here on */
+    *error = invivo_error_make(INVIVO_E_HOST, "the application fails", NULL, NULL);
+    return INVIVO_E_HOST;
+}
+static void values_of_a_failed_application_are_put_back_later(void) {
+    begin();
+    static const char *all[] = {"Voice"};
+    invivo_trait trait = {.struct_size = sizeof trait, .name = "synth.Late", .targets = all, .target_count = 1, .fields = fields,
+                          .field_count = 1, .size = sizeof(parameters), .apply = apply_and_fail};
+    OK(invivo_trait_add(runtime, &trait, E));
+    failing = SETTERS, lasts = 1;
+    invivo_error *error = NULL;
+    CHECK_EQUAL(document("traits", "traits: { synth.lead: [Set: { gain: 3 }, synth.Late: { id: 60 }] }", &error), INVIVO_E_HOST);
+    invivo_error_release(error);
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "synth.lead");
+    CHECK(voices[0]->values[1] == 60 && voices[0]->values[2] == 60);
+    fails_at = 0;
+    commit_other();
+    CHECK_TEXT(check_status_names(runtime, "unrestored"), "");
+    for (int value = 0; value < 3; value++) CHECK(voices[0]->values[value] == 7 + value);
+    end();
+}
+
+int main(void) {
+    check_begin();
+    RUN_TEST(base_values_stay_whichever_setter_fails);
+    RUN_TEST(base_values_stay_whichever_reversal_fails);
+    RUN_TEST(a_layer_that_stays_keeps_the_trait_below_it);
+    RUN_TEST(values_of_a_failed_application_are_put_back_later);
+    return check_end();
+}
