@@ -129,6 +129,15 @@ final class Turns: Sendable {
         }
     }
 
+    /// Takes the turn if nothing has it.
+    func takeIfFree() -> Bool {
+        state.locked { state in
+            guard !state.isTaken, !container.isClosing else { return false }
+            state.begin()
+            return true
+        }
+    }
+
     /// For callers that hold the monitor: whether close has the turn, or is over.
     var areOver: Bool { state.held { $0.isOfClose } || container.isClosing }
 

@@ -24,7 +24,9 @@ const invivo_property tone_fields[3] = {
     INVIVO_FIELD(tone, level, .initial = 1, .min = 0, .max = 2, .unit = "dB"), INVIVO_BLOCK_FIELD(tone, level),
     INVIVO_FLAGGED_FIELD(tone, INVIVO_PROPERTY_RESTART, count, .initial = 3)};
 """
-sources = [(header.name, f"#include <{header.relative_to(INCLUDE)}>\n" * 2) for header in headers] + [("fields", FIELDS)]
+sources = [(header.name, f"#include <{header.relative_to(INCLUDE)}>\n" * 2) for header in headers] + [
+    ("fields", FIELDS)
+]
 for (name, source), variant in ((each, variant) for each in sources for variant in variants):
     command = [
         compiler,
