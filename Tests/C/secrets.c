@@ -498,7 +498,7 @@ static void no_output_shows_a_secret_of_a_trait(void) {
         invivo_trait layered = checked, applied = checked, limited = checked;
         layered.name = "m.Layered", layered.check = NULL;
         applied.name = "m.Applied", applied.check = NULL, applied.layers = NULL, applied.apply = tell_apply;
-        limited.name = "m.Limited", limited.fields = number_fields, limited.size = 0, limited.check = NULL;
+        limited.name = "m.Limited", limited.fields = number_fields, limited.size = 8, limited.check = NULL;
         OK(invivo_trait_add(runtime, &checked, E)), OK(invivo_trait_add(runtime, &layered, E));
         OK(invivo_trait_add(runtime, &applied, E)), OK(invivo_trait_add(runtime, &limited, E));
         REFUSED("a check", trait(channel, "m.Checked: { word", CANARY, &gone));
