@@ -30,7 +30,7 @@ final class CodeStack {
 
         /// A failure of a layer above a trait.
         func located(_ failure: Failure, _ application: CodeApplication) -> Failure {
-            guard !application.isSecret else { return located(failure, application, "could not be reversed") }
+            if application.isSecret { return located(failure, application, "could not be reversed") }
             var located = failure
             if located.path.isEmpty { located.path = key }
             return located

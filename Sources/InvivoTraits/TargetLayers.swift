@@ -162,6 +162,9 @@ public final class TargetLayers: Configuration {
 }
 
 extension TargetLayers {
+    /// Whether these layers show the same as a layer over the property with this index.
+    fileprivate func shows(_ layer: Layer, _ index: Int) -> Bool { effective[index]?.shows(sameAs: layer) == true }
+
     /// A planned block with the values of this moment, after `newest` has moved on since the plan was made. Movements that the plan
     /// changes begin at these values. Without memory for it, the planned block.
     public static func followed(
@@ -174,7 +177,7 @@ extension TargetLayers {
             guard property.isInBlock, let ramp = layer.ramp else { continue }
             let end = runs[index]?.end ?? property.read(planned.bytes)
             let shown = property.read(newest.bytes).picked(like: end)
-            if former?.effective[index]?.shows(sameAs: layer) == true {
+            if former?.shows(layer, index) == true {
                 guard runs[index] != nil else { continue }
             } else {
                 runs[index] = RampRun.between(shown, end, over: ramp)
@@ -212,7 +215,7 @@ public struct BlockMovement {
             return next[index] == nil ? end : start
         }
         let shown = property.read(present.bytes).picked(like: end)
-        if former?.effective[index]?.shows(sameAs: layer) == true {
+        if former?.shows(layer, index) == true {
             next[index] = runs[index]
         } else {
             next[index] = RampRun.between(shown, end, over: ramp)

@@ -1,4 +1,4 @@
-/* The blocks of keys that become aliases, and stop being aliases. docs/rules, decisions of documents (`wiring:`). */
+/* The blocks of keys that become aliases, and stop being aliases: by definitions and by decisions of documents. */
 /* sanitize: yes */
 #include "check.h"
 
@@ -33,6 +33,16 @@ static void tell(const char *text) {
     OK(invivo_changes_document(set, "d", text, strlen(text), E));
     OK(invivo_changes_commit(set, E));
 }
+/* In one change set, the key becomes an alias, or a definition of Voice. */
+static void redefine(const char *key, const char *alias, const char *text) {
+    const invivo_definition as_alias = {.struct_size = sizeof as_alias, .key = key, .alias = alias};
+    const invivo_definition own = {.struct_size = sizeof own, .key = key, .type_name = "Voice", .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    invivo_changes set;
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_define(set, alias ? &as_alias : &own, NULL, E));
+    OK(invivo_changes_document(set, "d", text, strlen(text), E));
+    OK(invivo_changes_commit(set, E));
+}
 /* The level in the block of a key; -1 without a block. */
 static double level(invivo_key key) {
     invivo_view view = invivo_view_begin(runtime);
@@ -45,9 +55,9 @@ static double level(invivo_key key) {
 static void a_key_without_a_block_has_none_again(void) {
     begin();
     CHECK(level(plain) == -1 && level(above) == -1);
-    tell("wiring: { s.plain: { alias: s.one } }");
+    redefine("s.plain", "s.one", "{}");
     CHECK(level(plain) == 1 && level(above) == 1);
-    tell("traits: { s.one: [Set: { level: 3 }] }");
+    redefine("s.plain", NULL, "traits: { s.one: [Set: { level: 3 }] }");
     CHECK(level(one) == 3 && level(plain) == -1 && level(above) == -1);
     tell("traits: { s.one: [Set: { level: 4 }] }");
     CHECK(level(one) == 4 && level(plain) == -1 && level(above) == -1);
@@ -55,8 +65,6 @@ static void a_key_without_a_block_has_none_again(void) {
 }
 static void a_key_with_a_block_shows_that_of_its_target(void) {
     begin();
-    tell("wiring: { s.one: { alias: s.plain } }");
-    CHECK(level(one) == -1);
     tell("wiring: { s.one: { alias: s.two } }");
     CHECK(level(one) == 2);
     tell("{ wiring: { s.one: { alias: s.two } }, traits: { s.two: [Set: { level: 5 }] } }");
@@ -71,8 +79,8 @@ static void a_decision_and_the_traits_change_together(void) {
     tell("{ wiring: { s.one: { alias: s.two } }, traits: { s.two: [Set: { level: 5 }] } }");
     tell("traits: { s.two: [Set: { level: 6 }], s.one: [Scale: { level: 2 }] }");
     CHECK(level(one) == 2 && level(two) == 6);
-    tell("{ wiring: { s.one: { alias: s.plain } }, traits: { s.two: [Set: { level: 6 }] } }");
-    CHECK(level(one) == -1 && level(two) == 6);
+    redefine("s.one", "s.plain", "traits: { s.two: [Set: { level: 7 }] }");
+    CHECK(level(one) == -1 && level(two) == 7);
     end();
 }
 /* A movement of the former target does not reach the key, whose own begins at its own value. */

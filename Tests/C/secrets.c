@@ -189,7 +189,7 @@ static invivo_status document(const char *name, const char *text, invivo_error *
     return invivo_changes_commit(set, error);
 }
 static invivo_status document_with(const char *name, const char *before, const char *value, const char *after, invivo_error **error) {
-    char text[512];
+    char text[2048];
     snprintf(text, sizeof text, "%s%s%s", before, value, after);
     return document(name, text, error);
 }

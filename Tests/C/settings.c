@@ -615,8 +615,8 @@ static void only_the_check_that_does_not_return_is_blamed(void) {
     bind_audio();
     declared = 0;
     expects_error(document("a.yaml", "config:\n  audio: { voices: 13 }\ntraits: { a.level: [t.Nothing: {}, t.Nothing: {}] }\n", E), INVIVO_E_TIMEOUT,
-                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the limit for the rules of "
-                  "a change set: a rule must not wait (rule_timeout_ms permits more)");
+                  "a.yaml:2:10: config.audio: the check of the settings 'Audio' has not answered after 50.0 ms, the rule timeout of the "
+                  "runtime: it must return at once, without waiting");
     CHECK_EQUAL(declared, 0);
     await_count(&entered, 1);
     OK(document("a.yaml", "{ config: { audio: { voices: 1 } }, traits: { a.level: [t.Nothing: {}] } }", E));

@@ -18,15 +18,18 @@ extension SwiftAPI {
             var doubled: Double { cutoff * 2 }
         }
 
-        static let block = Block("synth.lead", Tuning()) {
-            $0.field("on", \.isOn)
-            $0.field("wave", \.wave)
-            $0.field("octave", \.octave)
-            $0.field("voices", \.voices, in: 1...16)
-            $0.field("detune", \.detune)
-            $0.field("gain", \.gain, in: 0...2)
-            $0.field("cutoff", \.cutoff, in: 20...20000, unit: "Hz")
-            $0.field("seed", \.seed)
+        static let block = block("synth.lead")
+        static func block(_ key: String) -> Block<Tuning> {
+            Block(key, Tuning()) {
+                $0.field("on", \.isOn)
+                $0.field("wave", \.wave)
+                $0.field("octave", \.octave)
+                $0.field("voices", \.voices, in: 1...16)
+                $0.field("detune", \.detune)
+                $0.field("gain", \.gain, in: 0...2)
+                $0.field("cutoff", \.cutoff, in: 20...20000, unit: "Hz")
+                $0.field("seed", \.seed)
+            }
         }
 
         @Test func aFieldBeginsInItsRange() throws {
@@ -136,7 +139,7 @@ extension SwiftAPI {
         @Test func theGraphMarksADecisionOfADocument() throws {
             try withRuntime { runtime throws in
                 _ = try runtime.define(Self.block)
-                _ = try runtime.define(Block("synth.bass", Tuning(), typeName: "Bass") { $0.field("gain", \.gain) })
+                _ = try runtime.define(Self.block("synth.bass"))
                 func node() throws -> WiringGraph.Node? { try runtime.wiring.nodes.first { $0.key == "synth.lead" } }
                 #expect(try node()?.isWired == false)
                 let source = try runtime.source("w.yaml", "wiring: { synth.lead: { alias: synth.bass } }")

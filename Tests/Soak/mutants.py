@@ -71,9 +71,6 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/RuleCheck.swift": [
         Mutant("never", "inputs.contains(where: \\.isSecret)", "secrets"),
     ],
-    "InvivoTraits/CodeStack.swift": [
-        Mutant("always", "!application.isSecret", "secrets"),
-    ],
     "InvivoReload/Commit.swift": [
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
         Mutant("skip", "failure.others += build.stopCommit(isApart: isAbandoned)", "life"),
@@ -81,7 +78,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "Self.dropNew(cells, container)", "life"),
         Mutant("skip", "failure.others += outage.rollBack()", "exclusive"),
         Mutant("skip", "if !failures.isEmpty { state.locked { $0.isStuck = true } }", "exactness traits domains"),
-        Mutant("skip", "if case .refused = outcome.what { state.refused.insert(id) }", "exactness traits"),
+        Mutant("skip", "if isRefused { state.refused.insert(id) }", "exactness traits"),
         Mutant("skip", "build.settleCommit()", "life starting"),
         Mutant("skip", "failure.others += notUndone(undo.run())", "traits domains"),
     ],
@@ -105,7 +102,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "layer.pointee.value.isSame(as: answer)", "traits"),
     ],
     "InvivoTraits/TargetLayers.swift": [
-        Mutant("never", "former?.effective[index]?.shows(sameAs: layer) == true", "ramps"),
+        Mutant("never", "effective[index]?.shows(sameAs: layer) == true", "ramps"),
     ],
     "InvivoReload/Ramps.swift": [
         Mutant("always", "!$0.value.isBusy", "ramps"),
@@ -122,7 +119,8 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoTraits/CodeStack.swift": [
         Mutant("never", "stack.isBroken || !bases.isEmpty || changes(to: wanted)", "trait_types trait_crossings"),
-        Mutant("skip", "undo.add { () throws(Failure) in throw failure }", "trait_crossings"),
+        Mutant("skip", "undo.add { () throws(Failure) in throw error }", "trait_crossings put_back"),
+        Mutant("always", "!application.isSecret", "secrets"),
     ],
     "InvivoReload/Planner+Settings.swift": [
         Mutant("skip", "for binding in changes.added { _ = registrations.noteRead(binding.path) }", "settings"),
@@ -135,7 +133,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoTraits/PropertyChange.swift": [
         Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits exactness"),
         Mutant("never", "location.line > 0", "exactness"),
-        Mutant("never", "$0.isUnseen", "ramps"),
+        Mutant("skip", "isUnread = true", "ramps put_back"),
     ],
     "InvivoTraits/Trait.swift": [
         Mutant("never", "found.formerName", "traits"),
