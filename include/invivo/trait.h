@@ -7,7 +7,7 @@
 
 INVIVO_EXTERN_C_BEGIN
 
-/* A spec file lists traits for a key. The built-in ones are Set, Scale, Offset, Inherit and When (docs/rules/traits.md). A
+/* A spec file lists traits for a key. The built-in ones are Set, Scale, Offset, Ramp, Inherit and When (docs/rules/traits.md). A
  * program adds its own types under a name ("synth.Duck"):
  *
  *     traits:

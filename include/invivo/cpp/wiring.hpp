@@ -399,9 +399,9 @@ public:
     definition &tracked() { return flags(INVIVO_DEFINITION_TRACKED); }
     /// A change of the definition takes effect when its object is next created (INVIVO_DEFINITION_RESTART).
     definition &restart() { return flags(INVIVO_DEFINITION_RESTART); }
-    /// How its objects follow changes of what they receive: INVIVO_ON_CHANGE_KEEP, ...; `reason` is for REFUSE.
     /// Names the key in `traits:` whose traits apply to its objects; INVIVO_SPEC_KEY_NONE: none.
     definition &spec_key(std::string key) { return spec_key_ = std::move(key), *this; }
+    /// How its objects follow changes of what they receive: INVIVO_ON_CHANGE_KEEP, ...; `reason` is for REFUSE.
     definition &on_change(uint32_t how, std::string reason = {}) { return on_change_ = how, reason_ = std::move(reason), *this; }
     /// The start and stop timeouts of its objects.
     definition &start_timeout(std::chrono::milliseconds time) { return start_timeout_ = detail::milliseconds_of(time), *this; }
