@@ -8,10 +8,11 @@ struct CheckCommand: ParsableCommand {
             commandName: "check",
             abstract: "Report all errors of a manifest and its documents, without creating objects.",
             discussion: """
-                Loads the modules, and runs nothing of theirs but what registers their types, and the rules that this adds. They \
-                are code all the same: check a manifest of unknown origin with --no-modules. Prints every error with its \
-                rule in brackets, and ends with status 2 if there is one, 0 if there is none. A value of the configuration that \
-                nothing reads, spelled nearly as one that is read, is an error; --unread lists all others that nothing reads.
+                Loads the modules and calls the functions that register their types, and the rules and checks that these \
+                functions add. Modules are code: check a manifest of unknown origin with --no-modules. Prints every error, errors of \
+                the wiring with their rule in brackets. The status is 2 if there are errors, and 0 otherwise. A configuration value \
+                that nothing reads, and whose name is similar to that of one that is read, is an error; --unread lists all other \
+                values that nothing reads.
                 """)
     }
 

@@ -12,8 +12,8 @@ struct GraphCommand: ParsableCommand {
         CommandConfiguration(
             commandName: "graph", abstract: "Write the wiring of a manifest as SVG, DOT, Mermaid or JSON.",
             discussion: """
-                Makes nothing, unless --live is given: then the application is started, and the graph says what is alive and \
-                how long it took to make. SVG is drawn by Graphviz' program dot, which has to be installed.
+                Creates no objects without --live. With it, the application is started, and the graph shows the existing objects \
+                and the time of their creation. SVG is drawn by the program dot of Graphviz, which has to be installed.
                 """)
     }
 

@@ -12,9 +12,8 @@ struct KeysCommand: ParsableCommand {
         CommandConfiguration(
             commandName: "keys", abstract: "Write a typed function for each key of a manifest: for C, Swift or Python.",
             discussion: """
-                Makes nothing: the modules are loaded, and say what there is. The functions resolve their keys, with names, \
-                arguments and results checked by the compiler (by mypy in Python). A file that says the same already is left \
-                alone.
+                Loads the modules to find the keys, and creates no objects. The functions resolve their keys, with names, \
+                arguments and results checked by the compiler (by mypy in Python). A file that is up to date is not written.
                 """)
     }
 

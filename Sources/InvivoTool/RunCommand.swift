@@ -19,7 +19,7 @@ struct RunCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The application's manifest.", valueName: "APP.yaml"))
     var manifest: String
 
-    @Flag(help: "Wait for good documents instead of ending when one is missing or wrong at the start.")
+    @Flag(help: "Accept missing or invalid spec files at the start; each applies as soon as it is valid.")
     var wait = false
 
     @Option(help: ArgumentHelp("The least level that is logged, to standard error.", valueName: "level"))
@@ -68,7 +68,7 @@ struct RunCommand: ParsableCommand {
                 output.started(false)
                 if error != told { output.problem(error) }
                 guard wait else { throw ExitCode(2) }
-                if told == nil { output.problem("invivo: waiting for it to be mended") }
+                if told == nil { output.problem("invivo: waiting until the file is corrected") }
                 told = error
             }
             if signals.came(within: .milliseconds(250)) { return nil }

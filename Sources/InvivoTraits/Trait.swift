@@ -207,7 +207,9 @@ extension ObjectType {
         }
         guard found.property.isTunable else {
             throw Failure(
-                .readOnly, "\(self.name).\(found.property.name) is not tunable: its class does not let specs set it")
+                .readOnly,
+                "\(self.name).\(found.property.name) is not tunable: its type does not describe it as one that documents can set"
+            )
         }
         try description.checkTunable(found.property)
         return found

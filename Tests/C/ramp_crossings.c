@@ -12,9 +12,9 @@ static const invivo_property tone_properties[] = {INVIVO_BLOCK_FIELD(tone, level
                                                   INVIVO_BLOCK_FIELD(tone, count, .initial = 7)};
 
 /* A dial may act in its setter. */
-typedef struct dial { double angle; } dial;
+typedef struct dial { _Atomic double angle; } dial; /* a test reads it while a reload may set it */
 static void (*in_set)(double angle);
-static int dial_sets, goes_back;
+static _Atomic int dial_sets, goes_back; /* objects of several domains */
 static bool only_rises;
 static invivo_status get_dial(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
     (void)user_data, (void)error;

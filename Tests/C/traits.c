@@ -896,7 +896,7 @@ static void properties_that_are_not_tunable_are_refused_in_specs(void) {
     invivo_source_options source = {.struct_size = sizeof source, .name = "a.yaml"};
     source.text = "traits: { a.plain: [Set: { fixed: 1 }] }", source.length = strlen(source.text);
     expects_error(invivo_source_open(own, &source, NULL, E), INVIVO_E_READ_ONLY,
-                  "a.yaml:1:28: traits.a.plain[0].Set.fixed: Plain.fixed is not tunable: its class does not let specs set it");
+                  "a.yaml:1:28: traits.a.plain[0].Set.fixed: Plain.fixed is not tunable: its type does not describe it as one that documents can set");
     source.text = "traits: { a.plain: [Set: { delay: 1 min 30 s }] }", source.length = strlen(source.text);
     OK(invivo_source_open(own, &source, NULL, E));
     CHECK(((plain *)instance)->fixed == 4 && ((plain *)instance)->delay == 90);

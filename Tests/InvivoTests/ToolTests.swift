@@ -376,7 +376,7 @@ extension SwiftAPI {
             let scratch = try Scratch()
             let manifest = scratch.write("app.yaml", "components: {\n")
             let child = Child(["run", "--wait", manifest])
-            child.line(with: "waiting for it to be mended")
+            child.line(with: "waiting until the file is corrected")
             scratch.write("app.yaml", "components: {}\nspecs: [tuning.yaml]\n")
             child.line(with: "running")
             scratch.write("tuning.yaml", "traits: {}\n")

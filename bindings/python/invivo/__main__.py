@@ -22,7 +22,9 @@ from .errors import OperatingSystemError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python3 -m invivo", description="Runs programs that change while they live.")
+    parser = argparse.ArgumentParser(
+        prog="python3 -m invivo", description="Runs and checks applications that change while they run."
+    )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser(
@@ -166,7 +168,7 @@ def run_manifest(
             if not wait:
                 return 2
             if not told:
-                output.line("invivo: waiting for it to be mended", sys.stderr)
+                output.line("invivo: waiting until the file is corrected", sys.stderr)
             told = str(problem)
             if ended.wait(0.25):
                 return 0

@@ -121,8 +121,8 @@ template <typename Bind> void add_settings_type(invivo_runtime runtime, const ch
     invivo_settings_type raw{};
     raw.struct_size = sizeof(raw);
     raw.name = name;
-    raw.bind = [](invivo_changes changes, const char *name, const char *path, void *data, invivo_error **failed) {
-        return guarded(failed, [&] { (*static_cast<Bind *>(data))(changes, name, path); });
+    raw.bind = [](invivo_changes changes, const char *bound, const char *path, void *data, invivo_error **failed) {
+        return guarded(failed, [&] { (*static_cast<Bind *>(data))(changes, bound, path); });
     };
     raw.user_data = new Bind(std::move(bind));
     raw.destroy = [](void *data) { delete static_cast<Bind *>(data); };
