@@ -433,7 +433,10 @@ static void a_busy_domain_gets_the_latest_step(void) {
     OK(tell("a", "traits: { synth.tone: [{ Ramp: { to: { level: 8 }, over: 50 ms } }], synth.dial: [{ Ramp: { to: { angle: 5 }, over: 50 ms } }] }"));
     dial_sets = 0;
     while (block().level != 8) {}
-    CHECK(dial == 1 && dial_sets == 0 && status("waiting_jobs") <= 1);
+    CHECK(dial == 1 && dial_sets == 0);
+    /* One job waits, unless the call of the status has waited, and has run it. */
+    uint64_t waiting = status("waiting_jobs");
+    CHECK_EQUAL(waiting + (uint64_t)dial_sets, 1);
     while (dial != 5) OK(invivo_runtime_poll(runtime, 1, NULL, E));
     CHECK(dial_sets <= 2);
     while (status("moving")) OK(invivo_runtime_poll(runtime, 1, NULL, E));
