@@ -242,7 +242,7 @@ extension Document.State {
     }
 }
 
-/// What the list of sources shows of a document.
+/// The facts about a document in the list of sources.
 struct DocumentFacts {
     let document: Document
     let isFollowed: Bool

@@ -115,7 +115,7 @@ extension Planner {
         }
     }
 
-    /// Whoever reads the key expects an object of its type: the target has this type, or a common supertype. A block has exactly the
+    /// Readers of the key expect an object of its type: the target has this type, or a common supertype. A block has exactly the
     /// fields of the key's own type.
     private func checkType(
         _ decision: WiringDecision, _ base: Definition, _ target: Definition, _ definitions: DefinitionPlan

@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// What documents may contain.
+/// The permitted content of documents.
 extension Reloader {
     /// Returns the facts of the newest generation. Waits for the reload that runs.
     func schemaFacts() throws(Failure) -> SchemaFacts {

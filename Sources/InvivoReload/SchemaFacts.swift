@@ -1,7 +1,7 @@
 public import InvivoBase
 public import InvivoGraph
 
-/// What the documents of a generation may contain: keys, properties, trait types, sections and values that are read.
+/// The permitted content of the documents of a generation: keys, properties, trait types, sections and values that are read.
 ///
 /// A copy of one moment. A schema of documents is written from it.
 public struct SchemaFacts: Sendable {

@@ -101,7 +101,7 @@ public struct WiringFacts: Sendable {
     public var unread: [UnreadEntry]?
     /// The paths of the configuration whose values are shown nowhere.
     public let secrets: SecretPaths
-    /// What documents may contain.
+    /// The permitted content of documents.
     public let schema: SchemaFacts
 
     public init(

@@ -17,11 +17,11 @@ struct ConfigSchema {
     private var nodes = [Node(path: "")]
     /// The schemas of values, by their text.
     private var shared: [String: JsonText] = [:]
-    /// What applies while other paths have no value.
+    /// The schema that applies while other paths have no value.
     private var conditions: [JsonText] = []
     /// Keys at the top that are paths into a section.
     private var patterns: [JsonText.Member] = []
-    /// What applies to the configuration by other parts of the document.
+    /// The schema of the configuration that other parts of the document add.
     private(set) var requirements: [JsonText] = []
 
     init(_ facts: SchemaFacts, _ definitions: inout SchemaDefinitions) throws(Failure) {
@@ -178,7 +178,7 @@ struct ConfigSchema {
         }
     }
 
-    /// What applies to a path while those above it have no value.
+    /// The schema of a path while those above it have no value.
     private static func condition(_ path: String, _ above: ArraySlice<String>, _ value: JsonText) -> JsonText {
         let here = JsonText.object([("properties", .object(spellings(names(path)) { inner($0, value) }))])
         guard !above.isEmpty else { return here }

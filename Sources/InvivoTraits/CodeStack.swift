@@ -57,7 +57,7 @@ final class CodeStack {
     /// Whether a reversal has failed, or an application that an undo repeated, or a layer above one could not be taken off. The next
     /// change builds the stack again.
     private(set) var isBroken = false
-    /// The applications whose own reversals have failed since the stack was built. What they left counts as done.
+    /// The applications whose own reversals have failed since the stack was built. Their effects count as reversed.
     private var left: [CodeApplication] = []
 
     /// Whether nothing has to be remembered.

@@ -1,7 +1,7 @@
 """The schema of an application, compared with its check: the same verdict, at the same path.
 
-`schemas.compare` defines when paths are the same. What a schema cannot express is listed in docs/configuration.md, each
-item with a test here.
+`schemas.compare` defines when paths are the same. Errors that a schema cannot express are in docs/configuration.md,
+each with a test here.
 """
 
 from __future__ import annotations

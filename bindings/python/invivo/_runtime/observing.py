@@ -1,4 +1,4 @@
-"""What a runtime tells about itself: observers, reports, status and wiring."""
+"""The observers, reports, status and wiring of a runtime."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Members:
 
     @property
     def accepted(self) -> str:
-        """What a document may contain, for errors: ``'r', 'g' (or by name: RED, GREEN)``."""
+        """The values that a document may contain, for errors: ``'r', 'g' (or by name: RED, GREEN)``."""
         values = [repr(value) for _, value in self._values]
         names = [name for name in self.names if (str, name) not in self._values]
         if not values:
