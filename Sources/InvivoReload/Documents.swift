@@ -83,20 +83,20 @@ final class Documents: Sendable {
         }
     }
 
-    /// After a commit: its documents have the next states. Those without a handle are open as long as they have content. These are
-    /// documents in memory that a change set has named, and closed ones whose content a rollback has brought back.
+    /// After a commit: its documents have the next states. Those without a handle are open as long as they have content: documents
+    /// in memory that a change set has named, and closed ones whose content a rollback has brought back.
     func keep(_ committed: [(document: Document, next: Document.State)]) {
         let leadElsewhere = committed.contains { !$0.next.hasSameReferences(as: $0.document.state) }
+        included.measure(committed)
         for (document, next) in committed { document.state = next }
         state.locked { state in
             if leadElsewhere { state.isFollowingDue = true }
             for (document, _) in committed where document.handleBits == 0 || document.phase == .closed {
-                // A document that is open stays where it is.
-                guard document.state.isOpen else {
+                if !document.state.isOpen {
                     state.open.remove(document)
-                    continue
+                } else if !state.open.all.contains(where: { $0 === document }) {
+                    state.open.insert(document)
                 }
-                if !state.open.all.contains(where: { $0 === document }) { state.open.insert(document) }
             }
         }
     }
@@ -296,8 +296,8 @@ final class Documents: Sendable {
             return state.follower
         }
         if kept !== made { made.stop() }
-        guard let kept else { throw Failure(.closed, "the runtime is closing") }
-        return kept
+        if let kept { return kept }
+        throw Failure(.closed, "the runtime is closing")
     }
 
     /// The times for which changes of files settle may have changed.
@@ -405,7 +405,7 @@ final class Documents: Sendable {
     /// For close: the numbers of the reloads of edits that do not take place.
     func takeDetected() -> ReloadNumbers { edits.takeAll() }
 
-    /// The follower's counts; nil if no file is followed.
+    /// Nil if no file is followed.
     var followCounts: FollowCounts? { state.locked { $0.follower }?.counts }
 
     /// The open documents in the order in which later ones win.

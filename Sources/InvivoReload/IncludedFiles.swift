@@ -43,8 +43,19 @@ final class IncludedFiles: Sendable {
         }
     }
 
+    /// How large documents are together.
+    struct Size {
+        private(set) var (bytes, nodes) = (0, 0)
+
+        mutating func replace(_ former: Document.State, by next: Document.State) {
+            bytes += next.text.count - former.text.count
+            nodes += next.nodes - former.nodes
+        }
+    }
+
     private struct Files {
         var (includes, values) = (Table(), Table())
+        var size = Size()
     }
 
     private let container: Container
@@ -62,6 +73,16 @@ final class IncludedFiles: Sendable {
 
     /// Whether the content of a file may be a value of the configuration or of traits. Such content is never quoted.
     var hasValues: Bool { files.locked { !$0.values.isEmpty } }
+
+    /// The size of all documents, the sources included.
+    var size: Size { files.locked { $0.size } }
+
+    /// The documents are about to take their next states.
+    func measure(_ committed: [(document: Document, next: Document.State)]) {
+        files.locked { files in
+            for (document, next) in committed { files.size.replace(document.state, by: next) }
+        }
+    }
 
     // MARK: references
 

@@ -119,8 +119,8 @@ final class StagedDocuments {
             states[ObjectIdentifier(document)]?.order = document.order
         }
         guard concerned else { return [] }
+        guard !keepPlaces() else { return [] }
         let open = documents.open
-        guard !keepPlaces(open) else { return [] }
         let opened = staged.filter { document in !open.contains { $0 === document } }
         let sources = (open + opened).filter { $0.role == .source && next($0).isOpen }.sorted { $0.order < $1.order }
         var failures: [Failure] = []
@@ -148,32 +148,16 @@ final class StagedDocuments {
     }
 
     /// Keeps the places if the documents refer to the same files as before. Returns false if they must be found again.
-    private func keepPlaces(_ open: [Document]) -> Bool {
+    private func keepPlaces() -> Bool {
         guard failed.isEmpty, staged.allSatisfy({ next($0).hasSameReferences(as: $0.state) }) else { return false }
-        // No source leads to more than all files together.
-        var (source, files) = (Size(), Size())
-        for document in open {
-            let size = Size(next(document))
-            if document.role == .source { source.formMaximum(size) } else { files.add(size) }
-        }
-        files.add(source)
-        guard files.bytes <= options.maxDocumentBytes, files.nodes <= options.maxDocumentNodes else { return false }
+        // No source leads to more than all documents together.
+        var size = files.size
+        for document in staged { size.replace(document.state, by: next(document)) }
+        guard size.bytes <= options.maxDocumentBytes, size.nodes <= options.maxDocumentNodes else { return false }
         for document in staged where document.role != .source {
             states[ObjectIdentifier(document)]?.order = document.state.order
         }
         return true
-    }
-
-    private struct Size {
-        var (bytes, nodes) = (0, 0)
-
-        init() {}
-
-        init(_ state: Document.State) { (bytes, nodes) = (state.text.count, state.nodes) }
-
-        mutating func add(_ other: Size) { (bytes, nodes) = (bytes + other.bytes, nodes + other.nodes) }
-
-        mutating func formMaximum(_ other: Size) { (bytes, nodes) = (max(bytes, other.bytes), max(nodes, other.nodes)) }
     }
 
     private struct Walk {
