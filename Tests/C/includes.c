@@ -103,6 +103,42 @@ static void waiting(void) {
     listener_end(&heard);
 }
 
+/* The budget counts all files also when one of them is edited, and after a rollback. */
+static void budget(void) {
+    invivo_runtime_options options = {.struct_size = sizeof options, .log_level = INVIVO_LOG_SILENT, .quiet_ms = 50, .max_document_nodes = 12};
+    OK(invivo_runtime_open(&runtime, &options, E));
+    replace("b.yaml", "config: {b: [1, 2]}");
+    replace("c.yaml", "config: {c: 1}");
+    replace("a.yaml", "include: [b.yaml, c.yaml]");
+    OK(invivo_watch(runtime, "a.yaml", E)); /* 4, 5 and 3 values */
+    listener_open(&heard, runtime);
+    const char *too_many = "a.yaml:1:19: include[1]: the document and its files have 13 values up to here, at most 12 are allowed; "
+                           "max_document_nodes permits more";
+    size_t count = listener_count(&heard);
+    replace("b.yaml", "config: {b: [1, 2, 3]}");
+    listener_wait(&heard, ++count);
+    CHECK_EQUAL(listener_last(&heard)->status, INVIVO_E_TOO_LARGE);
+    CHECK(strstr(listener_last(&heard)->error, too_many));
+    replace("b.yaml", "config: {b: 2}");
+    listener_wait(&heard, ++count);
+    CHECK_EQUAL(number("b"), 2);
+    uint64_t small = listener_last(&heard)->generation;
+    replace("c.yaml", "config: {c: [1, 2]}");
+    listener_wait(&heard, ++count);
+    CHECK_EQUAL(listener_last(&heard)->status, INVIVO_OK);
+    replace("b.yaml", "config: {b: [1, 2]}");
+    listener_wait(&heard, ++count);
+    CHECK_EQUAL(listener_last(&heard)->status, INVIVO_E_TOO_LARGE);
+    CHECK_EQUAL(number("b"), 2);
+    OK(invivo_rollback(runtime, small, E)); /* c: 1, unlike its file */
+    listener_wait(&heard, ++count);
+    replace("b.yaml", "config: {b: [2, 1]}");
+    while (number("b") != -1 && listener_wait(&heard, ++count)) {}
+    CHECK_EQUAL(number("c"), 1);
+    OK(invivo_runtime_close(runtime, E));
+    listener_end(&heard);
+}
+
 /* The roots are options that the host reads, and that cannot change. */
 static void roots(void) {
     char folder[512], root[600];
@@ -144,6 +180,7 @@ int main(void) {
     check_begin();
     RUN_TEST(edits);
     RUN_TEST(waiting);
+    RUN_TEST(budget);
     RUN_TEST(roots);
     return check_end();
 }
