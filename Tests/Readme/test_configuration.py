@@ -170,6 +170,26 @@ def test_components_in_a_manifest(tmp_path: Path) -> None:
     assert said[2] == "50 30"
 
 
+def test_choices_in_a_manifest(tmp_path: Path) -> None:
+    (tmp_path / "parts.py").write_text(
+        "import invivo\n\nclass Wave: ...\n\n@invivo.component\nclass Saw(Wave): ...\n\n"
+        "@invivo.component\nclass Noise(Wave): ...\n"
+    )
+    (tmp_path / "app.yaml").write_text(
+        "modules: { parts: parts.py }\nconfig: { synth: { wave: saw } }\ncomponents:\n"
+        "  synth.saw: { type: Saw }\n  synth.noise: { type: Noise }\n"
+        + textwrap.indent(sample("Choices", "yaml"), "  ")
+    )
+    said = run_python(
+        tmp_path,
+        "with invivo.App('app.yaml') as app:",
+        "    for value in ('saw', 'synth.noise', 'synth.saw', 5):",
+        "        app.runtime.configure('synth.wave', value)",
+        "        print(type(app.runtime['synth.wave']).__name__)",
+    )
+    assert said == ["Saw", "Noise", "Saw", "Noise"]
+
+
 def test_documents(tmp_path: Path) -> None:
     """The documents of the first sections, with the files and variables that they name."""
     for folder in ("sub", "secrets"):
@@ -281,7 +301,11 @@ def test_cpp(tmp_path: Path) -> None:
 
 def test_swift(tmp_path: Path) -> None:
     source = (
-        "import Invivo\n\nlet runtime = try Runtime()\n"
+        'import Invivo\n\nclass Wave: @unchecked Sendable { var name: String { "wave" } }\n'
+        'final class Saw: Wave, @unchecked Sendable { override var name: String { "saw" } }\n'
+        "final class Synth: Assembly {\n    let saw = lazySingleton { (_: Resolver) in Saw() }\n"
+        + textwrap.indent(sample("Choices", "swift"), "    ")
+        + "}\n\nlet runtime = try Runtime()\n"
         "func tell(_ name: String, _ text: String) throws {\n"
         "    do { try runtime.changes { try $0.document(name, text) } } catch { print(error) }\n}\n"
         'try tell("a.yaml", "config: { audio: { rate: 8 }, database: { password: abc }, tls: { key: 5 } }")\n'
@@ -293,10 +317,11 @@ def test_swift(tmp_path: Path) -> None:
         + "struct Database: Decodable, Sendable { var password: String }\n"
         + sample("Secrets", "swift")
         + 'print(try runtime.isSecret("database.password"), try runtime.isSecret("tls.key"))\n'
-        + "try runtime.close()\n"
+        + 'try runtime.configure("synth.wave", "synth.saw")\n'
+        + "print(try runtime.activate(Synth()).wave().name)\ntry runtime.close()\n"
     )
     said = printed([str(swift_program(source, tmp_path))], tmp_path)
     assert said[0].endswith(sample("Rules", "").strip()), said
     assert said[1] == "8"
     assert re.search(r"b\.yaml:3:11: config\.audio\.rate: .*the rate is not positive", said[2]), said
-    assert said[3] == "true true"
+    assert said[3:] == ["true true", "saw"]
