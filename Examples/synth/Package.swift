@@ -6,7 +6,7 @@ import PackageDescription
 let others = [
     "app.yaml", "tuning.yaml", "build.sh", "host.c", "host.py", "mixer.c", "oscillator.c", "plot.py", "README.md",
     "requirements.txt", "run",
-    "sequencer.py", "session.py", "test.sh", "tour.py", "watch.c",
+    "sequencer.py", "session.py", "test.sh", "tour.py", "walk.c", "watch.c",
 ]
 let package = Package(
     name: "synth",

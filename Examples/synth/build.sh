@@ -6,7 +6,7 @@ root=$(cd "$here/../.." && pwd)
 cd "$here"
 mkdir -p build output
 
-for module in oscillator mixer; do
+for module in oscillator mixer walk; do
     # A module links the stubs, never the library. With an installed copy, use $(pkg-config --cflags invivo).
     cc -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -I "$root/include" -I . "$module.c" "$root/Sources/InvivoStubs/stubs.c" \
         -lm -pthread -o "build/$module.so"

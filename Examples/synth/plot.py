@@ -1,6 +1,6 @@
-"""Draws the output: waveform and level, with marks for reloads.
+"""Draws the output: waveform, level and notes, with marks for reloads.
 
-python3 plot.py output/synth        reads synth.wav, synth.csv and synth.reloads.csv; writes synth.png
+python3 plot.py output/synth        reads synth.wav and synth.csv, synth.reloads.csv, synth.notes.csv; writes synth.png
 """
 
 import csv
@@ -31,13 +31,18 @@ def main() -> None:
     source = np.array([float(row["source"]) for row in buffers])
     at = np.arange(len(buffers)) * FRAMES / RATE
 
-    figure, (wave, levels) = plt.subplots(2, 1, figsize=(14, 7), sharex=True, layout="constrained")
+    notes = rows(base.with_suffix(".notes.csv"))
+
+    figure, (wave, levels, pitch) = plt.subplots(3, 1, figsize=(14, 9), sharex=True, layout="constrained")
     wave.plot(np.arange(len(sound)) / RATE, sound, linewidth=0.3, color="#2b6cb0")
     wave.set(ylabel="sample", title=f"{len(sound)} samples, {len(reloads)} reloads")
     levels.plot(at, source, linewidth=1, color="#a0aec0", label="peak of a buffer, before the filter")
     levels.plot(at, level, linewidth=0.8, color="#2f855a", label="after it")
-    levels.set(ylabel="level", xlabel="seconds")
-    levels.legend(loc="upper right")
+    levels.set(ylabel="level")
+    levels.legend(loc="upper center")
+    start = np.searchsorted(began, [int(row["at_ns"]) for row in notes])
+    pitch.plot(start * FRAMES / RATE, [float(row["hertz"]) for row in notes], ".", markersize=3, color="#c05621")
+    pitch.set(ylabel="note, Hz", xlabel="seconds", yscale="log")
     top = levels.get_xaxis_transform()
     for reload in reloads:
         place = int(np.searchsorted(began, int(reload["applied_ns"])))
@@ -45,7 +50,7 @@ def main() -> None:
             continue
         committed = reload["status"] == "0"
         colour = "#c53030" if not committed else "#805ad5"
-        for axis in (wave, levels):
+        for axis in (wave, levels, pitch):
             axis.axvline(at[place], color=colour, linewidth=0.8, linestyle="-" if committed else ":")
         text = f" {reload['generation']}" if committed else " refused"
         levels.text(at[place], 0.02, text, color=colour, fontsize=8, rotation=90, transform=top, va="bottom")

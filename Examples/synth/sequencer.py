@@ -1,5 +1,6 @@
-"""The sequencer: a Python component. It chooses the notes; its tempo is a trait."""
+"""The sequencer: a Python component. A melody chooses its notes, a trait its tempo, a setting their transposition."""
 
+import dataclasses
 import itertools
 import threading
 import time
@@ -7,6 +8,35 @@ import time
 import invivo
 
 NOTES = [57, 60, 64, 69, 67, 64, 60, 64, 53, 57, 60, 65, 64, 60, 57, 60]
+
+
+@invivo.settings_type
+@dataclasses.dataclass(frozen=True)
+class Studio:
+    """The section `synth` of the configuration."""
+
+    title: str
+    transpose: int = 0  # semitones
+
+    def __post_init__(self) -> None:
+        if abs(self.transpose) > 24:
+            raise ValueError(f"transpose is {self.transpose}, and at most two octaves are allowed")
+
+
+class Melody:
+    """Chooses notes. `walk.c` has another implementation."""
+
+    def next(self) -> int:
+        raise NotImplementedError
+
+
+@invivo.component
+class Arpeggio(Melody):
+    def __init__(self) -> None:
+        self.notes = itertools.cycle(NOTES)
+
+    def next(self) -> int:
+        return next(self.notes)
 
 
 def frequency(note: int) -> float:
@@ -17,6 +47,10 @@ def frequency(note: int) -> float:
 @invivo.component
 class Sequencer:
     tempo: float = invivo.tunable(120.0, min=30, max=3000, unit="bpm", text="steps a minute")
+
+    # Both are set again while the sequencer plays: the melody by `wiring:`, the settings by `config:`.
+    melody: Melody
+    studio: Studio
 
     def __init__(self, lead: invivo.Object) -> None:
         self.lead = lead
@@ -35,7 +69,8 @@ class Sequencer:
     def play(self) -> None:
         with open("synth.notes.csv", "w", encoding="utf-8") as log:
             log.write("at_ns,hertz\n")
-            for note in itertools.cycle(NOTES):
+            while True:
+                note = self.melody.next() + self.studio.transpose
                 self.lead.play(frequency(note))  # the oscillator is a C object
                 log.write(f"{time.monotonic_ns()},{frequency(note)}\n")
                 log.flush()

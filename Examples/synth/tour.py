@@ -7,6 +7,7 @@ fixed time: each waits for its result, with a generous limit.
 """
 
 import csv
+import math
 import os
 import queue
 import shutil
@@ -41,11 +42,14 @@ def spec(
     cutoff: str = "1.2 kHz",
     tempo: int = 240,
     resonance: float | None = None,
-    title: str | None = None,
+    melody: str | None = None,
+    **studio: object,
 ) -> str:
     lead = LEAD.format(wave=wave, gain="" if gain is None else f", gain: {gain}")
     rest = REST.format(cutoff=cutoff + ("" if resonance is None else f", resonance: {resonance}"), tempo=tempo)
-    return "traits:\n" + lead + rest + ("" if title is None else f"config: {{ synth: {{ title: {title} }} }}\n")
+    wiring = "" if melody is None else f"wiring:\n  synth.melody: {{ alias: {melody} }}\n"
+    values = ", ".join(f"{name}: {value}" for name, value in studio.items())
+    return "traits:\n" + lead + rest + wiring + (f"config:\n  synth: {{ {values} }}\n" if studio else "")
 
 
 class Player:
@@ -149,11 +153,11 @@ class Tour:
     def edit(self, save, text: str) -> float:  # type: ignore[no-untyped-def]
         """Saves, waits for the reload, and returns its milliseconds."""
         save(self.player.tuning, text)
-        line = self.player.hears("tuned", "remade", "not applied")
+        line = self.player.hears("tuned", "remade", "reinjected", "not applied")
         if (
             save is backup_save and "not applied" in line
         ):  # the file is missing for a moment, and a slow machine may report it
-            line = self.player.hears("tuned", "remade")
+            line = self.player.hears("tuned", "remade", "reinjected")
         need("not applied" not in line, f"the edit was refused: {line}")
         self.generation = generation_of(line)
         return float(self.player.applied(self.generation)["total_ms"])
@@ -163,6 +167,17 @@ class Tour:
         peaks = {row["source"] for row in self.player.buffers_of(self.generation)}
         need(len(peaks) == 1, f"generation {self.generation} has several levels: {sorted(peaks)[:5]}")
         return float(peaks.pop())
+
+    def notes(self, least: int = 12) -> list[tuple[int, int]]:
+        """The notes after the last reload: their times, and their MIDI numbers. The first may still be a former one."""
+        at = int(self.player.applied(self.generation)["applied_ns"])
+
+        def find() -> list[tuple[int, int]]:
+            rows = [row for row in self.player.table(".notes.csv") if int(row["at_ns"]) > at]
+            found = [(int(row["at_ns"]), round(69 + 12 * math.log2(float(row["hertz"]) / 440))) for row in rows]
+            return found[1:] if len(found) > least else []
+
+        return self.player.wait("notes", find)
 
     # ---- the steps, in order ----
 
@@ -199,17 +214,10 @@ class Tour:
 
     def tempo(self) -> str:
         took = self.edit(in_place, spec(gain=0.25, tempo=1200))
-        at = int(self.player.applied(self.generation)["applied_ns"])
-
-        def notes() -> list[int]:
-            later = [int(row["at_ns"]) for row in self.player.table(".notes.csv") if row["hertz"]]
-            later = [each for each in later if each > at]
-            return later if len(later) >= 12 else []
-
         # The current step still has the former length. A busy machine delays some steps: the shortest ones show the
         # tempo.
-        times = self.player.wait("notes", notes)
-        gap = sorted(b - a for a, b in zip(times[1:], times[2:], strict=False))[0] / 1e6
+        times = [at for at, _ in self.notes()]
+        gap = sorted(b - a for a, b in zip(times, times[1:], strict=False))[0] / 1e6
         need(gap < 125, f"a step lasts {gap:.1f} ms, not 50")
         return f"applied {took:.2f} ms after the save, a step lasts {gap:.1f} ms where it was 250"
 
@@ -265,6 +273,33 @@ class Tour:
         between = [level for level in levels if 1.1 * levels[0] < level < 0.9 * levels[-1]]
         need(levels[0] < levels[-1] / 2 and len(between) > 1, f"the levels are {levels}")
         return f"applied {took:.2f} ms after the save, level {levels[0]:.3f} -> {levels[-1]:.3f} in a second"
+
+    def implementation(self) -> str:
+        """The melody in Python is replaced by one in C while the sequencer plays, and comes back."""
+        self.edit(in_place, spec(gain=0.5, tempo=1200))
+        before = [note for _, note in self.notes()]
+        took = self.edit(in_place, spec(gain=0.5, tempo=1200, melody="synth.walk"))
+        walk = [note for _, note in self.notes(least=40)]
+        need(min(before) > 50 and max(walk) < 45, f"the notes were {before[:8]} and are {walk[:8]}")
+        need(self.source() == 0.5, f"the level is {self.source()}, not 0.5")
+        self.edit(in_place, spec(gain=0.5, tempo=1200))
+        after = [note for _, note in self.notes()]
+        need(min(after) > 50, f"the notes are {after[:8]}")
+        return f"applied {took:.2f} ms after the save, notes {before[:4]} -> {walk[:4]} -> {after[:4]}"
+
+    def settings(self) -> str:
+        """The section `synth` has a type, so a wrong value is refused at its line."""
+        in_place(self.player.tuning, spec(gain=0.5, tempo=1200, transpose="high"))
+        where = self.player.hears("tuning.yaml:")
+        expected = "tuning.yaml:9:23: config.synth.transpose: expected a whole number"
+        need(expected in where, f"the error is not '{expected}': {where}")
+        line = self.player.hears("stays")
+        need(generation_of(line) == self.generation, f"generation {self.generation} should stay: {line}")
+        before = [note for _, note in self.notes(least=16)]  # the melody has 16 notes
+        took = self.edit(in_place, spec(gain=0.5, tempo=1200, transpose=12))
+        after = [note for _, note in self.notes(least=40)]
+        need(min(after) == min(before) + 12, f"the notes were {before[:8]} and are {after[:8]}")
+        return f"refused at line 9, then an octave applied {took:.2f} ms after the save"
 
     def rule(self) -> str:
         """The rule of session.py; each of the two values alone is in its range."""
@@ -367,6 +402,8 @@ STEPS = [
     ("the trait removed", Tour.trait_removed),
     ("inherited traits", Tour.inherited),
     ("a ramp of the cutoff", Tour.ramp),
+    ("an implementation switched by wiring", Tour.implementation),
+    ("typed settings", Tour.settings),
     ("a rule refuses an edit", Tour.rule),
     ("a rollback", Tour.rollback),
     ("a component with a setup, created again", Tour.sessions),

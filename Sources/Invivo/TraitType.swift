@@ -65,23 +65,28 @@ public struct TraitType<Fields: Sendable>: Sendable {
     ///   - range: The allowed values; both ends are included.
     ///   - step: A hint for editors.
     ///   - unit: The unit. With `"Hz"`, a spec file may contain `1.2 kHz`.
+    ///   - codec: The text form of its values in spec files.
     ///   - text: A one-line description.
     ///   - was: Former names, accepted with a warning.
     ///   - secret: Whether messages do not show its values.
     public mutating func field<Value: InvivoConvertible>(
         _ name: String, _ path: any WritableKeyPath<Fields, Value> & Sendable, in range: ClosedRange<Double>? = nil,
-        step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = [], secret: Bool = false
+        step: Double? = nil, unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = [],
+        secret: Bool = false
     ) {
-        let about = Property.About(range: range, step: step, unit: unit, text: text, was: was, secret: secret)
+        let about = Property.About(
+            range: range, step: step, unit: unit, codec: codec, text: text, was: was, secret: secret)
         add(name, path, about, isRequired: false)
     }
 
     /// Declares a field that a spec file must give. The parameters are those of `field`.
     public mutating func required<Value: InvivoConvertible>(
         _ name: String, _ path: any WritableKeyPath<Fields, Value> & Sendable, in range: ClosedRange<Double>? = nil,
-        step: Double? = nil, unit: String? = nil, text: String? = nil, was: [String] = [], secret: Bool = false
+        step: Double? = nil, unit: String? = nil, codec: PropertyCodec = .none, text: String? = nil, was: [String] = [],
+        secret: Bool = false
     ) {
-        let about = Property.About(range: range, step: step, unit: unit, text: text, was: was, secret: secret)
+        let about = Property.About(
+            range: range, step: step, unit: unit, codec: codec, text: text, was: was, secret: secret)
         add(name, path, about, isRequired: true)
     }
 

@@ -26,6 +26,7 @@ static const struct statement {
     {"inject", 2, do_inject}, {"inject_tree", 2, do_inject_tree}, {"override", 2, do_override}, {"restore", 2, do_restore},
     {"decorate", 2, do_decorate}, {"process", 2, do_process}, {"unprocess", 2, do_unprocess}, {"converter", 2, do_converter},
     {"require", 4, do_require}, {"unrequire", 2, do_unrequire}, {"trait", 3, do_trait}, {"untrait", 2, do_untrait},
+    {"attach", 3, do_attach}, {"detach", 2, do_detach}, {"declare", 3, do_declare},
     {"bind", 3, do_bind}, {"unbind", 2, do_unbind}, {"settings", 2, do_settings},
     {"unconverter", 2, do_unconverter}, {"convert", 3, do_convert},
     {"property_text", 4, do_property_text}, {"property_read", 4, do_property_read}, {"document_text", 3, do_document_text},
@@ -109,7 +110,7 @@ static void finish(void) {
     }
     remove_files();
     remove_variables();
-    runtime_count = job_count = rule_count = subscription_count = place_count = table_count = 0;
+    runtime_count = job_count = rule_count = subscription_count = place_count = table_count = attached_count = 0;
     texts_clear(&heard), texts_clear(&disposed), texts_clear(&reported), texts_clear(&warned);
 }
 

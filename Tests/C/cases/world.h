@@ -94,10 +94,14 @@ static invivo_status event(invivo_error **error, const char *format, ...) {
 
 /* ---- types --------------------------------------------------------------------------------------------- */
 
+/* The properties of a type, beside those that all have. */
+typedef enum more { MORE_NONE, MORE_LAMP, MORE_LABEL, MORE_GAP } more;
+
 typedef struct kind {
     const char *name;
     const char *supertypes[4], *stands_for;
-    bool shared, hooks, life, prepares, needs, children, strict, setup, finalize, keeps, lamp;
+    bool shared, hooks, life, prepares, needs, children, strict, setup, finalize, keeps;
+    more more;
     int alive;
     invivo_type type[4]; /* in each runtime of the case */
 } kind;
@@ -125,7 +129,9 @@ static kind kinds[] = {
     {.name = "Tent", .supertypes = {"Thing"}, .setup = true},
     {.name = "Court", .supertypes = {"Thing"}, .setup = true, .keeps = true},
     {.name = "Forge", .supertypes = {"Thing"}, .setup = true, .life = true, .finalize = true},
-    {.name = "Lamp", .supertypes = {"Thing"}, .lamp = true},
+    {.name = "Lamp", .supertypes = {"Thing"}, .more = MORE_LAMP},
+    {.name = "Label", .supertypes = {"Thing"}, .more = MORE_LABEL},
+    {.name = "Gap", .supertypes = {"Thing"}, .more = MORE_GAP},
     {.name = "Inn", .supertypes = {"Thing"}, .shared = true, .setup = true},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
@@ -146,6 +152,11 @@ typedef struct thing {
     double gain, share, after;        /* of a lamp */
     int64_t color;
     invivo_value frame, place;
+    double radius, opacity, size;     /* of a label */
+    bool masks;
+    int64_t shadow, background;
+    invivo_value offset, font, text_color;
+    double constant;                  /* of a gap */
     invivo_object below[16];
     size_t below_count;
     char key_name[64];
@@ -170,10 +181,8 @@ static void thing_deinit(void *instance, void *user_data) {
     pthread_mutex_lock(&world_lock);
     texts_add(&disposed, self->kind->name);
     pthread_mutex_unlock(&world_lock);
-    invivo_value_clear(&self->any);
-    invivo_value_clear(&self->given);
-    invivo_value_clear(&self->frame);
-    invivo_value_clear(&self->place);
+    invivo_value *const values[] = {&self->any, &self->given, &self->frame, &self->place, &self->offset, &self->font, &self->text_color};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) invivo_value_clear(values[i]);
     if (self->held.bits) invivo_object_release(self->held);
     __atomic_sub_fetch(&self->kind->alive, 1, __ATOMIC_SEQ_CST);
 }
@@ -216,16 +225,15 @@ static invivo_status thing_set_value(void *instance, void *user_data, const invi
 #define VALUE_PROPERTY(field, its_kind, its_codec)                                                                  \
     {.struct_size = sizeof(invivo_property), .name = #field, .kind = INVIVO_KIND_##its_kind, .get = thing_get_value, \
      .set = thing_set_value, .user_data = (void *)offsetof(thing, field), .codec = INVIVO_CODEC_##its_codec}
+#define THING_PROPERTIES                                                                                             \
+    OBJECT_PROPERTY(left), OBJECT_PROPERTY(right), VALUE_PROPERTY(any, ANY, NONE), INVIVO_FIELD(thing, number),      \
+    {.struct_size = sizeof(invivo_property), .name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PROPERTY_READ_ONLY, \
+     .get = thing_get_object, .user_data = (void *)offsetof(thing, input)},                                          \
+    {.struct_size = sizeof(invivo_property), .name = "given", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PROPERTY_READ_ONLY, \
+     .get = thing_get_value, .user_data = (void *)offsetof(thing, given)}
+static const invivo_property thing_properties[] = {THING_PROPERTIES};
 static const invivo_property lamp_properties[] = {
-    OBJECT_PROPERTY(left),
-    OBJECT_PROPERTY(right),
-    VALUE_PROPERTY(any, ANY, NONE),
-    INVIVO_FIELD(thing, number),
-    {.struct_size = sizeof(invivo_property), .name = "input", .kind = INVIVO_KIND_OBJECT, .flags = INVIVO_PROPERTY_READ_ONLY,
-     .get = thing_get_object, .user_data = (void *)offsetof(thing, input)},
-    {.struct_size = sizeof(invivo_property), .name = "given", .kind = INVIVO_KIND_ANY, .flags = INVIVO_PROPERTY_READ_ONLY,
-     .get = thing_get_value, .user_data = (void *)offsetof(thing, given)},
-    /* Only a lamp has the others. */
+    THING_PROPERTIES,
     INVIVO_FIELD(thing, gain, .codec = INVIVO_CODEC_DECIBEL),
     INVIVO_FIELD(thing, share, .codec = INVIVO_CODEC_PERCENT),
     INVIVO_FIELD(thing, after, .codec = INVIVO_CODEC_DURATION),
@@ -233,7 +241,24 @@ static const invivo_property lamp_properties[] = {
     VALUE_PROPERTY(frame, MAP, SIZE),
     VALUE_PROPERTY(place, MAP, POINT),
 };
-enum { LAMP_PROPERTIES = sizeof lamp_properties / sizeof *lamp_properties, THING_PROPERTIES = LAMP_PROPERTIES - 6 };
+static const invivo_property label_properties[] = {
+    THING_PROPERTIES,
+    INVIVO_FIELD(thing, radius),
+    INVIVO_FIELD(thing, masks),
+    INVIVO_FIELD(thing, shadow, .codec = INVIVO_CODEC_COLOR),
+    VALUE_PROPERTY(offset, MAP, SIZE),
+    INVIVO_FIELD(thing, opacity, .min = 0, .max = 1),
+    INVIVO_FIELD(thing, background, .codec = INVIVO_CODEC_COLOR),
+    VALUE_PROPERTY(font, STRING, NONE),
+    INVIVO_FIELD(thing, size),
+    VALUE_PROPERTY(text_color, STRING, NONE),
+};
+static const invivo_property gap_properties[] = {THING_PROPERTIES, INVIVO_FIELD(thing, constant)};
+#define TABLE(properties) {properties, sizeof properties / sizeof *properties}
+static const struct { const invivo_property *items; size_t count; } property_tables[] = {
+    [MORE_NONE] = TABLE(thing_properties), [MORE_LAMP] = TABLE(lamp_properties), [MORE_LABEL] = TABLE(label_properties),
+    [MORE_GAP] = TABLE(gap_properties)};
+#undef TABLE
 
 #define THING_METHOD(function)                                                                                               \
     static invivo_status function(void *instance, void *user_data, const invivo_value *arguments, size_t count,              \
@@ -410,10 +435,10 @@ static void world_register(invivo_runtime runtime, int number) {
         invivo_type_options options = {.struct_size = sizeof options, .name = kind->name, .size = sizeof(thing),
                                        .alignment = _Alignof(thing), .init = thing_init, .deinit = thing_deinit, .user_data = kind,
                                        .parameters = kind->strict ? strict_parameters : thing_parameters, .parameter_count = 3,
-                                       .properties = lamp_properties, .methods = thing_methods, .supertypes = kind->supertypes};
+                                       .properties = property_tables[kind->more].items, .methods = thing_methods, .supertypes = kind->supertypes};
         options.concurrency = kind->shared ? INVIVO_SHARED : INVIVO_CONFINED;
         options.lookup_name = kind->stands_for;
-        options.property_count = kind->lamp ? LAMP_PROPERTIES : THING_PROPERTIES;
+        options.property_count = property_tables[kind->more].count;
         options.method_count = sizeof thing_methods / sizeof *thing_methods;
         while (kind->supertypes[options.supertype_count]) options.supertype_count++;
         if (kind->hooks) options.will_inject = thing_will, options.did_inject = thing_did;

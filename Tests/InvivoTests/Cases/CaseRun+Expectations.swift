@@ -88,7 +88,7 @@ extension CaseRun {
     }
 
     /// "Page.note(after)" in the form of its event.
-    private static func event(_ word: Script.Word) -> String {
+    static func event(_ word: Script.Word) -> String {
         word.items.map { "\(word.text)(\($0.first?.text ?? ""))" } ?? word.text
     }
 
@@ -165,7 +165,7 @@ extension CaseRun {
     }
 
     /// Numbers are equal regardless of their kinds.
-    private static func isEqual(_ one: InvivoValue, _ other: InvivoValue) -> Bool {
+    static func isEqual(_ one: InvivoValue, _ other: InvivoValue) -> Bool {
         if let left = number(one) { return left == number(other) }
         switch (one, other) {
         case (.list(let left), .list(let right)):

@@ -87,7 +87,7 @@ extension CaseRun {
                 }
             }
         case "unrequire": try change { try $0.removeRule(try name(1)) }
-        case "trait": try change { try addTrait($0, words) }
+        case "trait": try change { try addTrait($0, line, words) }
         case "untrait": try change { try $0.removeTrait(try name(1)) }
         case "bind": try change { try $0.bindSettings(VoiceSettings.self, to: try name(2), named: try name(1)) }
         case "unbind": try change { try $0.unbindSettings(VoiceSettings.self, named: try name(1)) }
@@ -152,7 +152,7 @@ extension CaseRun {
         case "release":
             for word in words.dropFirst() {
                 if self[word.text] == nil { wrong("'\(word.text)' is no name of this case") }
-                self[word.text] = nil
+                (targets[word.text], self[word.text]) = (nil, nil)
             }
         case "async": return try awaited(try name(1))
         case "configured": return try runtime().configuration(try name(1))
@@ -163,6 +163,14 @@ extension CaseRun {
         case "inject_tree":
             let foreign = try labelled("foreign").map { try self.object($0) }
             try injectTree(try object(try name(1)), labelled("key"), onlyKnown: says("known"), foreign: foreign)
+
+        case "attach": targets[try name(1)] = try runtime().attachTarget(try object(try name(1)), try name(2))
+        case "detach":
+            guard let target = targets.removeValue(forKey: try name(1)) else {
+                throw Script.Problem(description: "'\(try name(1))' is not attached")
+            }
+            try target.detach()
+        case "declare": try runtime().declareTarget(try name(1), try runtime().type(try name(2)))
 
         // Life cycle, scopes, pools, configuration.
         case "start": try runtime().start(try runtime().key(try name(1), as: Object.self))

@@ -15,6 +15,7 @@ final class CaseRun: Values, @unchecked Sendable {
     var jobs: [String: Job] = [:]
     var sources: [String: Source] = [:]
     var observers: [String: Observer] = [:]
+    var targets: [String: Target] = [:]
     /// The folder of its files.
     var scratch: Scratch?
     /// The variables of the environment that the case has set, which are removed at its end.
@@ -129,6 +130,7 @@ final class CaseRun: Values, @unchecked Sendable {
     private func finish(_ line: Int) {
         for name in names.withLock({ Array($0.keys) }) { self[name] = nil }
         (assemblies, overrides, pools, jobs, sources, observers) = ([:], [:], [:], [:], [:], [:])
+        targets = [:]
         world.keep(nil)
         runtimes = []
         for name in variables { unsetenv(name) }

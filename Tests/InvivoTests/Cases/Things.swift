@@ -13,6 +13,8 @@ class Thing {
         var below: [WeakThing] = []
         var held: Object?
         var lamp = Light()
+        var label = View()
+        var constant = 0.0
     }
     /// The values of a lamp.
     struct Light {
@@ -22,6 +24,18 @@ class Thing {
         var color: Int64 = 0
         var frame: [String: Double] = [:]
         var place: [String: Double] = [:]
+    }
+    /// The values of a label.
+    struct View {
+        var radius = 0.0
+        var masks = false
+        var shadow: Int64 = 0
+        var offset: [String: Double] = [:]
+        var opacity = 0.0
+        var background: Int64 = 0
+        var font = ""
+        var size = 0.0
+        var textColor = ""
     }
     private struct WeakThing { weak var thing: Thing? }
 
@@ -69,6 +83,15 @@ class Thing {
         get { state.withLock { $0.lamp } }
         set { state.withLock { $0.lamp = newValue } }
     }
+    var label: View {
+        get { state.withLock { $0.label } }
+        set { state.withLock { $0.label = newValue } }
+    }
+    /// Of a gap.
+    var constant: Double {
+        get { state.withLock { $0.constant } }
+        set { state.withLock { $0.constant = newValue } }
+    }
     var below: [Thing] { state.withLock { $0.below.compactMap(\.thing) } }
     func grow(_ child: Thing) { state.withLock { $0.below.append(WeakThing(thing: child)) } }
     /// Adds a child of its setup, in `left` or `right`, without an event.
@@ -110,6 +133,8 @@ final class Camp: Thing {}
 final class Tent: Thing {}
 final class Court: Thing {}
 final class Lamp: Thing {}
+final class Label: Thing {}
+final class Gap: Thing {}
 final class Forge: Thing {}
 final class Inn: Thing, @unchecked Sendable {}
 
@@ -159,7 +184,9 @@ class ThingKind: @unchecked Sendable {
             type.property("color", \.lamp.color, codec: .color)
             type.property("frame", \.lamp.frame, codec: .size)
             type.property("place", \.lamp.place, codec: .point)
-        }, shared(Inn.self, with: setups),
+        }, confined(Label.self, "Thing", with: view),
+        confined(Gap.self, "Thing") { $0.property("constant", \.constant) },
+        shared(Inn.self, with: setups),
     ]
     static func named(_ name: String) -> ThingKind? { all.first { $0.name == name } }
 
@@ -200,6 +227,18 @@ class ThingKind: @unchecked Sendable {
             default: Invivo.graph(make)
             }
         }
+    }
+
+    private static func view<Kind: Thing>(_ type: inout ObjectType<Kind>) {
+        type.property("radius", \.label.radius)
+        type.property("masks", \.label.masks)
+        type.property("shadow", \.label.shadow, codec: .color)
+        type.property("offset", \.label.offset, codec: .size)
+        type.property("opacity", \.label.opacity, in: 0...1)
+        type.property("background", \.label.background, codec: .color)
+        type.property("font", \.label.font)
+        type.property("size", \.label.size)
+        type.property("text_color", \.label.textColor)
     }
 
     private static func hooks<Kind: Thing>(_ type: inout ObjectType<Kind>) {

@@ -115,6 +115,8 @@ class Job(threading.Thread):
 class Statements(Expectations, History):
     """What may be said; each answers an object or a value."""
 
+    targets: dict[str, invivo.Target]
+
     # ---- definitions and changes -------------------------------------------------------------------------
 
     @contextmanager
@@ -248,7 +250,7 @@ class Statements(Expectations, History):
             changes.remove_rule(name.text)
 
     def do_trait(self, line: Line, name: Word, kind: Word, *_: Word) -> None:
-        trait = trait_type(name.text, kind.text, line.labelled("for") or "Thing", int(line.labelled("times") or 1))
+        trait = trait_type(line, self.names)
         with self.in_changes() as changes:
             changes.add_trait(trait)
 
@@ -370,6 +372,17 @@ class Statements(Expectations, History):
             skip=(lambda thing: thing is other) if foreign is not None else None,
             known_only=line.says("known"),
         )
+
+    def do_attach(self, line: Line, name: Word, key: Word) -> None:
+        self.targets[name.text] = self.runtime.attach_target(self.names.at(name.text), key.text)
+
+    def do_detach(self, line: Line, name: Word) -> None:
+        if name.text not in self.targets:
+            raise Wrong(f"'{name.text}' is not attached")
+        self.targets.pop(name.text).detach()
+
+    def do_declare(self, line: Line, key: Word, of: Word) -> None:
+        self.runtime.declare_target(key.text, world.kind(of.text))
 
     # ---- configuration, life, scopes, pools --------------------------------------------------------------
 
@@ -562,6 +575,7 @@ class Runner(Statements):
         self.places: dict[str, int] = {}
         self.sources: dict[str, invivo.Source] = {}
         self.hearers: dict[str, Hearer] = {}
+        self.targets = {}
         self.folder = None
         self.variables = []
         self.failed: Failure | None = None  # of a job

@@ -302,6 +302,22 @@ class Lamp(Thing):
     place: dict[str, float] = invivo.tunable({}, codec="point")
 
 
+class Label(Thing):
+    radius: float = invivo.tunable(0.0)
+    masks: bool = invivo.tunable(False)
+    shadow: int = invivo.tunable(0, codec="color")
+    offset: dict[str, float] = invivo.tunable({}, codec="size")
+    opacity: float = invivo.tunable(0.0, min=0, max=1)
+    background: int = invivo.tunable(0, codec="color")
+    font: str = invivo.tunable("")
+    size: float = invivo.tunable(0.0)
+    text_color: str = invivo.tunable("")
+
+
+class Gap(Thing):
+    constant: float = invivo.tunable(0.0)
+
+
 @invivo.shared
 class Inn(_SetUp): ...
 
@@ -324,7 +340,7 @@ KINDS: dict[str, type] = {
     each.__name__: each
     for each in (
         *(Thing, Weapon, Knight, Squire, Quest, Sword, Lance, Page, Branch, Needy, Strict, Port),
-        *(Castle, Tower, Mill, Pump, Loom, Chest, Ledger, Camp, Tent, Court, Forge, Lamp, Inn),
+        *(Castle, Tower, Mill, Pump, Loom, Chest, Ledger, Camp, Tent, Court, Forge, Lamp, Label, Gap, Inn),
     )
 }
 
