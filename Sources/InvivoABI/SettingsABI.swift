@@ -175,6 +175,11 @@ private struct GivenSettings {
                 secrets: secrets,
                 isDiscreet: given.flags & UInt32(INVIVO_SETTINGS_DISCREET) != 0, owner: owner)
         }
+        guard given.size == 0 || given.field_count > 0 else {
+            throw fail(
+                "the settings have a size, and neither fields nor create, so that nothing of the section would be read; "
+                    + "expected the fields of the struct, or create")
+        }
         guard given.size > 0 else {
             throw fail("settings.size is 0; expected the size of the struct that the fields describe, or create")
         }

@@ -119,6 +119,12 @@ private struct GivenTrait {
         let name = try text(given.name, "trait.name")
         guard !name.isEmpty else { throw Failure(.argument, "trait.name is empty") }
         func fail(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: name) }
+        guard !name.utf8.contains(where: { $0 <= UInt8(ascii: " ") || $0 == 0x7F }) else {
+            throw fail(
+                .argument,
+                "the name of the trait has a space or a control character; expected a name without them, as in 'module.Name'"
+            )
+        }
         guard !TraitTable.isBuiltIn(name) else {
             throw fail(.exists, "'\(name)' is a built-in trait; expected another name, as in 'module.\(name)'")
         }

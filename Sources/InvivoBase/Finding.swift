@@ -21,6 +21,10 @@ public enum Finding: String, Sendable, CaseIterable {
     case unknownTrait = "trait.unknown"
     /// A spec file names a trait that does not exist, with a name that is similar to a built-in trait.
     case misspelledTrait = "trait.misspelled"
+    /// A condition of a trait names a path or a profile that does not exist, and that is similar to one that does.
+    case condition = "trait.condition"
+    /// Nothing inherits the traits of a key that is similar to one that is used.
+    case unreadTraits = "trait.unread"
     /// The definition contradicts itself.
     case description = "wiring.description"
 

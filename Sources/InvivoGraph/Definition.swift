@@ -19,6 +19,8 @@ public enum Scope: UInt32, Sendable {
 
     /// Whether it has one instance that lives beyond the resolve that created it.
     public var isShared: Bool { self != .prototype && self != .graph }
+    /// Whether it fits a block, whose values exist once for each key.
+    public var isForValues: Bool { self == .singleton || self == .lazySingleton }
     /// Whether there is one object for each scope instance.
     public var isPlaced: Bool { self == .context || self == .thread || self == .host }
 

@@ -180,6 +180,18 @@ struct DefinitionCompiler {
         }
     }
 
+    /// The values of a block exist once for each key, so that no other scope has an effect.
+    private mutating func checkBlockScope(_ type: ObjectType) {
+        guard type.hasOnlyValues, !definition.body.isPartial, let scope = definition.body.scope, !scope.isForValues
+        else {
+            return
+        }
+        fail(
+            .argument,
+            "the type '\(type.name)' has only a block, and no instances: the scope '\(definition.scopeName)' would have no "
+                + "effect; leave it out")
+    }
+
     /// Returns false when one of the parents is invalid. Errors further up the chain are reported there.
     private mutating func checkParents() -> Bool {
         guard definition.body.parent != nil else { return true }
@@ -268,6 +280,7 @@ struct DefinitionCompiler {
             fail(.arity, "an eager singleton takes no runtime arguments; '\(definition.key)' declares \(count)")
         }
         checkLife(type)
+        checkBlockScope(type)
         if definition.scope == .host {
             if let failure = context.scopeFailure(definition.body.scopeName ?? "") {
                 fail(failure.code, failure.message)

@@ -96,4 +96,6 @@ public final class ObjectType: @unchecked Sendable {
     public var canBeExclusive: Bool { description.functions.start != nil && description.functions.stop != nil }
     /// Whether it is nothing but a block, of which no instance is created.
     public var isBlockOnly: Bool { description.size == 0 && description.functions.make == nil }
+    /// Whether it is a block with values.
+    public var hasOnlyValues: Bool { isBlockOnly && description.blockSize > 0 }
 }

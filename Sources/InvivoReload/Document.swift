@@ -193,6 +193,15 @@ extension Document.State {
         _ text: [UInt8], of document: Document, _ limits: SpecLimits, _ environment: Environment,
         _ content: (SpecReference) throws(Failure) -> Document.State
     ) throws(Failure) {
+        if let failure = try readParts(text, of: document, limits, environment, content) { throw failure }
+    }
+
+    /// Takes in the parts of a text that are well-formed. Returns all errors of the others. Throws, and takes in nothing, if the text as a
+    /// whole is not well-formed, or if a file that is a value cannot be read.
+    mutating func readParts(
+        _ text: [UInt8], of document: Document, _ limits: SpecLimits, _ environment: Environment,
+        _ content: (SpecReference) throws(Failure) -> Document.State
+    ) throws(Failure) -> Failure? {
         source = Document.Source(text: text)
         var parsed = try SpecReader.read(
             text, file: document.name, format: SpecFormat.of(fileName: document.name), limits: limits,
@@ -210,20 +219,35 @@ extension Document.State {
                     contents.append((reference, file.text))
                 } catch { failures.append(error) }
             }
-            if let failure = Failure.gathered(failures) { throw failure }
+            if !failures.isEmpty {
+                var form: Failure?
+                _ = try TraitDocument(parsed, like: nil, &form)
+                throw Failure.gathered(failures + (form.map { [$0] } ?? [])) ?? failures[0]
+            }
             parsed = parsed.replacing(contents)
         }
-        let said = try TraitDocument(parsed, like: document.state.traits)
-        config = try said.config.map { config throws(Failure) in
-            try ConfigNode(document: config, like: document.state.config)
+        var form: Failure?
+        let said = try TraitDocument(parsed, like: document.state.traits, &form)
+        var failures = form.map { [$0] } ?? []
+        do throws(Failure) {
+            config = try said.config.map { config throws(Failure) in
+                try ConfigNode(document: config, like: document.state.config)
+            }
+        } catch {
+            try Loading.check()
+            failures.append(error)
         }
-        let wiring = try said.wiring.map { (entry) throws(Failure) in try WiringDecision(entry) }
+        var wiring: [WiringDecision] = []
+        for entry in said.wiring {
+            do throws(Failure) { wiring.append(try WiringDecision(entry)) } catch { failures.append(error) }
+        }
         if let first = wiring.first, !document.isTrusted {
             throw first.failure(
                 .unsupported, "a document of a source that is not trusted changes no definitions: remove 'wiring'")
         }
         source = Document.Source(text: text, nodes: nodes, includes: said.includes, values: values, wiring: wiring)
         traits = said.isEmpty ? TraitDocument(naming: said.variables) : said
+        return Failure.gathered(failures)
     }
 
     /// Takes in a file that is the value of a string: UTF-8 text, without one line end.

@@ -137,6 +137,10 @@ struct LayerFindings {
     var warned: NameSet = []
     /// The names that the traits of the planned keys refer to.
     var uses: [Name: Set<TraitUses.Use>] = [:]
+    /// Names without an effect that are most likely misspelled.
+    var doubtful: [DoubtfulName] = []
+    /// The planned keys that are there to be inherited, and that nothing inherits.
+    var unread: [UnreadEntry] = []
     /// The movements in blocks where there are some, or were some.
     var moving: IDTable<[Int: RampRun]> = [:]
 }

@@ -33,8 +33,8 @@ extension Planner {
     }
 }
 
-/// Looks for what an input of a rule means.
-private final class InputSearch {
+/// Looks for what an input of a rule, or the path of a condition, means.
+final class InputSearch {
     private let planner: Planner
     private let wiring: NextWiring
     private let readers: ConfigReaders
@@ -66,6 +66,14 @@ private final class InputSearch {
         return property ?? nearPath(path) ?? meanings.first.flatMap(nearKey)
     }
 
+    /// Returns the path that a condition most likely means; nil if its own path is known, or resembles nothing.
+    func near(condition path: String) -> String? {
+        guard tree.find(path) == nil, !readers.isRead(besidesConditions: planner.names.id(ofConfig: path)) else {
+            return nil
+        }
+        return nearValue(path) ?? readers.nearest(to: path, where: readers.isRead(besidesConditions:))
+    }
+
     private func type(of id: UInt32) -> ObjectType? {
         planner.next(id, wiring.definitions).flatMap { definition in
             planner.flatNext(
@@ -75,6 +83,10 @@ private final class InputSearch {
 
     /// A path with a value that differs in one name, or a similar path that something else reads.
     private func nearPath(_ path: String) -> String? {
+        nearValue(path) ?? readers.nearest(to: path, where: readers.isRead(besidesRules:))
+    }
+
+    private func nearValue(_ path: String) -> String? {
         let names = ConfigPath.names(path)
         for index in names.indices.reversed() {
             guard let map = tree.find(names[..<index].joined(separator: "."))?.map,
@@ -84,7 +96,7 @@ private final class InputSearch {
             other[index] = near
             if tree.find(other.joined(separator: ".")) != nil { return other.joined(separator: ".") }
         }
-        return readers.nearestBesidesRules(to: path)
+        return nil
     }
 
     private func nearKey(_ meaning: (key: String, property: [String])) -> String? {
@@ -94,9 +106,11 @@ private final class InputSearch {
         return "\(key).\(meaning.property.joined(separator: "."))"
     }
 
-    /// Names that differ in digits only are different names.
-    private func nearest(to name: String, among known: [String]) -> String? {
-        func letters(_ text: String) -> [UInt8] { text.utf8.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } }
-        return nearestName(to: name, among: known.lazy.filter { letters($0) != letters(name) })
-    }
+    private func nearest(to name: String, among known: [String]) -> String? { nearestWord(to: name, among: known) }
+}
+
+/// Returns the candidate that a name most likely means. Names that differ in digits only are different names.
+func nearestWord(to name: String, among known: [String]) -> String? {
+    func letters(_ text: String) -> [UInt8] { text.utf8.filter { !(UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0) } }
+    return nearestName(to: name, among: known.lazy.filter { letters($0) != letters(name) })
 }

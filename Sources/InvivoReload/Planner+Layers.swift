@@ -104,6 +104,13 @@ extension Planner {
             }
         }
         (findings.uses, findings.moving) = (traits.uses, traits.moving)
+        let templates = try unreadTemplates(untargeted.map { ($0.key, $0.location) }, traits, wiring)
+        findings.doubtful = try misspelledConditions(traits, wiring) + templates.doubtful
+        findings.unread = templates.unread
+        for name in findings.doubtful {
+            findings.planned.insert(name.key)
+            findings.warned.insert(name.key)
+        }
         found.sort {
             ($0.location.file, $0.location.line, $0.location.column) < (
                 $1.location.file, $1.location.line, $1.location.column

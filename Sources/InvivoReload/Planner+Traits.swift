@@ -220,10 +220,29 @@ final class TraitsNext {
         }
     }
 
+    /// The conditions of the planned keys that do not hold because their names mean nothing.
+    var unmet: [UnmetCondition] { flattener.unmet }
+
+    /// The names of the active profiles that messages may show.
+    var shownProfiles: [String] { flattener.shownProfiles }
+
+    /// The keys whose traits other keys inherit, after the plan.
+    var inheritedKeys: [String] {
+        let planned = uses.values.flatMap { $0 }
+        let names = planned.compactMap { use in if case .inherits(let name) = use { name.text } else { nil } }
+        let kept = former.inherited.filter { key in
+            former.users(of: .inherits(Name(key))).contains { uses[Name($0)] == nil }
+        }
+        return Array(NameSet(names + kept))
+    }
+
+    /// Whether the traits of a key refer to a name, after the plan.
+    func isUsed(_ use: TraitUses.Use) -> Bool {
+        uses.contains { $0.value.contains(use) } || former.users(of: use).contains { uses[Name($0)] == nil }
+    }
+
     /// Whether the traits of another key inherit those of a key, after the plan.
     func isInherited(_ key: String) -> Bool {
-        let use = TraitUses.Use.inherits(Name(key))
-        if uses.contains(where: { $0.value.contains(use) }) { return true }
-        return former.users(of: use).contains { uses[Name($0)] == nil }
+        isUsed(.inherits(Name(key)))
     }
 }

@@ -163,10 +163,15 @@ final class ConfigReaders {
     /// Whether something else than a rule reads this path, with all that lies below it.
     func isRead(besidesRules id: UInt32?) -> Bool {
         guard let id else { return false }
+        if let path = planner.names.configPath(id), isCondition(path) { return true }
+        return isRead(besidesConditions: id)
+    }
+
+    /// Whether something else than a rule or a condition reads this path, with all that lies below it.
+    func isRead(besidesConditions id: UInt32?) -> Bool {
+        guard let id else { return false }
         if others.contains(id) || planned.contains(id) { return true }
-        if let path = planner.names.configPath(id), isCondition(path) || !bindings.bindings(at: path).isEmpty {
-            return true
-        }
+        if let path = planner.names.configPath(id), !bindings.bindings(at: path).isEmpty { return true }
         return planner.before.links.dependents.holders(of: id).contains { holder in
             if wiring.compiled.recipes[holder] != nil { return false }
             if let planned = wiring.definitions.changed[holder], planned == nil { return false }
@@ -197,13 +202,13 @@ final class ConfigReaders {
         return near ?? section(path)
     }
 
-    /// The path that something else than a rule reads, and that is spelled nearly as `path`.
-    func nearestBesidesRules(to path: String) -> String? {
+    /// The path that is read in this way, or has a definition for each entry, and that is spelled nearly as `path`.
+    func nearest(to path: String, where isRead: (UInt32) -> Bool) -> String? {
         guard path.utf8.count <= Self.longest else { return nil }
         let names = ConfigPath.names(path)
         var budget = PathTrie.Budget(nodes: Planner.searched)
         return paths.nearest(to: path, limit: 2, &budget) { id in
-            self.patterns.contains(id) || isRead(besidesRules: id)
+            self.patterns.contains(id) || isRead(id)
         } accepting: { near, distance in
             Self.isMisspelled(names, path, ConfigPath.names(near), distance)
         }

@@ -104,7 +104,13 @@ extension Planner {
                     .argument, "'\(base.key)' is no choice; 'alias' makes it another name of a definition")
             }
             return check(decision, value, choice, base, definitions)
-        case .scope:
+        case .scope(let scope, let name):
+            if let type = type(of: base, definitions), type.hasOnlyValues, !scope.isForValues {
+                return decision.failure(
+                    .argument,
+                    "'\(base.key)' is of the type '\(type.name)', which has only a block, and no instances: the scope "
+                        + "'\(name ?? scope.name)' would have no effect")
+            }
             guard base.alias == nil, base.body.choice == nil, base.body.constant == nil else {
                 let kind = base.alias != nil ? "an alias" : base.body.choice != nil ? "a choice" : "a constant object"
                 return decision.failure(

@@ -76,6 +76,7 @@ struct Planner {
         let dependencies = try planCells(wiring, rebased, &effects, &restarts, &failures, &warnings)
         let findings = try planLayers(wiring, rebased, &effects, &restarts, &warnings, &failures)
         if let failure = Failure.gathered(failures) { throw failure }
+        warnings += findings.doubtful.filter { !$0.isReported(misspelled) }.map(\.warning)
         try planAliases(wiring, &effects)
         let kept = try KeptObjects(observed: observed, graph: graph, links: before.links).concerned(by: effects, wiring)
         try planSettings(config, set, &effects.editor)

@@ -77,10 +77,14 @@ extension Reloader {
             node.show(plan.wiring.definitions.covers[id])
             nodes.append(node)
         }
-        guard plan.misspelled.isEmpty else { return (nil, plan.misspelled.map(\.failure)) }
+        let doubtful = plan.findings.doubtful.filter { $0.isCertain && !$0.isReported(plan.misspelled) }
+        let misspelled = plan.misspelled.map(\.failure) + doubtful.map(\.failure)
+        guard misspelled.isEmpty else { return (nil, misspelled) }
         var facts = WiringFacts(
             generation: container.currentGraph().generation, nodes: nodes, secrets: secrets, schema: schemaFacts(plan))
-        do throws(Failure) { facts.unread = try planner().unread(plan.wiring) } catch { return (nil, error.all) }
+        do throws(Failure) { facts.unread = try planner().unread(plan.wiring) + plan.findings.unread } catch {
+            return (nil, error.all)
+        }
         return (facts, [])
     }
 
@@ -96,7 +100,9 @@ extension Reloader {
         var failures: [Failure] = []
         Loading.within(min(container.options.current.loadTimeout, UInt64.max / 4)) {
             asReload {
-                do throws(Failure) { _ = try stage.run(set, &prepared.files, &prepared.clock) } catch {
+                do throws(Failure) {
+                    failures = try stage.run(set, &prepared.files, &prepared.clock).failure?.all ?? []
+                } catch {
                     failures = error.all
                 }
             }
@@ -227,12 +233,15 @@ extension Reloader {
             asReload {
                 do throws(Failure) {
                     let isRollback = set.restoredGeneration != nil
-                    let staged =
+                    let result =
                         isRollback
-                        ? try generations.stage(set, current.specLimits)
+                        ? Stage.Result(staged: try generations.stage(set, current.specLimits), failure: nil)
                         : try stage.run(set, &prepared.files, &prepared.clock)
                     prepared.clock.end(INVIVO_PHASE_STAGE)
-                    guard let staged else { return }
+                    if let failure = result.failure {
+                        throw Failure.gathered([failure] + traitFailures(result.staged, besides: failure)) ?? failure
+                    }
+                    guard let staged = result.staged else { return }
                     container.monitor.locked { container.builds.beginNoting() }
                     var plan = try withoutFileContent { () throws(Failure) in
                         try planner().plan(staged, &prepared.warnings)
@@ -257,6 +266,23 @@ extension Reloader {
                 .planned, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         }
         return prepared
+    }
+
+    /// Returns the errors of traits in documents that also have errors of their form, as far as they cannot follow from the latter: those of
+    /// single values and names.
+    private func traitFailures(_ staged: Staged?, besides failure: Failure) -> [Failure] {
+        guard let staged else { return [] }
+        let files = NameSet(staged.documents.map(\.document.name))
+        var warnings: [Report.Warning] = []
+        do throws(Failure) {
+            _ = try withoutFileContent { () throws(Failure) in try planner().plan(staged, &warnings) }
+            return []
+        } catch {
+            let known = failure.all
+            return error.all.filter { found in
+                files.contains(found.location.file) && found.isOfTraitValue && !known.contains(where: found.isSame(as:))
+            }
+        }
     }
 
     /// Returns a planner over the current generation. By the thread that has the turn.
@@ -413,5 +439,13 @@ extension Reloader {
             return
         }
         asReload { announcer.tell(attempt) }
+    }
+}
+
+extension Failure {
+    /// Whether a trait in a document has a wrong name or value, whatever else the document contains.
+    fileprivate var isOfTraitValue: Bool {
+        guard path.hasPrefix("traits.") || path.hasPrefix("specs.") else { return false }
+        return [.property, .readOnly, .type, .range, .null].contains(code) || finding == .misspelledTrait
     }
 }

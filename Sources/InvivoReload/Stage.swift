@@ -25,8 +25,15 @@ struct Stage {
         return limits
     }
 
-    /// Nil if the bytes are the same as before, and nothing else has changed.
-    func run(_ set: ChangeSet, _ files: inout FilesRead, _ clock: inout PhaseClock) throws(Failure) -> Staged? {
+    /// The result of a stage that has not ended early.
+    struct Result {
+        /// Nil if the bytes are the same as before, and nothing else has changed. After a failure, the well-formed parts.
+        let staged: Staged?
+        /// All errors of the documents.
+        let failure: Failure?
+    }
+
+    func run(_ set: ChangeSet, _ files: inout FilesRead, _ clock: inout PhaseClock) throws(Failure) -> Result {
         let reading = Reading(files, clock)
         defer { (files, clock) = (reading.files, reading.clock) }
         let staged = StagedDocuments(documents, options) { (file, staged) throws(Failure) in
@@ -48,16 +55,18 @@ struct Stage {
                 if document.role == .source { failures.append(error) } else { staged.fail(document, error) }
             }
         }
+        for (document, parts) in reading.parts { staged.set(document, parts) }
         let layer = try readEnvironment(set, staged, &failures)
         failures += staged.followValues(next)
         failures += staged.place()
         if let failure = Failure.gathered(failures) {
             for (document, _) in reading.files.read { document.awaited = staged.touched }
-            throw failure
+            return Result(staged: Staged(set, staged.result, environment: layer), failure: failure)
         }
         for (document, _) in reading.files.read { document.awaited = [] }
         let found = staged.result
-        return found.isEmpty && set.changesOnlyDocuments ? nil : Staged(set, found, environment: layer)
+        let isNothing = found.isEmpty && set.changesOnlyDocuments
+        return Result(staged: isNothing ? nil : Staged(set, found, environment: layer), failure: nil)
     }
 
     /// Reads the live content of the documents again that name a changed variable, unless the set reads them anyway. Returns the
@@ -85,6 +94,8 @@ struct Stage {
     private final class Reading {
         var files: FilesRead
         var clock: PhaseClock
+        /// The well-formed parts of sources with errors.
+        var parts: [(document: Document, state: Document.State)] = []
 
         init(_ files: FilesRead, _ clock: PhaseClock) { (self.files, self.clock) = (files, clock) }
     }
@@ -182,11 +193,15 @@ struct Stage {
             if document.role == .value {
                 try next.read(value: bytes, of: document)
             } else {
-                try next.read(bytes, of: document, limits, self.next) { reference throws(Failure) in
+                let failure = try next.readParts(bytes, of: document, limits, self.next) { reference throws(Failure) in
                     do throws(Failure) { return try staged.content(reference, of: document) } catch {
                         isReference = true
                         throw error
                     }
+                }
+                if let failure {
+                    if document.role == .source { reading.parts.append((document, next)) }
+                    throw failure
                 }
             }
         } catch {

@@ -247,6 +247,10 @@ final class StagedDocuments {
         else {
             return
         }
+        if start == walk.references.count {
+            throw Failure(
+                .cycle, "the file includes itself; remove this include", path: reference.path, at: reference.location)
+        }
         let steps = (walk.references + [reference])[start...].map { step in
             "\(quoted(step.text)) in \(step.location.file):\(step.location.line):\(step.location.column)"
         }

@@ -23,6 +23,8 @@ final class TraitFlattener {
     private let skips: (TraitSpec, Failure) -> Bool
     /// The inherited keys that are resolved, with the errors of the others.
     private var inherited: [Name: Result<Flat, Failure>] = [:]
+    /// The conditions that do not hold because their names mean nothing.
+    private(set) var unmet: [UnmetCondition] = []
     /// The number of cycles that were found. The list of a key on a cycle that is skipped depends on where the search began.
     private var cycles = 0
 
@@ -187,7 +189,7 @@ final class TraitFlattener {
         guard parameters["traits"] != nil || parameters["otherwise"] != nil else {
             throw spec.failure("'traits' is missing; expected a list of traits")
         }
-        let holds = try condition(spec, parameters, &flat.uses)
+        let holds = try condition(spec, parameters, of: path[0], &flat.uses)
         for (name, isBranch) in [("traits", holds), ("otherwise", !holds)] {
             guard let list = parameters[name] else { continue }
             try append(
@@ -196,7 +198,7 @@ final class TraitFlattener {
     }
 
     private func condition(
-        _ spec: TraitSpec, _ parameters: [String: SpecEntry], _ uses: inout Set<TraitUses.Use>
+        _ spec: TraitSpec, _ parameters: [String: SpecEntry], of key: String, _ uses: inout Set<TraitUses.Use>
     ) throws(Failure) -> Bool {
         switch (parameters["config"], parameters["profile"]) {
         case (let config?, nil):
@@ -206,8 +208,9 @@ final class TraitFlattener {
             }
             uses.insert(.configuration(Name(path)))
             let wanted = try parameters["is"].map { (entry) throws(Failure) in try Value(spec: entry.value) }
-            let found = self.config.find(path)?.value ?? .null
-            return found.isSame(as: wanted ?? .bool(true), numbersByWorth: true)
+            let found = self.config.find(path)?.value
+            if found == nil { unmet.append(UnmetCondition(.path(path), of: key, spec, config)) }
+            return (found ?? .null).isSame(as: wanted ?? .bool(true), numbersByWorth: true)
         case (nil, let profile?):
             guard let name = profile.value.text, !name.isEmpty else {
                 throw spec.failure(
@@ -216,38 +219,95 @@ final class TraitFlattener {
             if let other = parameters["is"] {
                 throw spec.failure("a profile is active or not: 'is' belongs to 'config'", at: other, "is")
             }
-            uses.insert(.configuration(Name(TraitSpec.profiles)))
-            guard !config.hasProfile(name) else { return true }
-            return try isActiveByEnvironment(name, spec)
+            uses.formUnion([.configuration(Name(TraitSpec.profiles)), .profile(Name(name))])
+            let isActive = try isActive(name, spec)
+            if !isActive { unmet.append(UnmetCondition(.profile(name), of: key, spec, profile)) }
+            return isActive
         default:
             throw spec.failure("expected either 'config', a configuration path, or 'profile', the name of a profile")
         }
     }
 }
 
+/// A condition that does not hold because nothing configures its path, or because its profile is not active.
+struct UnmetCondition {
+    enum Subject {
+        case path(String)
+        case profile(String)
+    }
+
+    let subject: Subject
+    /// The key whose traits have the condition, or inherit it.
+    let key: String
+    /// The path of the parameter in its document.
+    let path: String
+    let location: Location
+    /// Whether an environment variable, or a file, is a part of the name.
+    let isInserted: Bool
+
+    init(_ subject: Subject, of key: String, _ spec: TraitSpec, _ parameter: SpecEntry) {
+        (self.subject, self.key) = (subject, key)
+        path = spec.path(of: [parameter.key])
+        location = parameter.value.location
+        isInserted = parameter.value.hasVariables
+    }
+}
+
 extension TraitFlattener {
-    /// Whether the environment activates a profile.
-    fileprivate func isActiveByEnvironment(_ name: String, _ spec: TraitSpec) throws(Failure) -> Bool {
+    /// Whether the configuration or the environment activates a profile.
+    private func isActive(_ name: String, _ spec: TraitSpec) throws(Failure) -> Bool {
+        if try config.profiles.contains(where: { $0.isSameName(as: name) }) { return true }
         guard let bytes = environment[Self.profiles] else { return false }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure(
                 .encoding, "the environment variable '\(Self.profiles)' is not UTF-8", path: spec.path(of: ["profile"]),
                 at: spec.typeLocation)
         }
-        return text.split(separator: ",").contains { part in
-            let start = part.drop { $0 == " " }
-            return start.prefix { $0 != " " } == name[...] && start.drop { $0 != " " }.allSatisfy { $0 == " " }
+        return Self.names(in: text).contains { $0.isSameName(as: name) }
+    }
+
+    /// The names of the active profiles that messages may show.
+    var shownProfiles: [String] {
+        let text = environment[Self.profiles].flatMap { String(validating: $0, as: UTF8.self) }
+        return config.shownProfiles + Self.names(in: text ?? "")
+    }
+
+    /// Names that are separated by commas. Spaces around them do not count, and a name has none.
+    private static func names(in text: String) -> [String] {
+        text.split(separator: ",").compactMap { part in
+            let names = part.split(separator: " ")
+            return names.count == 1 ? String(names[0]) : nil
         }
     }
 }
 
 extension ConfigTree {
-    /// Whether a profile is active: `profiles` is a list of names, or one name.
-    fileprivate func hasProfile(_ name: String) -> Bool {
-        switch find(TraitSpec.profiles)?.value {
-        case .list(let names)?: names.contains { $0.isSame(as: .string(name)) }
-        case .string(let only)?: only.isSameName(as: name)
-        default: false
+    /// The names at the path `profiles`: a list of names, or one name.
+    fileprivate var profiles: [String] {
+        get throws(Failure) {
+            guard let node = find(TraitSpec.profiles) else { return [] }
+            guard case .list(let items) = node.content else { return [try node.profile] }
+            return try items.map { (item) throws(Failure) in try item.profile }
+        }
+    }
+
+    /// The same without values that come from environment variables or files, and without secrets.
+    fileprivate var shownProfiles: [String] {
+        guard ContentQuoting.isAllowed, let node = find(TraitSpec.profiles), node.anyVariables == nil else { return [] }
+        return (try? profiles) ?? []
+    }
+}
+
+extension ConfigNode {
+    fileprivate var profile: String {
+        get throws(Failure) {
+            if let text = variables?.text { return text }
+            if case .value(.string(let name)) = content { return name }
+            let expected = "the names of the active profiles: a list of strings, or one string"
+            throw masked(
+                Failure(
+                    .spec, "expected \(expected), found \(value.withKind)", path: "config.\(TraitSpec.profiles)",
+                    at: location), expected: expected)
         }
     }
 }

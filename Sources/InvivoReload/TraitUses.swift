@@ -8,6 +8,8 @@ struct TraitUses: Sendable {
         case inherits(Name)
         /// A configuration path of a condition.
         case configuration(Name)
+        /// A profile of a condition.
+        case profile(Name)
         /// A trait type of the host, known or unknown.
         case type(Name)
     }

@@ -32,8 +32,11 @@ struct DocumentChecker {
         return nil
     }
 
-    mutating func expected(_ what: String, _ node: SpecNode, path: SpecPath, hint: String = "") {
-        let note = node.isNull && !hint.isEmpty ? "; \(hint)" : ""
+    /// `hint` is for a missing value, and `advice` for any other one.
+    mutating func expected(
+        _ what: String, _ node: SpecNode, path: SpecPath, hint: String = "", advice: String = ""
+    ) {
+        let note = node.isNull && !hint.isEmpty ? "; \(hint)" : advice
         fail("expected \(what), found \(node.described)\(note)", path: path, at: node.location)
     }
 

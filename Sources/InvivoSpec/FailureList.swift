@@ -15,9 +15,12 @@ struct FailureList {
         if isFull { left += 1 } else { failures.append(failure()) }
     }
 
-    /// Throws the failures in the document's order. Does nothing if there are none.
-    func throwIfAny() throws(Failure) {
+    /// The failures as one, in the document's order; nil if there are none.
+    var gathered: Failure? {
         let sorted = failures.sorted { ($0.location.line, $0.location.column) < ($1.location.line, $1.location.column) }
-        if let failure = Failure.gathered(sorted, omitted: left) { throw failure }
+        return Failure.gathered(sorted, omitted: left)
     }
+
+    /// Throws the failures in the document's order. Does nothing if there are none.
+    func throwIfAny() throws(Failure) { if let failure = gathered { throw failure } }
 }

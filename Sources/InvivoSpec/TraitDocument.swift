@@ -36,6 +36,13 @@ public struct TraitDocument: Sendable {
     /// Reports all errors at once, as `.spec`. Traits that are the same in a former version of the document are not
     /// checked again.
     public init(_ document: SpecDocument, like former: TraitDocument? = nil) throws(Failure) {
+        var failure: Failure?
+        try self.init(document, like: former, &failure)
+        if let failure { throw failure }
+    }
+
+    /// Creates a document of the parts that are well-formed. `failure` receives all errors of the others.
+    public init(_ document: SpecDocument, like former: TraitDocument?, _ failure: inout Failure?) throws(Failure) {
         var checker = DocumentChecker()
         targets = Self.targets(of: document.root, &checker)
         origins = try Self.origins(of: targets, like: former, &checker)
@@ -44,7 +51,7 @@ public struct TraitDocument: Sendable {
         wiring = WiringEntry.entries(of: document.root, &checker)
         conditions = checker.conditions
         variables = document.variables
-        try checker.failures.throwIfAny()
+        failure = checker.failures.gathered
     }
 
     public static func read(
@@ -349,7 +356,7 @@ extension TraitDocument {
     ) -> TraitSpec? {
         let form = "such as 'Set: { gain: 0.5 }'"
         guard let entries = item.entries, let first = entries.first else {
-            checker.expected("a trait \(form)", item, path: path)
+            checker.expected("a trait \(form)", item, path: path, advice: bareName(item))
             return nil
         }
         if let type = entries.first(where: { $0.key == "type" }) {
@@ -385,6 +392,16 @@ extension TraitDocument {
             location: item.location,
             path: path.text, parametersPath: path.key(first.key).text, origin: target.origin, key: target.key,
             index: item.index)
+    }
+
+    /// The advice for the name of a trait without a map of its parameters.
+    private static func bareName(_ item: SpecNode) -> String {
+        guard let name = item.text, !name.isEmpty, !item.hasVariables, ContentQuoting.isAllowed else { return "" }
+        let isName = name.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+        }
+        return isName ? "; write a trait without parameters as '\(name): {}'" : ""
     }
 
     private static func shown(_ entries: [SpecEntry]) -> String {

@@ -19,9 +19,21 @@ extension YamlEvents {
             let isKey = problem == "could not find expected ':'"
             let mark = isKey ? parser.context_mark : parser.problem_mark
             let offset = text.byte(ofScalar: mark.index)
+            if isVariableInFlowForm(problem, offset) {
+                return Failure(
+                    .syntax, "in flow form, YAML ends a plain text before '{'; put the text with ${...} in quotes",
+                    at: text.location(ofByte: offset - 1))
+            }
             let message = Self.message(problem, found: text.scalar(atByte: offset)) + opened(parser)
             return Failure(.syntax, message, at: text.location(ofByte: offset))
         }
+    }
+
+    /// Whether the error is due to an environment variable in a list or map in flow form, as in `{a: ${NAME}}`.
+    private func isVariableInFlowForm(_ problem: String, _ offset: Int) -> Bool {
+        let isAfterValue = problem.hasPrefix("did not find expected ',' or ")
+        return isAfterValue && offset > 0 && text.bytes[offset - 1] == UInt8(ascii: "$")
+            && text.scalar(atByte: offset) == "{"
     }
 
     private static func message(_ problem: String, found: Unicode.Scalar?) -> String {

@@ -12,7 +12,9 @@ struct CheckCommand: ParsableCommand {
                 functions add. Modules are code: check a manifest of unknown origin with --no-modules. Prints every error, errors of \
                 the wiring with their rule in brackets. The status is 2 if there are errors, and 0 otherwise. A configuration value \
                 that nothing reads, and whose name is similar to that of one that is read, is an error; --unread lists all other \
-                values that nothing reads.
+                values that nothing reads. --json writes one object to standard output instead: {"version": 1, "errors": [...]}, \
+                where each error has the members file, line, column, path, code, rule and message, null if there is none; and \
+                "unread", with --unread.
                 """)
     }
 
@@ -38,6 +40,9 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "List the unused values of the configuration.")
     var unread = false
 
+    @Flag(help: "Write the errors as JSON to standard output.")
+    var json = false
+
     func validate() throws {
         guard !unread || !wait && !noModules else {
             throw ValidationError(
@@ -47,6 +52,7 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let output = Output()
+        let findings = Findings(output: output, asJson: json)
         let unreadValues: String
         do throws(InvivoError) {
             let needsPython = try Application.needsPython(manifest)
@@ -54,7 +60,7 @@ struct CheckCommand: ParsableCommand {
                 throw Python.run(
                     ["check", manifest] + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
                         + environmentArguments(environmentPrefix)
-                        + (unread ? ["--unread"] : []),
+                        + (unread ? ["--unread"] : []) + (json ? ["--json"] : []),
                     for: manifest)
             }
             var options = Runtime.Options.application
@@ -65,21 +71,14 @@ struct CheckCommand: ParsableCommand {
             let text = try Application.check(
                 manifest, options, waiting: wait, withoutModules: noModules, as: unread ? .unread : .json)
             unreadValues = unread ? text : ""
-        } catch {
-            output.findings(error)
-            throw ExitCode(2)
-        }
-        for line in unreadValues.split(separator: "\n") { output.line("\(line) is not read by anything") }
-        output.line(
+        } catch { throw findings.report(error) }
+        let lines = unreadValues.split(separator: "\n")
+        let verdict =
             noModules
-                ? "\(manifest): its form is OK; types, properties and traits were not checked (--no-modules)"
-                : "\(manifest): OK")
-    }
-}
-
-extension Output {
-    /// Every error, with its rule where it has one.
-    func findings(_ error: InvivoError) {
-        for error in error.errors { problem("invivo: \(error)" + (error.rule.isEmpty ? "" : " [\(error.rule)]")) }
+            ? "\(manifest): its form is OK; types, properties and traits were not checked (--no-modules)"
+            : "\(manifest): OK"
+        findings.report(
+            success: lines.map { "\($0) is not read by anything" } + [verdict],
+            unread: unread ? lines.map(UnreadValue.init) : nil)
     }
 }

@@ -56,8 +56,7 @@ struct GraphCommand: ParsableCommand {
             let text = try text(chosen)
             if chosen == .svg { try Graphviz.svg(text, to: output) } else { try messages.write(text, to: output) }
         } catch {
-            messages.findings(error)
-            throw ExitCode(2)
+            throw Findings(output: messages, asJson: false).report(error)
         }
     }
 

@@ -13,4 +13,21 @@ struct InvivoCommand: ParsableCommand {
             version: Runtime.version,
             subcommands: [RunCommand.self, CheckCommand.self, GraphCommand.self, KeysCommand.self, SchemaCommand.self])
     }
+
+    /// All errors of the tool begin with a source location, or with its name.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let error as InvivoError {
+            Output().problem(error)
+            exit(withError: ExitCode(2))
+        } catch {
+            let text = fullMessage(for: error)
+            let prefix = "Error: "
+            guard text.hasPrefix(prefix) else { exit(withError: error) }
+            Output().problem("invivo: error: " + text.dropFirst(prefix.count))
+            exit(withError: exitCode(for: error))
+        }
+    }
 }

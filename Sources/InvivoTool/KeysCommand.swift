@@ -30,6 +30,9 @@ struct KeysCommand: ParsableCommand {
     @Flag(help: "Write nothing: end with status 1 if the file of --output is missing or out of date.")
     var check = false
 
+    @Flag(help: "With --check: write the errors as JSON to standard output, as 'invivo check --json' does.")
+    var json = false
+
     @Flag(help: "Read no spec files: they may be missing or wrong.")
     var wait = false
 
@@ -42,6 +45,7 @@ struct KeysCommand: ParsableCommand {
 
     func validate() throws {
         guard !check || output != nil else { throw ValidationError("--check needs --output: the file to compare") }
+        guard !json || check else { throw ValidationError("--json needs --check: the output is the file otherwise") }
         guard language != nil || chosen != nil else {
             throw ValidationError(
                 "'\(output ?? "")' does not say which language: name it .h, .c, .hpp, .swift, .py or .pyi, or add --language"
@@ -51,21 +55,19 @@ struct KeysCommand: ParsableCommand {
 
     func run() throws {
         let messages = Output()
-        do throws(InvivoError) {
+        let findings = Findings(output: messages, asJson: json)
+        do {
             if try Application.needsPython(manifest) { throw Python.run(arguments, for: manifest) }
             var options = Runtime.Options.application
             options.allowsForeignFiles = foreignFiles
             options.environmentPrefix = environmentPrefix
             let text = try Application.check(manifest, options, waiting: wait, as: format)
             guard let output, check else { return try messages.write(text, to: output) }
-            guard !messages.has(text, in: output) else { return }
-            messages.problem(
-                "invivo: \(output) is out of date: write it with 'invivo keys \(manifest) --output \(output)'")
-        } catch {
-            messages.findings(error)
-            throw ExitCode(2)
-        }
-        throw ExitCode(1)
+            guard messages.has(text, in: output) else {
+                throw findings.report(outdated: output, "write it with 'invivo keys \(manifest) --output \(output)'")
+            }
+            findings.report()
+        } catch let error as InvivoError { throw findings.report(error) }
     }
 
     private var chosen: Language? {
@@ -88,7 +90,8 @@ struct KeysCommand: ParsableCommand {
 
     private var arguments: [String] {
         ["keys", manifest, "--language", (chosen ?? .c).rawValue] + (output.map { ["--output", $0] } ?? [])
-            + (check ? ["--check"] : []) + (wait ? ["--wait"] : []) + (foreignFiles ? ["--foreign-files"] : [])
+            + (check ? ["--check"] : []) + (json ? ["--json"] : []) + (wait ? ["--wait"] : [])
+            + (foreignFiles ? ["--foreign-files"] : [])
             + environmentArguments(environmentPrefix)
     }
 }

@@ -27,16 +27,17 @@ final class Output: Sendable {
     func line(_ text: String) { write(text, STDOUT_FILENO) }
     func problem(_ text: String) { write(text, STDERR_FILENO) }
 
+    /// Prints one line for each error.
     func problem(_ error: InvivoError) {
-        for error in error.errors { problem("invivo: \(error)") }
+        for error in error.errors { problem(error.diagnostic) }
     }
 
     /// Prints one line for a reload. For a failed one, prints a line for each error, and the generation that stays, to
     /// standard error.
     func reload(_ reload: Reload) {
         guard let error = reload.error else { return line(reload.description) }
-        let reasons = error.errors.map { "\($0)\n" }.joined()
-        problem(reasons + "\(reload.cause): not applied, generation \(reload.generation) stays")
+        let reasons = error.errors.map { "\($0.diagnostic)\n" }.joined()
+        problem(reasons + "invivo: \(reload.cause): not applied, generation \(reload.generation) stays")
     }
 
     private func write(_ text: String, _ descriptor: Int32) {

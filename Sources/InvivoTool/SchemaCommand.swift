@@ -24,6 +24,9 @@ struct SchemaCommand: ParsableCommand {
     @Flag(help: "Write nothing: end with status 1 if the file of --output is missing or out of date.")
     var check = false
 
+    @Flag(help: "With --check: write the errors as JSON to standard output, as 'invivo check --json' does.")
+    var json = false
+
     @Flag(help: "Read no spec files: they may be missing or wrong.")
     var wait = false
 
@@ -36,25 +39,24 @@ struct SchemaCommand: ParsableCommand {
 
     func validate() throws {
         guard !check || output != nil else { throw ValidationError("--check needs --output: the file to compare") }
+        guard !json || check else { throw ValidationError("--json needs --check: the output is the file otherwise") }
     }
 
     func run() throws {
         let messages = Output()
-        do throws(InvivoError) {
+        let findings = Findings(output: messages, asJson: json)
+        do {
             if try Application.needsPython(manifest) { throw Python.run(arguments, for: manifest) }
             var options = Runtime.Options.application
             options.allowsForeignFiles = foreignFiles
             options.environmentPrefix = environmentPrefix
             let text = try Application.check(manifest, options, waiting: wait, as: .schema)
             guard let output, check else { return try messages.write(text, to: output) }
-            guard !messages.has(text, in: output) else { return }
-            messages.problem(
-                "invivo: \(output) is out of date: write it with 'invivo schema \(manifest) --output \(output)'")
-        } catch {
-            messages.findings(error)
-            throw ExitCode(2)
-        }
-        throw ExitCode(1)
+            guard messages.has(text, in: output) else {
+                throw findings.report(outdated: output, "write it with 'invivo schema \(manifest) --output \(output)'")
+            }
+            findings.report()
+        } catch let error as InvivoError { throw findings.report(error) }
     }
 
     private var arguments: [String] {

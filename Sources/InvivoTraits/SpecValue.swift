@@ -81,7 +81,11 @@ extension Value {
             } else if let property, property.kind.isNumber, property.choices.isEmpty {
                 guard let number = property.unit.flatMap({ TextReader.quantity(text, unit: $0) }) else {
                     let wanted = TextReader.wantedNumber(unit: property.unit)
-                    throw Failure(.type, "expected \(wanted), got the text \(quoted(text))", at: node.location)
+                    let isQuoted = TextReader.plain(text)?.isNumber == true
+                    throw Failure(
+                        .type,
+                        "expected \(wanted), got the text \(quoted(text))"
+                            + (isQuoted ? "; write the number without quotes" : ""), at: node.location)
                 }
                 self = .double(number)
             } else if (property?.kind ?? kind) == .bool {
@@ -106,6 +110,15 @@ extension Value {
                 pairs.append((entry.key, try Value(spec: entry.value, for: field)))
             }
             self = .map(pairs)
+        }
+    }
+}
+
+extension SpecNode.Content {
+    fileprivate var isNumber: Bool {
+        switch self {
+        case .integer, .unsigned, .number: true
+        default: false
         }
     }
 }

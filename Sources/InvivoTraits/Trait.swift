@@ -30,6 +30,9 @@ enum BuiltInTrait: String, CaseIterable {
         return try layers(Values(ramp: spec), for: type, warn)
     }
 
+    /// Checks what does not depend on a target. Throws all errors at once.
+    func checkForm(_ spec: TraitSpec) throws(Failure) { if self == .ramp { _ = try Values(ramp: spec) } }
+
     /// The values of the properties, as a trait gives them.
     private struct Values {
         let spec: TraitSpec
@@ -220,7 +223,8 @@ extension Property {
     /// Throws unless the property is a number, or a struct.
     func requireNumbers(_ trait: String) throws(Failure) {
         guard isNested || kind == .any || kind.isNumber && choices.isEmpty else {
-            throw Failure(.type, "\(trait) changes numbers, and '\(name)' is \(kind.withArticle)", path: name)
+            let kind = isEnumeration ? "a choice" : kind.withArticle
+            throw Failure(.type, "\(trait) changes numbers, and '\(name)' is \(kind); use Set", path: name)
         }
     }
 

@@ -146,15 +146,21 @@ public struct TraitTable {
         return failure
     }
 
-    /// Checks the names of traits for a key whose target is not there yet.
+    /// Checks the traits for a key whose target is not there yet, as far as that does not depend on a target.
     public func checkNames(_ traits: [FlatTrait], _ notes: Notes) throws(Failure) {
         var failures: [Failure] = []
         for spec in traits.map(\.spec) {
-            guard types[spec.type] == nil, BuiltInTrait(rawValue: spec.type) == nil, !notes.leavesOut(spec) else {
-                continue
+            do throws(Failure) {
+                if let type = types[spec.type] {
+                    _ = try type.values(spec)
+                } else if let trait = BuiltInTrait(rawValue: spec.type) {
+                    try trait.checkForm(spec)
+                } else if !notes.leavesOut(spec) {
+                    throw unknown(spec)
+                }
+            } catch {
+                if !error.all.allSatisfy({ notes.skips(spec, $0) }) { failures.append(error) }
             }
-            let failure = unknown(spec)
-            if !notes.skips(spec, failure) { failures.append(failure) }
         }
         if let failure = Failure.gathered(failures) { throw failure }
     }

@@ -715,12 +715,16 @@ static void descriptions_are_checked(void) {
     settings.size = 0;
     wrong(settings, "Audio: settings.size is 0; expected the size of the struct that the fields describe, or create");
     settings = audio_settings();
+    settings.fields = NULL, settings.field_count = 0;
+    wrong(settings, "Audio: the settings have a size, and neither fields nor create, so that nothing of the section would be read; "
+                    "expected the fields of the struct, or create");
+    settings = audio_settings();
     settings.create = create_list;
     wrong(settings, "Audio: the settings have create, and also fields, size or check; expected one of them");
     settings = audio_settings();
     settings.release = release_list;
     wrong(settings, "Audio: settings.release is for values of create, which is NULL");
-    CHECK_EQUAL(destroyed, 5);
+    CHECK_EQUAL(destroyed, 6);
     invivo_changes set;
     OK(invivo_changes_open(runtime, &set, E));
     settings = audio_settings();

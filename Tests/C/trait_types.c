@@ -483,27 +483,31 @@ static void descriptions_of_trait_types_are_checked(void) {
         {"is a built-in trait", INVIVO_E_EXISTS, duck_of()},
         {"trait.name is empty", INVIVO_E_ARGUMENT, duck_of()},
         {"set size to the size of the struct", INVIVO_E_ARGUMENT, duck_of()},
+        {"has a space or a control character", INVIVO_E_ARGUMENT, duck_of()},
+        {"has a space or a control character", INVIVO_E_ARGUMENT, duck_of()},
     };
     wrong[0].trait.layers = NULL;
     wrong[1].trait.targets = NULL, wrong[1].trait.target_count = 0;
     wrong[2].trait.name = "Inherit";
     wrong[3].trait.name = "";
     wrong[4].trait.size = 0;
+    wrong[5].trait.name = "synth.Duck 2";
+    wrong[6].trait.name = "synth.Duck\n";
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         invivo_error *error = NULL;
         CHECK(invivo_trait_add(runtime, &wrong[i].trait, &error) == wrong[i].status);
         CHECK(error && strstr(invivo_error_text(error), wrong[i].text));
         invivo_error_release(error);
     }
-    CHECK(destroyed == 5);
+    CHECK(destroyed == 7);
     invivo_changes set;
     OK(invivo_changes_open(runtime, &set, E));
     invivo_trait trait = duck_of();
     OK(invivo_changes_add_trait(set, &trait, E));
     CHECK(invivo_changes_add_trait(set, &trait, NULL) == INVIVO_E_EXISTS);
-    CHECK(destroyed == 5);
+    CHECK(destroyed == 7);
     invivo_changes_discard(set);
-    CHECK(destroyed == 6);
+    CHECK(destroyed == 8);
     end_all();
 }
 

@@ -327,8 +327,45 @@ static void an_object_of_one_scope_instance_is_not_held_beyond_it(void) {
     OK(invivo_runtime_close(own, E));
 }
 
+/* The values of a block exist once for each key: a scope with several instances would have no effect. */
+static void a_block_has_no_instances(void) {
+    static const uint32_t several[] = {INVIVO_SCOPE_PROTOTYPE, INVIVO_SCOPE_GRAPH, INVIVO_SCOPE_WEAK_SINGLETON, INVIVO_SCOPE_THREAD};
+    static const uint32_t once[] = {INVIVO_SCOPE_DEFAULT, INVIVO_SCOPE_SINGLETON, INVIVO_SCOPE_LAZY_SINGLETON};
+    static const invivo_property level[] = {{.struct_size = sizeof(invivo_property), .name = "level", .kind = INVIVO_KIND_DOUBLE,
+                                             .flags = INVIVO_PROPERTY_BLOCK, .size = sizeof(double)}};
+    open_runtime();
+    const invivo_type_options options = {.struct_size = sizeof options, .name = "Tone", .concurrency = INVIVO_SHARED,
+        .block_size = sizeof(double), .properties = level, .property_count = 1};
+    invivo_type type;
+    OK(invivo_type_register(own, &options, &type, E));
+    for (size_t i = 0; i < sizeof several / sizeof *several; i++) {
+        OK(invivo_changes_open(own, &changes, E));
+        add("app.tone", 7, (invivo_definition){.type = type, .scope = several[i]});
+        invivo_error *error = NULL;
+        CHECK(invivo_changes_check(changes, &error) == INVIVO_E_ARGUMENT);
+        expect_at(error, "app.tone", "wiring.description", "", 7, "the type 'Tone' has only a block, and no instances: the scope '");
+        expect_at(error, "app.tone", "wiring.description", "", 7, "' would have no effect; leave it out");
+        invivo_error_release(error);
+        invivo_changes_discard(changes);
+    }
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        OK(invivo_changes_open(own, &changes, E));
+        add("app.tone", 7, (invivo_definition){.type = type, .scope = once[i]});
+        OK(invivo_changes_commit(changes, E));
+    }
+    const char *text = "wiring: { app.tone: { scope: prototype } }";
+    OK(invivo_changes_open(own, &changes, E));
+    OK(invivo_changes_document(changes, "d", text, strlen(text), E));
+    expects_error(invivo_changes_check(changes, E), INVIVO_E_ARGUMENT,
+                  "d:1:30: wiring.app.tone: 'app.tone' is of the type 'Tone', which has only a block, and no instances: the scope "
+                  "'prototype' would have no effect");
+    invivo_changes_discard(changes);
+    OK(invivo_runtime_close(own, E));
+}
+
 int main(void) {
     check_begin();
+    RUN_TEST(a_block_has_no_instances);
     RUN_TEST(all_errors_are_reported_at_once);
     RUN_TEST(a_wrong_kind_is_reported);
     RUN_TEST(definitions_that_can_never_be_created_are_reported_with_their_dependents);

@@ -50,7 +50,7 @@ extension SwiftAPI {
             #expect(child.lines.count { $0.contains("two.so") } == 1)
             let missing = Child(["run", "/nonexistent/app.yaml"])
             #expect(missing.end() == 2)
-            #expect(missing.lines == ["invivo: /nonexistent/app.yaml: no such file"])
+            #expect(missing.lines == ["/nonexistent/app.yaml: error: no such file"])
         }
 
         @Test func errorsOfModulesWiringAndDocumentsAreAllPrintedEachOnce() throws {
@@ -72,10 +72,11 @@ extension SwiftAPI {
             let child = Child(["run", manifest])
             #expect(child.end() == 2)
             let expected = [
-                "app.yaml:3:18: components.a.one: no type 'Os'",
+                "app.yaml:3:18: error: components.a.one: no type 'Os'",
                 "components.a.two.properties.gian: Osc has no property",
                 "components.a.two.properties.gain: 7 is outside", "a.two: initializer parameter 'input' needs 'a.tree'",
-                "no target has the key 'a.nobody'", "broken.yaml:2:1: ", "missing.yaml: no such file",
+                "no target has the key 'a.nobody'", "broken.yaml:2:1: error: ",
+                "missing.yaml: error: no such file",
             ]
             for text in expected { #expect(child.lines.count { $0.contains(text) } == 1, "\(text) in \(child.lines)") }
             #expect(child.lines.count == expected.count, "\(child.lines)")
@@ -134,7 +135,7 @@ extension SwiftAPI {
                 #expect(child.end() == 2)
                 #expect(
                     child.lines == [
-                        "invivo: \(scratch.path)/values.yaml:2:32: config.audio.volum: 'audio.volum' is not read by anything; "
+                        "\(scratch.path)/values.yaml:2:32: error: config.audio.volum: 'audio.volum' is not read by anything; "
                             + "did you mean 'audio.volume'? [config.unread]"
                     ], "\(child.lines)")
             }
@@ -150,6 +151,53 @@ extension SwiftAPI {
                 ], "\(list.lines)")
             let both = Child(["check", "--unread", "--wait", manifest])
             #expect(both.end() == 64)
+            #expect(both.lines.first?.hasPrefix("invivo: error: --unread needs the modules") == true, "\(both.lines)")
+        }
+
+        @Test func errorsAreWrittenAsJson() throws {
+            let scratch = try Scratch()
+            try module(in: scratch)
+            let manifest = scratch.write(
+                "app.yaml",
+                """
+                modules: { osc: osc.so }
+                components:
+                  audio.lead: { type: Osc, properties: { gain: $config.volume } }
+                specs: [values.yaml]
+
+                """)
+            scratch.write("values.yaml", "config:\n  audio: { volume: 0.5, volum: 3 }\n")
+            let wrong = Child(["check", "--json", manifest])
+            #expect(wrong.end() == 2)
+            #expect(
+                wrong.lines == [
+                    "{\"version\": 1, \"errors\": [{\"file\": \"\(scratch.path)/values.yaml\", \"line\": 2, \"column\": 32, "
+                        + "\"path\": \"config.audio.volum\", \"code\": \"not_configured\", \"rule\": \"config.unread\", "
+                        + "\"message\": \"'audio.volum' is not read by anything; did you mean 'audio.volume'?\"}]}"
+                ], "\(wrong.lines)")
+            scratch.write("values.yaml", "config:\n  audio: { volume: 0.5, pan: 3 }\n")
+            let well = Child(["check", "--json", manifest])
+            #expect(well.end() == 0)
+            #expect(well.lines == ["{\"version\": 1, \"errors\": []}"], "\(well.lines)")
+            let unread = Child(["check", "--json", "--unread", manifest])
+            #expect(unread.end() == 0)
+            #expect(
+                unread.lines == [
+                    "{\"version\": 1, \"errors\": [], \"unread\": [{\"file\": \"\(scratch.path)/values.yaml\", \"line\": 2, "
+                        + "\"column\": 30, \"path\": \"audio.pan\"}]}"
+                ], "\(unread.lines)")
+            let keys = "\(scratch.path)/keys.h"
+            let stale = Child(["keys", "--check", "--json", "-o", keys, manifest])
+            #expect(stale.end() == 1)
+            #expect(
+                stale.lines.first?.contains(
+                    "{\"file\": \"\(keys)\", \"line\": null, \"column\": null, \"path\": null, \"code\": \"stale\"")
+                    == true, "\(stale.lines)")
+            let missing = Child(["check", "--json", "/nonexistent/\"app\".yaml"])
+            #expect(missing.end() == 2)
+            #expect(missing.lines.first?.contains("\"/nonexistent/\\\"app\\\".yaml\"") == true, "\(missing.lines)")
+            let together = Child(["keys", "--json", manifest])
+            #expect(together.end() == 64)
         }
 
         @Test func everyCommandTakesFilesOfOthersWhereThatIsPermitted() throws {
@@ -289,7 +337,7 @@ extension SwiftAPI {
             #expect(child.end() == 2)
             #expect(
                 child.lines == [
-                    "invivo: \(scratch.path)/tuning.yaml:1:11: traits.a.nobody: no target has the key 'a.nobody' "
+                    "\(scratch.path)/tuning.yaml:1:11: error: traits.a.nobody: no target has the key 'a.nobody' "
                         + "(pending_targets, or --wait, permits keys that are defined later)"
                 ])
             let waiting = Child(["run", "--wait", manifest])

@@ -163,7 +163,8 @@ INVIVO_API uint32_t invivo_error_column(const invivo_error *error) INVIVO_NOWAIT
 /** Returns the name of the wiring rule that the error violates; "" if it violates none.
  * The names are stable: "wiring.missing", "wiring.cycle", "wiring.ambiguous", "wiring.arity",
  * "wiring.unknown-property", "wiring.unknown-method", "wiring.type", "wiring.read-only", "wiring.configuration",
- * "wiring.duplicate", "wiring.captive", "wiring.abstract", "wiring.description", "config.unread". */
+ * "wiring.duplicate", "wiring.captive", "wiring.abstract", "wiring.description", "config.unread",
+ * "trait.unknown", "trait.misspelled", "trait.condition", "trait.unread". */
 INVIVO_API const char *invivo_error_rule(const invivo_error *error) INVIVO_NOWAIT;
 /** Returns the dependents of the definition at fault, the outermost first: "app.main -> app.player".
  * Borrowed from the error; "" if there are none. */

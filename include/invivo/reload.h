@@ -89,7 +89,10 @@ enum {
     INVIVO_WARNING_KEPT = 1,        /**< an object keeps a former dependency (INVIVO_ON_CHANGE_KEEP) */
     INVIVO_WARNING_ADJUSTED = 2,    /**< a setter clamped or ignored the value of a document */
     INVIVO_WARNING_FOREIGN = 3,     /**< other code changed a property; its value stays */
-    INVIVO_WARNING_UNREAD = 4,      /**< nothing reads a configuration value that resembles one that is read */
+    /** Nothing reads a configuration value that resembles one that is read; or a rule or a condition reads a path that nothing defines
+     * and that resembles a defined one; or a profile is not active and resembles an active one; or nothing inherits the traits of a key
+     * that begins with a dot and resembles another key. */
+    INVIVO_WARNING_UNREAD = 4,
     INVIVO_WARNING_RENAMED = 5,     /**< a document uses the former name of a property */
     INVIVO_WARNING_NO_TARGET = 6,   /**< traits wait for a target with their key */
     INVIVO_WARNING_REFUSED = 7,     /**< the bytes of a file are still refused; the rest was committed */

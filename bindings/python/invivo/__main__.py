@@ -12,19 +12,26 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
-from . import Error, LogLevel, Report
-from ._runtime.app import App, explain
+from . import LogLevel, Report
+from ._runtime.app import App
+from ._runtime.diagnostics import as_json, diagnostics
 from ._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
 from ._version import __version__
-from .errors import OperatingSystemError
+from .errors import OperatingSystemError, StaleError
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong arguments have the status 64, as those of the native tool."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(64, f"invivo: error: {message}\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python3 -m invivo", description="Runs and checks applications that change while they run."
-    )
+    parser = Parser(prog="python3 -m invivo", description="Runs and checks applications that change while they run.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser(
@@ -48,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     check.add_argument("--foreign-files", action="store_true", help=foreign)
     check.add_argument("--unread", action="store_true", help="list the values of the configuration that nothing reads")
+    check.add_argument("--json", action="store_true", help="write the errors as JSON to standard output")
     graph = commands.add_parser(
         "graph", help="write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON"
     )
@@ -65,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     keys.add_argument(
         "--check", action="store_true", help="write nothing; status 1 if the file of --output is out of date"
     )
+    as_json_help = "with --check: write the errors as JSON to standard output, as 'check --json' does"
+    keys.add_argument("--json", action="store_true", help=as_json_help)
     keys.add_argument("--wait", action="store_true", help=unread)
     keys.add_argument("--foreign-files", action="store_true", help=foreign)
     schema = commands.add_parser(
@@ -75,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     schema.add_argument(
         "--check", action="store_true", help="write nothing; status 1 if the file of --output is out of date"
     )
+    schema.add_argument("--json", action="store_true", help=as_json_help)
     schema.add_argument("--wait", action="store_true", help=unread)
     schema.add_argument("--foreign-files", action="store_true", help=foreign)
     for command in (run, check, graph, keys, schema):
@@ -87,11 +98,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "keys":
         if options.check and options.output is None:
             keys.error("--check needs --output: the file to compare")
+        if options.json and not options.check:
+            keys.error("--json needs --check: the output is the file otherwise")
         return write_keys(
             options.manifest,
             options.language,
             options.output,
             check=options.check,
+            json=options.json,
             wait=options.wait,
             foreign_files=options.foreign_files,
             environment_prefix=options.environment_prefix,
@@ -99,10 +113,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "schema":
         if options.check and options.output is None:
             schema.error("--check needs --output: the file to compare")
+        if options.json and not options.check:
+            schema.error("--json needs --check: the output is the file otherwise")
         return write_schema(
             options.manifest,
             options.output,
             check=options.check,
+            json=options.json,
             wait=options.wait,
             foreign_files=options.foreign_files,
             environment_prefix=options.environment_prefix,
@@ -119,6 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             foreign_files=options.foreign_files,
             environment_prefix=options.environment_prefix,
             unread=options.unread,
+            json=options.json,
         )
     if options.command == "graph":
         if options.live and options.wait:
@@ -197,6 +215,7 @@ def check_manifest(
     modules: bool = True,
     foreign_files: bool = False,
     unread: bool = False,
+    json: bool = False,
     environment_prefix: str | None = None,
 ) -> int:
     """Does the same as `invivo check`, line by line."""
@@ -216,8 +235,10 @@ def check_manifest(
                 log=output.log,
             )
     except Exception as problem:
-        _tell_findings(problem)
-        return 2
+        return _report(problem, json=json)
+    if json:
+        output.line(as_json(unread=values.splitlines() if unread else None))
+        return 0
     for line in values.splitlines():
         output.line(f"{line} is not read by anything")
     if modules:
@@ -276,8 +297,7 @@ def draw_manifest(
         else:
             Path(output).write_text(drawn, encoding="utf-8")
     except Exception as problem:
-        _tell_findings(problem)
-        return 2
+        return _report(problem)
     return 0
 
 
@@ -287,6 +307,7 @@ def write_keys(
     output: str | None,
     *,
     check: bool = False,
+    json: bool = False,
     wait: bool = False,
     foreign_files: bool = False,
     environment_prefix: str | None = None,
@@ -305,10 +326,9 @@ def write_keys(
         text = App.keys(
             manifest, language, wait=wait, foreign_files=foreign_files, environment_prefix=environment_prefix
         )
-        return _write("keys", manifest, text, output, check=check)
+        return _write("keys", manifest, text, output, check=check, json=json)
     except Exception as problem:
-        _tell_findings(problem)
-        return 2
+        return _report(problem, json=json)
 
 
 def write_schema(
@@ -316,6 +336,7 @@ def write_schema(
     output: str | None,
     *,
     check: bool = False,
+    json: bool = False,
     wait: bool = False,
     foreign_files: bool = False,
     environment_prefix: str | None = None,
@@ -323,33 +344,37 @@ def write_schema(
     """Does the same as `invivo schema`."""
     try:
         text = App.schema(manifest, wait=wait, foreign_files=foreign_files, environment_prefix=environment_prefix)
-        return _write("schema", manifest, text, output, check=check)
+        return _write("schema", manifest, text, output, check=check, json=json)
     except Exception as problem:
-        _tell_findings(problem)
-        return 2
+        return _report(problem, json=json)
 
 
-def _write(command: str, manifest: str, text: str, output: str | None, *, check: bool) -> int:
+def _write(command: str, manifest: str, text: str, output: str | None, *, check: bool, json: bool) -> int:
     """Writes a generated file unless it has this content. With ``check``, returns 1 if it has another one."""
     if output is None:
         sys.stdout.write(text)
     elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:
         if check:
-            _tell(f"{output} is out of date: write it with 'invivo {command} {manifest} --output {output}'")
+            remedy = f"write it with 'invivo {command} {manifest} --output {output}'"
+            _report(StaleError(f"the file is out of date: {remedy}", file=output), json=json)
             return 1
         Path(output).write_text(text, encoding="utf-8")
+    if json:
+        Output().line(as_json())
     return 0
 
 
 def _tell(problem: str) -> None:
-    Output().line(f"invivo: {problem}", sys.stderr)
+    Output().line(f"invivo: error: {problem}", sys.stderr)
 
 
-def _tell_findings(problem: Exception) -> None:
-    output = Output()
-    for each in problem.errors if isinstance(problem, Error) else [problem]:
-        rule = getattr(each, "rule", "")
-        output.line(f"invivo: {explain(each)}" + (f" [{rule}]" if rule else ""), sys.stderr)
+def _report(problem: Exception, *, json: bool = False) -> int:
+    """Reports all errors, and returns the status of the process."""
+    if json:
+        Output().line(as_json(problem))
+    else:
+        Output().problem(problem)
+    return 2
 
 
 def hear_signals(output: Output) -> threading.Event:
@@ -398,16 +423,16 @@ class Output:
         print(text, file=file or sys.stdout, flush=True)
 
     def problem(self, problem: BaseException) -> None:
-        for each in problem.errors if isinstance(problem, Error) else [problem]:
-            self.line(f"invivo: {explain(each)}", sys.stderr)
+        for line in diagnostics(problem):
+            self.line(line, sys.stderr)
 
     def reload(self, report: Report) -> None:
         """Prints one line. For a refused edit it prints to standard error, a line for each error and a last one."""
         if report.error is None:
             self.line(report.text)
             return
-        reasons = "".join(f"{each}\n" for each in report.error.errors)
-        self.line(f"{reasons}{report.cause}: not applied, generation {report.generation} stays", sys.stderr)
+        reasons = "".join(f"{line}\n" for line in diagnostics(report.error))
+        self.line(f"{reasons}invivo: {report.cause}: not applied, generation {report.generation} stays", sys.stderr)
 
     def log(self, level: int, message: str, path: str, fields: Mapping[str, Any]) -> None:
         more = "".join(f" {name}={value}" for name, value in fields.items())

@@ -146,12 +146,13 @@ def test_a_value_that_nothing_reads_is_an_error_when_it_is_misspelled(tmp_path: 
         f"{tmp_path}/values.yaml:2:30: config.audio.volum: 'audio.volum' is not read by anything; "
         "did you mean 'audio.volume'?"
     )
+    line = text.replace(":2:30: ", ":2:30: error: ")
     with pytest.raises(invivo.NotConfiguredError) as found:
         invivo.App.check(manifest)
     assert (str(found.value), found.value.rule) == (text, "config.unread")
     for arguments in ([], ["--unread"]):
         ran = run("check", *arguments, str(manifest))
-        assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"invivo: {text} [config.unread]\n")
+        assert (ran.returncode, ran.stdout, ran.stderr) == (2, "", f"{line} [config.unread]\n")
 
 
 def test_other_values_that_nothing_reads_are_listed(tmp_path: Path) -> None:
@@ -167,7 +168,85 @@ def test_other_values_that_nothing_reads_are_listed(tmp_path: Path) -> None:
         f"{tmp_path}/values.yaml:3:10: other is not read by anything",
         f"{manifest}: OK",
     ]
-    assert run("check", "--unread", "--wait", str(manifest)).returncode == 2
+    wrong = run("check", "--unread", "--wait", str(manifest))
+    assert wrong.returncode == 64
+    assert "\ninvivo: error: --unread needs the modules" in wrong.stderr
+
+
+def test_misspelled_conditions_and_keys_are_errors_of_a_check(tmp_path: Path) -> None:
+    manifest = reading(tmp_path, "")
+
+    def found(text: str) -> list[tuple[str, str, str]]:
+        (tmp_path / "values.yaml").write_text("config:\n  audio: { volume: 1, mode: 2 }\n  profiles: [stage]\n" + text)
+        errors = json.loads(run("check", "--json", str(manifest)).stdout)["errors"]
+        return [(error["path"], error["rule"], error["message"]) for error in errors]
+
+    conditions = "[When: { config: audio.moed, is: 2, traits: [] }, When: { profile: stag, traits: [] }]"
+    wrong = f"traits:\n  audio.lead: {conditions}\n"
+    assert found(wrong + "  .audio.lead: [Set: { volume: 3 }]\n") == [
+        (
+            "config.audio.mode",
+            "config.unread",
+            "'audio.mode' is not read by anything; did you mean 'audio.moed'?",
+        ),
+        (
+            "traits.audio.lead[1].When.profile",
+            "trait.condition",
+            "the profile 'stag' is not active; did you mean the active profile 'stage', which no condition names?",
+        ),
+        (
+            "traits..audio.lead",
+            "trait.unread",
+            "a key that begins with a dot is only inherited, and nothing inherits '.audio.lead'; "
+            "did you mean 'audio.lead'?",
+        ),
+    ]
+    read = "  other: { rate: 1 }\ntraits:\n  audio.lead: [When: { config: audio.volme, is: 2, traits: [] }]\n"
+    assert found(read) == [
+        (
+            "traits.audio.lead[0].When.config",
+            "trait.condition",
+            "the condition reads 'audio.volme', which nothing configures; did you mean 'audio.volume'?",
+        )
+    ]
+    assert found("traits: { .quiet: [Set: { volume: 3 }] }\n") == []
+    unread = run("check", "--unread", str(manifest)).stdout
+    assert f"{tmp_path}/values.yaml:4:11: traits..quiet is not read by anything\n" in unread
+
+
+def test_errors_are_written_as_json(tmp_path: Path) -> None:
+    manifest = reading(tmp_path, "config:\n  audio: { volume: 1, volum: 3 }\n")
+    ran = run("check", "--json", str(manifest))
+    assert (ran.returncode, ran.stderr) == (2, "")
+    assert json.loads(ran.stdout) == {
+        "version": 1,
+        "errors": [
+            {
+                "file": f"{tmp_path}/values.yaml",
+                "line": 2,
+                "column": 30,
+                "path": "config.audio.volum",
+                "code": "not_configured",
+                "rule": "config.unread",
+                "message": "'audio.volum' is not read by anything; did you mean 'audio.volume'?",
+            }
+        ],
+    }
+    (tmp_path / "values.yaml").write_text("config:\n  audio: { volume: 1, pan: 3 }\n")
+    ran = run("check", "--json", str(manifest))
+    assert (ran.returncode, ran.stdout) == (0, '{"version": 1, "errors": []}\n')
+    ran = run("check", "--json", "--unread", str(manifest))
+    unread = {"file": f"{tmp_path}/values.yaml", "line": 2, "column": 28, "path": "audio.pan"}
+    assert json.loads(ran.stdout) == {"version": 1, "errors": [], "unread": [unread]}
+    keys = tmp_path / "keys.h"
+    ran = run("keys", "--check", "--json", "-o", str(keys), str(manifest))
+    assert ran.returncode == 1
+    (error,) = json.loads(ran.stdout)["errors"]
+    assert (error["file"], error["line"], error["code"]) == (str(keys), None, "stale")
+    assert run("keys", "--json", str(manifest)).returncode == 64
+    missing = run("check", "--json", str(tmp_path / "none.yaml"))
+    (error,) = json.loads(missing.stdout)["errors"]
+    assert (error["file"], error["line"], error["code"]) == (str(tmp_path / "none.yaml"), None, "not_found")
 
 
 def test_a_misspelled_value_is_a_warning_of_the_report() -> None:
@@ -301,7 +380,7 @@ def test_graph_and_keys_read_the_specs_of_the_manifest(ticking: Path) -> None:
         without = run(command, "--wait", str(ticking))
         assert without.returncode == 2
         assert "needs the configuration 'size'" in without.stderr
-    assert run("graph", "--wait", "--live", str(ticking)).returncode == 2
+    assert run("graph", "--wait", "--live", str(ticking)).returncode == 64
     (ticking.parent / "tuning.yaml").write_text("config: { tick: { size: many } }\n")
     for command in ("graph", "keys"):
         broken = run(command, str(ticking))
@@ -321,4 +400,4 @@ def test_a_mistake_elsewhere_says_nothing_of_a_component_with_traits(ticking: Pa
     tuning.write_text("config: { tick: { size: 4 } }\ntraits: { tick.main: [ Set: { rate: 99 } ] }\n")
     told = run("check", str(ticking))
     assert told.stderr.count("\n") == 2, told.stderr
-    assert "tuning.yaml:2:37: traits.tick.main[0].Set.rate: 99 is outside" in told.stderr
+    assert "tuning.yaml:2:37: error: traits.tick.main[0].Set.rate: 99 is outside" in told.stderr

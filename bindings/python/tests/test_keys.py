@@ -111,7 +111,10 @@ def test_a_file_that_is_out_of_date_is_found(manifest: Path, capsys: pytest.Capt
     keys = manifest.parent / "keys.py"
     check = ["keys", str(manifest), "--check", "-o", str(keys)]
     assert main(check) == 1
-    assert f"{keys} is out of date: write it with 'invivo keys {manifest} --output {keys}'" in capsys.readouterr().err
+    assert (
+        f"{keys}: error: the file is out of date: write it with 'invivo keys {manifest} --output"
+        in capsys.readouterr().err
+    )
     assert not keys.exists()
     assert main(["keys", str(manifest), "-o", str(keys)]) == 0
     assert main(check) == 0

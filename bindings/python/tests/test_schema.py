@@ -33,6 +33,7 @@ INEXPRESSIBLE = (
     r"traits\.(\.quiet|base)\[",  # a trait that is inherited
     r"no target has the key 'base'",  # a list that nothing inherits, in a document that inherits from another key
     r"no target has the key 'synth\.track\[",  # an entry that does not exist
+    r"config\.profiles: expected the names",  # while a condition names a profile
     r"expected a duration",  # a string that a converter of Python reads
 )
 
@@ -388,7 +389,9 @@ def test_the_tool_writes_and_compares_a_schema(tmp_path: Path, capsys: pytest.Ca
     assert main(["schema", str(manifest), "-o", str(schema)]) == 2
     assert "values.json" in capsys.readouterr().err
     assert main(["schema", str(manifest), "--wait", "--check", "-o", str(schema)]) == 1
-    assert f"{schema} is out of date: write it with 'invivo schema {manifest}" in capsys.readouterr().err
+    assert (
+        f"{schema}: error: the file is out of date: write it with 'invivo schema {manifest}" in capsys.readouterr().err
+    )
     assert main(["schema", str(manifest), "--wait", "-o", str(schema)]) == 0
     assert main(["schema", str(manifest), "--wait", "--check", "-o", str(schema)]) == 0
     assert main(["schema", str(manifest), "--wait"]) == 0

@@ -1,0 +1,104 @@
+internal import InvivoBase
+internal import InvivoConfig
+
+/// A name in the traits of a document that has no effect, and resembles one that has an effect.
+struct DoubtfulName {
+    /// The key whose traits have it.
+    let key: String
+    let finding: Finding
+    /// Whether it is a mistake beyond doubt. It is an error of a check then.
+    let isCertain: Bool
+    /// The path in the document.
+    let path: String
+    let location: Location
+    let message: String
+    /// The path of the configuration that a condition reads, and the path that is meant.
+    var readPath: (given: String, near: String)?
+
+    var warning: Report.Warning { Report.Warning(.unread, "\(path): \(message)", at: location) }
+
+    /// Whether a warning about an entry of the configuration has the same two paths.
+    func isReported(_ entries: [UnreadEntry]) -> Bool {
+        readPath.map { path in entries.contains { $0.path == path.near && $0.near == path.given } } ?? false
+    }
+
+    var failure: Failure {
+        var failure = Failure(.spec, message, path: path, at: location)
+        failure.finding = finding
+        return failure
+    }
+}
+
+/// Conditions and inherited keys that are most likely misspelled.
+extension Planner {
+    /// Returns the conditions that do not hold because their names mean nothing, and that resemble a name with a meaning.
+    func misspelledConditions(_ traits: TraitsNext, _ wiring: NextWiring) throws(Failure) -> [DoubtfulName] {
+        guard !traits.unmet.isEmpty else { return [] }
+        let search = InputSearch(self, wiring)
+        var nearPaths: [String: String?] = [:]
+        var seen: Set<Location> = []
+        var found: [DoubtfulName] = []
+        for condition in traits.unmet where found.count < Failure.most && seen.insert(condition.location).inserted {
+            try Loading.check()
+            switch condition.subject {
+            case .path(let path):
+                guard nearPaths[path] != nil || nearPaths.count < Self.mostSearches else { continue }
+                let near = nearPaths[path] ?? search.near(condition: path)
+                nearPaths[path] = .some(near)
+                guard let near else { continue }
+                found.append(
+                    DoubtfulName(
+                        key: condition.key, finding: .condition, isCertain: true, path: condition.path,
+                        location: condition.location,
+                        message: condition.isInserted
+                            ? "the condition reads a path that nothing configures; did you mean '\(near)'?"
+                            : "the condition reads '\(path)', which nothing configures; did you mean '\(near)'?",
+                        readPath: (path, near)))
+            case .profile(let name):
+                guard !condition.isInserted, let near = nearestWord(to: name, among: traits.shownProfiles) else { continue }
+                let isNamed = traits.isUsed(.profile(Name(near)))
+                found.append(
+                    DoubtfulName(
+                        key: condition.key, finding: .condition, isCertain: !isNamed, path: condition.path,
+                        location: condition.location,
+                        message: "the profile '\(name)' is not active; did you mean the active profile '\(near)'"
+                            + (isNamed ? "?" : ", which no condition names?")))
+            }
+        }
+        return found
+    }
+
+    /// The number of different paths that one plan searches for.
+    private static let mostSearches = 200
+
+    /// Returns the keys that begin with a dot, among these, whose traits nothing inherits.
+    func unreadTemplates(
+        _ keys: [(key: String, location: Location)], _ traits: TraitsNext, _ wiring: NextWiring
+    ) throws(Failure) -> (doubtful: [DoubtfulName], unread: [UnreadEntry]) {
+        var doubtful: [DoubtfulName] = []
+        var unread: [UnreadEntry] = []
+        var inherited: [String]?
+        for (key, location) in keys where key.hasPrefix(".") && !traits.isInherited(key) {
+            guard traits.specKeys.users(of: key).isEmpty else { continue }
+            try Loading.check()
+            let path = "traits.\(key)"
+            unread.append(UnreadEntry(path: path, location: location, near: nil))
+            guard doubtful.count < Failure.most else { continue }
+            let target = String(key.dropFirst())
+            let isTarget = names.id(of: target).map { isDefined($0, wiring) } ?? false
+            let known = inherited ?? traits.inheritedKeys.sorted()
+            inherited = known
+            guard let near = isTarget ? target : nearestWord(to: key, among: known) else { continue }
+            doubtful.append(
+                DoubtfulName(
+                    key: key, finding: .unreadTraits, isCertain: isTarget, path: path, location: location,
+                    message: "a key that begins with a dot is only inherited, and nothing inherits '\(key)'; did you mean "
+                        + "'\(near)'?"))
+        }
+        return (doubtful, unread)
+    }
+
+    private func isDefined(_ id: UInt32, _ wiring: NextWiring) -> Bool {
+        next(id, wiring.definitions) != nil || !observed.targets(id).isEmpty
+    }
+}
