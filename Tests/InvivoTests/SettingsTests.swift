@@ -151,7 +151,7 @@ extension SwiftAPI {
                 ("limits: { x: canary }", "a.yaml:1:53: config.audio.limits.x: expected an integer, got string"),
                 (
                     "device: '${IV_SETTINGS_SECRET}', isLoud: '${IV_SETTINGS_SECRET}'",
-                    "a.yaml:1:82: config.audio.isLoud: expected true or false, got the value of an environment variable"
+                    "a.yaml:1:81: config.audio.isLoud: expected true or false, got the value of an environment variable"
                 ),
                 (
                     "device: canary",

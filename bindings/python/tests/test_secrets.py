@@ -402,8 +402,63 @@ def test_a_secret_parameter_shows_no_argument_and_no_constant() -> None:
                     runtime.resolve("a.safe", *arguments)
                 output.texts += [str(caught.value), str(getattr(caught.value, "path", ""))]
         with pytest.raises(invivo.Error) as caught:
-            runtime.define(invivo.new(Safe, number=CANARY), "b.safe")
+            wrong: Any = CANARY
+            runtime.define(invivo.new(Safe, number=wrong), "b.safe")
         output.texts += [str(caught.value), caught.value.path]
+        output.is_clean(runtime)
+
+
+is_refusing = False
+
+
+def refuse(text: str) -> None:
+    if is_refusing:
+        raise ValueError(f"{text} is refused")
+
+
+class Open:
+    def __init__(self, given: str) -> None:
+        refuse(given)
+
+
+class Closed:
+    def __init__(self, given: invivo.Secret[str], words: list[invivo.Secret[str]] | None = None) -> None:
+        refuse(f"{given} {words}")
+
+
+def make_open(given: invivo.Secret[str]) -> Open:
+    return Open(given)
+
+
+@invivo.prototype
+def closed(given: invivo.Secret[str]) -> Closed:
+    return invivo.new(Closed, given)
+
+
+@pytest.mark.parametrize(
+    ("what", "arguments"),
+    [
+        (invivo.new(Open, invivo.config("/declared.password")), ()),
+        (invivo.new(Closed, invivo.config("/db.password")), ()),
+        (invivo.new(Closed, "fine", words=[CANARY, "longer"]), ()),
+        (invivo.new(make_open, invivo.config("/db.password")), ()),
+        (closed, (CANARY,)),
+    ],
+)
+def test_a_prototype_shows_no_secret_each_time(what: Any, arguments: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if a build plan calls the constructor."""
+    with opened() as (runtime, output):
+        configured(runtime, f"config: {{ db: {{ password: {CANARY} }}, declared: {{ password: {CANARY} }} }}")
+        runtime.add_secret("declared")
+        with runtime.changes() as changes:
+            changes.define(what, "a.part", *([] if what is closed else ["prototype"]))
+        for _ in range(4):
+            runtime.resolve("a.part", *arguments)
+        monkeypatch.setitem(globals(), "is_refusing", True)
+        for _ in range(4):
+            with pytest.raises(invivo.Error, match=r"<secret>.* is refused|its message is not shown") as caught:
+                runtime.resolve("a.part", *arguments)
+            output.texts += [str(caught.value), caught.value.path]
         output.is_clean(runtime)
 
 
