@@ -219,6 +219,25 @@ static void secret_parts_of_a_section_are_not_shown() {
     CHECK(!own.is_secret("list.title"));
 }
 
+struct client {
+    explicit client(const std::string &password, std::optional<int> = {}) {
+        if (password == "hunter2") throw std::runtime_error(password + " is refused");
+    }
+};
+
+static void a_secret_parameter_of_a_constructor_is_not_shown() {
+    invivo::runtime own;
+    document(own, "config: { db: { password: fine, port: 12345 } }");
+    invivo::type<client>("Client").constructor<const std::string &, std::optional<int>>({"password", "port"}).secret("password").secret("port").add(
+        own.raw());
+    own.define(invivo::definition("a.client").of<client>().singleton().with(invivo::configured("/db.password"), invivo::configured("/db.port")));
+    CHECK(throws(INVIVO_E_HOST, "<secret> is refused", [&] { document(own, "config: { db: { password: hunter2, port: 12345 } }"); }));
+    CHECK(throws(INVIVO_E_CONVERSION, "<secret> is an unsuitable value", [&] { document(own, "config: { db: { password: fine, port: hunter2 } }"); }));
+    CHECK(throws(INVIVO_E_ARGUMENT, "the constructor of 'Other' has no parameter 'pasword'", [&] {
+        invivo::type<client>("Other").constructor<const std::string &>({"password"}).secret("pasword");
+    }));
+}
+
 int main() {
     a_section_is_a_plain_struct();
     a_function_reads_a_section();
@@ -226,5 +245,6 @@ int main() {
     settings_are_read_as_their_type();
     a_manifest_names_a_type();
     secret_parts_of_a_section_are_not_shown();
+    a_secret_parameter_of_a_constructor_is_not_shown();
     return ended();
 }

@@ -451,7 +451,10 @@ def test_a_prototype_shows_no_secret_each_time(what: Any, arguments: Any, monkey
         configured(runtime, f"config: {{ db: {{ password: {CANARY} }}, declared: {{ password: {CANARY} }} }}")
         runtime.add_secret("declared")
         with runtime.changes() as changes:
-            changes.define(what, "a.part", *([] if what is closed else ["prototype"]))
+            if what is closed:
+                changes.define(what, "a.part")
+            else:
+                changes.define(what, "a.part", "prototype")
         for _ in range(4):
             runtime.resolve("a.part", *arguments)
         monkeypatch.setitem(globals(), "is_refusing", True)

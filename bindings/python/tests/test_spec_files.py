@@ -129,7 +129,9 @@ def test_a_report_names_the_traits_of_a_definition_and_of_objects_attached_to_it
             with runtime.changes() as changes:
                 changes.document("a.yaml", f"traits:{traits}\n" if traits else "{}")
             text = str(runtime.reports[-1]).partition(": a.yaml: ")[2].rpartition(", ")[0]
-            found = [(f"{each.key}.{each.property}", each.what, each.line) for each in runtime.reports[-1].changes]
+            found: list[tuple[str, str, int]] = [
+                (f"{each.key}.{each.property}", each.what, each.line) for each in runtime.reports[-1].changes
+            ]
             assert len(found) == text.count("s.lead")
             texts.append(text)
             return found

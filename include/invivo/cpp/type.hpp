@@ -248,6 +248,18 @@ public:
         return *this;
     }
 
+    /// Marks a parameter of the constructor as secret: errors show none of its values (INVIVO_PARAMETER_SECRET).
+    type &secret(const std::string &parameter) {
+        for (std::vector<invivo_parameter> &table : tables_.parameters) {
+            for (invivo_parameter &each : table) {
+                if (table.data() != options_.parameters || parameter != each.name) continue;
+                each.flags |= static_cast<uint32_t>(INVIVO_PARAMETER_SECRET);
+                return *this;
+            }
+        }
+        throw error(INVIVO_E_ARGUMENT, "the constructor of '" + name_ + "' has no parameter '" + parameter + "'; name them in constructor<...>(...)");
+    }
+
     /// Adds a data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (designated initializers are C++20).
     /// A pointer to a described class takes an object, which lives at least as long as the holder; it can close a
     /// cycle. `add` refuses an initial value outside its range, such as `double gain = 5;` in 0...1, if the compiler
