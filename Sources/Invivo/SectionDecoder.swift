@@ -56,7 +56,7 @@ final class SectionDecoder {
         for candidate in [value, variable ?? .null] {
             if let found = read(candidate) { return found }
         }
-        fail(.type, "expected \(expected), got \(shown(value, isHidden: variable != nil))", path)
+        fail(.type, "expected \(expected), got \(shown(value, variable))", path)
         return placeholder
     }
 
@@ -94,9 +94,10 @@ final class SectionDecoder {
         }
     }
 
-    private func shown(_ value: InvivoValue, isHidden: Bool) -> String {
-        if isHidden { return "the value of an environment variable" }
-        if section.isPrivate { return "\(value.kind)" }
+    /// A value as errors show it. `variable`: its entry among the values that errors must not quote.
+    private func shown(_ value: InvivoValue, _ variable: InvivoValue?) -> String {
+        if case .string? = variable { return "the value of an environment variable" }
+        if variable != nil || section.isPrivate { return "\(value.kind)" }
         return switch value {
         case .string(let text): "'\(text)'"
         case .int64(let number): "\(number)"

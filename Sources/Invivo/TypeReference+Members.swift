@@ -48,6 +48,8 @@ extension TypeReference {
         public let kind: InvivoKind
         /// May be left out or null.
         public let isOptional: Bool
+        /// Errors show none of its values.
+        public let isSecret: Bool
         /// For objects: the name of the required type; nil: any type.
         public let type: String?
     }
@@ -127,6 +129,7 @@ extension TypeReference.Parameter {
         name = String(text: raw.name)
         kind = InvivoKind(rawValue: raw.kind) ?? .any
         isOptional = raw.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0
+        isSecret = raw.flags & UInt32(INVIVO_PARAMETER_SECRET) != 0
         type = raw.type_name.map { String(cString: $0) }
     }
 }

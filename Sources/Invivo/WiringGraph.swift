@@ -27,6 +27,8 @@ public struct WiringGraph: Sendable {
         public let onChange: OnChange
         /// If the object keeps a former object or value: the generation that first replaced it.
         public let keptSince: Int?
+        /// Whether it is a path of the configuration whose value is secret, or a part of it.
+        public let isSecret: Bool
     }
 
     /// A key with its definition and state.
@@ -114,7 +116,7 @@ extension WiringGraph.Node {
             needs.append(
                 WiringGraph.Need(
                     key: key, how: how, onChange: OnChange(named: try need["on_change"]?.get(String.self)),
-                    keptSince: try need["kept_since"]?.get(Int.self)))
+                    keptSince: try need["kept_since"]?.get(Int.self), isSecret: need["secret"] != nil))
         }
         self.needs = needs
     }

@@ -154,8 +154,7 @@ private func described(_ type: invivo_type, _ path: String) throws(Failure) -> P
             field.name.isSameName(as: name) || field.was.contains(where: name.isSameName(as:))
         }
         guard let field = property.fields.first(where: isNamed) else {
-            let near = suggestion(for: name, among: property.fields.map(\.name))
-            throw Failure(.property, "'\(property.name)' has no field '\(name)'\(near)", path: path)
+            throw property.unknownField(name, path: path)
         }
         property = field
     }

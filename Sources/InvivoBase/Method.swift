@@ -37,6 +37,12 @@ public struct Signature: Sendable {
         return given + parameters[given.count...].map { $0.defaultValue ?? .null }
     }
 
+    /// An error of the host code that received these arguments, without those that are secret.
+    func withoutSecrets(_ failure: Failure, _ arguments: [Value]) -> Failure {
+        guard parameters.contains(where: \.isSecret) else { return failure }
+        return failure.without(secrets: zip(parameters, arguments).flatMap { $0.isSecret ? $1.texts : [] })
+    }
+
     /// Converts one argument to the kind of its parameter.
     public func checked(_ argument: Value, _ parameter: Signature.Parameter) throws(Failure) -> Value {
         if parameter.kind == .any { return argument }
@@ -53,7 +59,7 @@ public struct Signature: Sendable {
         do {
             return try argument.converted(to: parameter.kind)
         } catch {
-            throw wrong(parameter, error)
+            throw wrong(parameter, parameter.masked(error))
         }
     }
 
@@ -77,22 +83,49 @@ extension Signature {
         public let isOptional: Bool
         /// For objects: the required type.
         public let typeName: String?
+        /// Whether errors show none of its values.
+        public let isSecret: Bool
         /// The value of an argument that is left out, in the parameter's kind; nil: null.
-        public let defaultValue: Value?
+        public var defaultValue: Value?
 
-        public init(name: String, kind: ValueKind, isOptional: Bool, typeName: String?, defaultValue: Value? = nil) {
+        public init(
+            name: String, kind: ValueKind, isOptional: Bool, typeName: String?, isSecret: Bool = false,
+            defaultValue: Value? = nil
+        ) {
             self.name = name
             self.kind = kind
             self.isOptional = isOptional
             self.typeName = typeName
+            self.isSecret = isSecret
             self.defaultValue = defaultValue
+        }
+
+        /// Reads a parameter of C. Its flags are known ones.
+        public init(_ name: String, _ kind: ValueKind, flags: UInt32, typeName: String?) {
+            self.init(
+                name: name, kind: kind, isOptional: flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0, typeName: typeName,
+                isSecret: flags & UInt32(INVIVO_PARAMETER_SECRET) != 0)
+        }
+
+        /// The flags in C.
+        public var flags: UInt32 {
+            (isOptional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0) | (isSecret ? UInt32(INVIVO_PARAMETER_SECRET) : 0)
+        }
+
+        public static let knownFlags = UInt32(INVIVO_PARAMETER_OPTIONAL | INVIVO_PARAMETER_SECRET)
+
+        /// A failure about one of its values, without the value if it is secret.
+        public func masked(_ failure: Failure, expected: String? = nil) -> Failure {
+            guard isSecret else { return failure }
+            let expected = expected ?? typeName.map(withArticle) ?? kind.withArticle
+            return VariableText.secret.masking(failure, expected: expected)
         }
 
         /// Whether a caller may omit the argument.
         public var mayBeLeftOut: Bool { isOptional || defaultValue != nil }
 
         var text: String {
-            "\(name): \(wanted)\(isOptional ? "?" : "")\(defaultValue.map { " = \($0)" } ?? "")"
+            "\(name): \(wanted)\(isOptional ? "?" : "")\(defaultValue.map { " = \(isSecret ? VariableText.shownSecret : "\($0)")" } ?? "")"
         }
 
         /// The type or kind.
@@ -128,9 +161,12 @@ public final class Method: Sendable {
     /// Checks the arguments, calls the method, and returns the result in its declared kind.
     public func call(_ instance: UnsafeMutableRawPointer, _ arguments: [Value]) throws(Failure) -> Value {
         let arguments = try signature.check(arguments)
-        let value = try CallbackResult.run("the method '\(name)'") { (result, error) in
-            Value.withBorrowed(arguments) { function(instance, userData.raw, $0, $1, result, error) }
-        }
+        let value: Value
+        do throws(Failure) {
+            value = try CallbackResult.run("the method '\(name)'") { (result, error) in
+                Value.withBorrowed(arguments) { function(instance, userData.raw, $0, $1, result, error) }
+            }
+        } catch { throw signature.withoutSecrets(error, arguments) }
         if result == .null { return .null }
         if value.isNull { return value }
         do {
@@ -152,18 +188,18 @@ extension TableReader {
                 let kind = kind(entry.kind, "parameter '\(name)': the kind", path: path)
             else { continue }
             if kind == .null { problem(path, "parameter '\(name)' cannot be of the kind null") }
-            if entry.flags & ~UInt32(INVIVO_PARAMETER_OPTIONAL) != 0 {
+            if entry.flags & ~Signature.Parameter.knownFlags != 0 {
                 problem(path, "parameter '\(name)': the flags \(entry.flags) contain unknown ones")
             }
-            let isOptional = entry.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0
-            if !isOptional, let last = result.last, last.isOptional {
+            let typeName = optional(entry.type_name, "the type of parameter '\(name)'", path: path)
+            let parameter = Signature.Parameter(name, kind, flags: entry.flags, typeName: typeName)
+            if !parameter.isOptional, let last = result.last, last.isOptional {
                 problem(path, "parameter '\(name)' is required, but follows the optional '\(last.name)'")
             }
-            let typeName = optional(entry.type_name, "the type of parameter '\(name)'", path: path)
             if typeName != nil, kind != .object {
                 problem(path, "parameter '\(name)' names a type, but is not an object")
             }
-            result.append(Signature.Parameter(name: name, kind: kind, isOptional: isOptional, typeName: typeName))
+            result.append(parameter)
             copies.append(
                 invivo_parameter(
                     name: store.string(name), kind: entry.kind, flags: entry.flags, type_name: store.string(typeName)))

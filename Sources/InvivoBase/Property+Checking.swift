@@ -107,6 +107,13 @@ extension Property {
 
     // MARK: Nested structs
 
+    /// The error about a name that is no field of the nested struct: with the nearest one, or with all of them.
+    public func unknownField(_ name: String, path: String, at location: Location = Location()) -> Failure {
+        let near = suggestion(for: name, among: fields.map(\.name))
+        let known = near.isEmpty ? "; expected \(list(fields.map(\.name)))" : near
+        return Failure(.property, "'\(self.name)' has no field '\(name)'\(known)", path: path, at: location)
+    }
+
     /// A map of known fields, in the order of the struct. Missing fields keep their values.
     private func checkedFields(_ value: Value) throws(Failure) -> Value {
         guard case .map(let pairs) = value else {
@@ -122,9 +129,7 @@ extension Property {
                     $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
                 })
             else {
-                let near = suggestion(for: pair.name, among: fields.map(\.name))
-                problems.append(
-                    Failure(.property, "'\(self.name)' has no field '\(pair.name)'\(near)", path: pair.name))
+                problems.append(unknownField(pair.name, path: pair.name))
                 continue
             }
             if let other = given[index] {

@@ -10,9 +10,11 @@ extension TypeDescription {
         _ instance: UnsafeMutableRawPointer, _ build: UnsafePointer<invivo_build>?, _ arguments: [Value]
     ) throws(Failure) {
         guard let initialize = functions.initialize else { return }
-        try CallbackResult.run("the init function of \(name)") { error in
-            Value.withBorrowed(arguments) { initialize(instance, build, $0, $1, userData, error) }
-        }
+        do throws(Failure) {
+            try CallbackResult.run("the init function of \(name)") { error in
+                Value.withBorrowed(arguments) { initialize(instance, build, $0, $1, userData, error) }
+            }
+        } catch { throw signature.withoutSecrets(error, arguments) }
     }
 
     /// Creates an instance with one reference, by the type's function.
@@ -23,9 +25,11 @@ extension TypeDescription {
             throw Failure(.unsupported, "\(name) has no make function: it has only a block, and no instances")
         }
         var instance: UnsafeMutableRawPointer?
-        try CallbackResult.run("the make function of \(name)") { error in
-            Value.withBorrowed(arguments) { make(&instance, build, $0, $1, userData, error) }
-        }
+        do throws(Failure) {
+            try CallbackResult.run("the make function of \(name)") { error in
+                Value.withBorrowed(arguments) { make(&instance, build, $0, $1, userData, error) }
+            }
+        } catch { throw signature.withoutSecrets(error, arguments) }
         guard let instance else {
             throw Failure(.host, "the make function of \(name) returned success without an instance")
         }

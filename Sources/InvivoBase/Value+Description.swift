@@ -6,6 +6,16 @@ extension Value: CustomStringConvertible {
         return text
     }
 
+    /// The texts by which messages could show the value, or a part of it.
+    public var texts: [String] {
+        switch self {
+        case .string(let text): text.isEmpty ? [] : [text]
+        case .list(let items): items.flatMap(\.texts)
+        case .map(let pairs): pairs.flatMap(\.value.texts)
+        default: kind.isNumber ? [description] : []
+        }
+    }
+
     private static let longestText = 80
 
     private func write(to text: inout String, depth: Int) {

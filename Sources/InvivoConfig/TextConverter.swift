@@ -65,7 +65,7 @@ public final class TextConverter: Sendable {
     }
 
     /// The accepted form, for errors without the value.
-    private var expected: String { "a value for the converter '\(name)'" }
+    public var expected: String { "a value for the converter '\(name)'" }
 
     /// A failure gets the source location of the string.
     public func value(_ text: String, _ format: TextFormat, at location: Location = Location()) throws(Failure) -> Value
@@ -114,9 +114,13 @@ public enum Taker {
         }
     }
 
-    /// The failure without the value of a secret property.
-    public func masked(_ failure: Failure) -> Failure {
-        if case .property(let property) = self { property.masked(failure) } else { failure }
+    /// The failure without the value of a secret property or parameter. `expected`: what a converter accepts.
+    public func masked(_ failure: Failure, expected: String? = nil) -> Failure {
+        switch self {
+        case .any, .kind: failure
+        case .property(let property): property.masked(failure)
+        case .parameter(_, let parameter): parameter.masked(failure, expected: expected)
+        }
     }
 
     /// This receiver, or one of `kind` if it accepts every value.
@@ -147,8 +151,11 @@ extension ConfigNode {
     /// source location of the wrong part, down to the field of a map.
     public func value(for taker: Taker, _ converter: (String) -> TextConverter?) throws(Failure) -> Value {
         let property: Property? = if case .property(let property) = taker { property } else { nil }
-        let read = try read(property, taker.kind, taker.converter, converter)
-        do throws(Failure) { return try taker.checked(read) } catch {
+        let found: Value
+        do throws(Failure) { found = try read(property, taker.kind, taker.converter, converter) } catch {
+            throw taker.masked(error)
+        }
+        do throws(Failure) { return try taker.checked(found) } catch {
             throw Failure.gathered(error.all.map { located($0, taker.expected) }) ?? error
         }
     }
@@ -159,11 +166,15 @@ extension ConfigNode {
         var located = failure
         guard located.location.line == 0 else { return masked(located, expected: expected) }
         var node = self
+        var isWhole = true
         for name in failure.path.split(separator: ".").dropFirst() {
+            isWhole = false
             guard let inner = node.inner(String(name)) else { break }
             node = inner
+            isWhole = true
         }
-        located.location = node.location
+        // An unknown field has the location of its key.
+        located.location = failure.code == .property && isWhole ? node.keyLocation : node.location
         return node.masked(located, expected: expected)
     }
 

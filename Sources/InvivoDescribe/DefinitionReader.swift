@@ -213,11 +213,11 @@ public struct DefinitionReader {
                 throw Failure(
                     .argument, "parameters[\(index)].kind is \(entry.kind), which is no kind of a parameter", path: key)
             }
-            guard entry.flags & ~UInt32(INVIVO_PARAMETER_OPTIONAL) == 0 else {
+            guard entry.flags & ~Signature.Parameter.knownFlags == 0 else {
                 throw Failure(.argument, "parameters[\(index)].flags contains unknown ones", path: key)
             }
             let parameter = Signature.Parameter(
-                name: name, kind: kind, isOptional: entry.flags & UInt32(INVIVO_PARAMETER_OPTIONAL) != 0,
+                name, kind, flags: entry.flags,
                 typeName: try optionalText(entry.type_name, "parameters[\(index)].type_name"))
             let value = try given.defaults.map { defaults throws(Failure) in try Value(borrowing: defaults[index]) }
             switch builder.add(parameter, default: value).first {

@@ -40,8 +40,7 @@ public final class LentDefinition {
                 signature.parameters.map { parameter in
                     invivo_parameter(
                         name: store.string(parameter.name), kind: parameter.kind.rawValue,
-                        flags: parameter.isOptional ? UInt32(INVIVO_PARAMETER_OPTIONAL) : 0,
-                        type_name: text(parameter.typeName))
+                        flags: parameter.flags, type_name: text(parameter.typeName))
                 })
             if signature.parameters.contains(where: { $0.defaultValue != nil }) {
                 lent.defaults = table(signature.parameters.map { value($0.defaultValue ?? .null) }).0

@@ -23,10 +23,7 @@ struct SignatureBuilder {
         var problems: [Problem] = []
         if let value, !value.isNull {
             do throws(Failure) {
-                parameter = Signature.Parameter(
-                    name: parameter.name, kind: parameter.kind, isOptional: parameter.isOptional,
-                    typeName: parameter.typeName,
-                    defaultValue: try Signature(name: key, parameters: [parameter]).checked(value, parameter))
+                parameter.defaultValue = try Signature(name: key, parameters: [parameter]).checked(value, parameter)
             } catch { problems.append(.defaultValue(error)) }
         }
         if !parameter.mayBeLeftOut, parameters.last?.mayBeLeftOut == true { problems.append(.order) }

@@ -220,7 +220,7 @@ extension DefinitionCompiler {
                 throw node.masked(error, expected: taker.expected)
             }
         } catch {
-            let error = taker.masked(error)
+            let error = taker.masked(error, expected: converter.expected)
             if let configured, !ids.isEmpty {
                 return failed(
                     error, Found(ids: ids, candidates: ConfigPath.candidates(configured, for: definition)), site)

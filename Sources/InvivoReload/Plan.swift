@@ -143,6 +143,8 @@ struct LayerFindings {
     var unread: [UnreadEntry] = []
     /// The movements in blocks where there are some, or were some.
     var moving: IDTable<[Int: RampRun]> = [:]
+    /// See `TraitFacts.attached`, for the keys that were planned.
+    var attached: [UInt32: TargetLayers?] = [:]
 }
 
 /// The work of a commit, planned and checked beforehand.

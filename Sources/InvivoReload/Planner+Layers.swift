@@ -103,7 +103,7 @@ extension Planner {
                 warnings += traits.takeSkipped()
             }
         }
-        (findings.uses, findings.moving) = (traits.uses, traits.moving)
+        (findings.uses, findings.moving, findings.attached) = (traits.uses, traits.moving, traits.attached)
         let templates = try unreadTemplates(untargeted.map { ($0.key, $0.location) }, traits, wiring)
         findings.doubtful = try misspelledConditions(traits, wiring) + templates.doubtful
         findings.unread = templates.unread
@@ -286,14 +286,25 @@ extension Planner {
             }
         }
         // A shared instance that is attached to its own key follows it once, and still does when it is detached.
+        var ownLayers: TargetLayers?
         for target in staying where !shared.contains(target.object) {
-            hasLive = true
+            hasLive = hasLive || isOwn
             var own = layers
             if !isOwn || layers.map({ $0.type !== target.type }) == true {
                 var known: [Report.Warning] = []
                 own = try traits.layers(key, target.type, attached?.traits ?? [], &known)
             }
+            ownLayers = ownLayers ?? own
             effects.steps.tuned.append((id, target.object, own))
+        }
+        let knownLayers = before.traits.attached[id]
+        if !isOwn || knownLayers != nil {
+            traits.attached[id] = .some(isOwn ? nil : ownLayers)
+        }
+        if !isOwn {
+            let wasOwn = graph.recipe(id).map { $0.definition.specKey == key } ?? true
+            effects.changes += attachedChanges(
+                (id, key), from: knownLayers ?? (wasOwn ? former : nil), to: ownLayers, wiring)
         }
         // A target that only changes its key changes from the former layers to the new ones in one step.
         let moving = Set(set.targets.attached.map(\.object))
@@ -309,9 +320,11 @@ extension Planner {
             effects.changes.append(
                 Report.Change(
                     key: key, what: hasLive ? INVIVO_CHANGED_TUNED : INVIVO_CHANGED_PENDING,
-                    property: application.type.name, at: location, from: wiring.origins.value(at: location)))
+                    property: application.type.name, of: keys.spec, at: location,
+                    from: wiring.origins.value(at: location)))
         }
         for (index, property, old, new) in changed {
+            let isLayered = layers?.effective[index] != nil || former?.effective[index] != nil
             let isPending = property.takesRestart || !(hasLive || property.isInBlock)
             let object = property.takesRestart && shared.count == 1 ? shared.first ?? 0 : 0
             if object != 0 {
@@ -333,8 +346,23 @@ extension Planner {
             effects.changes.append(
                 Report.Change(
                     key: key, what: isPending ? INVIVO_CHANGED_PENDING : INVIVO_CHANGED_TUNED,
-                    property: property.name, at: location, from: origin))
+                    property: property.name, of: isLayered ? keys.spec : nil, at: location, from: origin))
         }
+    }
+
+    /// The changes of attached objects whose key has a definition with other traits.
+    private func attachedChanges(
+        _ target: (id: UInt32, key: String), from former: TargetLayers?, to layers: TargetLayers?, _ wiring: NextWiring
+    ) -> [Report.Change] {
+        func change(_ property: String, _ location: Location?) -> Report.Change {
+            Report.Change(
+                key: target.key, what: INVIVO_CHANGED_TUNED, property: property, at: location ?? Location(),
+                from: location.map(wiring.origins.value) ?? .none)
+        }
+        return changedCode(former, layers).map { change($0.type.name, $0.location.location) }
+            + changedValues(of: target.id, former, layers, nil).map { index, property, _, _ in
+                change(property.name, layers?.effective[index]?.location.location)
+            }
     }
 
     /// Whether an object is attached to a key after the plan.

@@ -120,6 +120,8 @@ final class TraitsNext {
     private(set) var uses: [Name: Set<TraitUses.Use>] = [:]
     /// The movements in blocks where there are some, or were some.
     var moving: IDTable<[Int: RampRun]> = [:]
+    /// See `TraitFacts.attached`.
+    var attached: [UInt32: TargetLayers?] = [:]
 
     init(_ planner: Planner, _ wiring: NextWiring, warned: NameSet?) {
         let documents = DocumentsNext(wiring.staged, planner.documents, warned: warned)

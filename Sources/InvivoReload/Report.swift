@@ -10,15 +10,18 @@ public final class Report: Sendable {
         public let key: String
         public let what: UInt32
         public let property: String
+        /// The key whose traits gave the value; nil if it is `key`, or if none did.
+        let specKey: String?
         /// Where the new value or definition is written; empty if there is none, or if a call gave it without a location.
         public let location: Location
         public let origin: Origin
 
         init(
-            key: String, what: Int, property: String = "", at location: Location = Location(),
-            from origin: Origin = .none
+            key: String, what: Int, property: String = "", of specKey: String? = nil,
+            at location: Location = Location(), from origin: Origin = .none
         ) {
             self.key = key
+            self.specKey = specKey == key ? nil : specKey
             self.what = UInt32(what)
             self.property = property
             self.location = location
@@ -215,7 +218,8 @@ public final class Report: Sendable {
         }
         let shown = changes.prefix(8).map { change in
             let name = change.property.isEmpty ? change.key : "\(change.key).\(change.property)"
-            return "\(name) \(Self.names[min(Int(change.what), Self.names.count - 1)])"
+            let traits = change.specKey.map { " (traits of \($0))" } ?? ""
+            return "\(name) \(Self.names[min(Int(change.what), Self.names.count - 1)])\(traits)"
         }
         var list = shown.joined(separator: ", ")
         if changes.count > 8 { list += " and \(changes.count + omitted - 8) more" }

@@ -12,6 +12,9 @@ struct TraitFacts: Sendable {
     var uses = TraitUses()
     /// The types of targets that were declared or attached, by key.
     var targetTypes: TreeDictionary<UInt32, ObjectType> = [:]
+    /// The layers of attached objects whose key has a definition with the traits of another key (spec_key), by their key. Reports compare
+    /// them. Of objects of several types, those of the first one.
+    var attached: TreeDictionary<UInt32, TargetLayers> = [:]
     /// The keys with warnings about their traits. A document that names one plans it again, so that each report has them.
     var warned: NameSet = []
 
@@ -24,6 +27,7 @@ struct TraitFacts: Sendable {
         for target in wiring.set.targets.attached where targetTypes[target.id] == nil {
             next.targetTypes[target.id] = target.type
         }
+        for (id, layers) in findings.attached { next.attached[id] = layers }
         for key in findings.planned { next.warned.remove(key) }
         next.warned.formUnion(findings.warned)
         return next

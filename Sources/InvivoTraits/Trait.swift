@@ -273,10 +273,8 @@ extension Value {
                         $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
                     })
                 else {
-                    let near = suggestion(for: entry.key, among: property.fields.map(\.name))
-                    fail(
-                        .property, "'\(property.name)' has no field '\(entry.key)'\(near)", "\(path).\(entry.key)",
-                        at: entry.keyLocation)
+                    failures.append(
+                        property.unknownField(entry.key, path: "\(path).\(entry.key)", at: entry.keyLocation))
                     continue
                 }
                 guard field.isNested || field.kind.isNumber && field.choices.isEmpty else {

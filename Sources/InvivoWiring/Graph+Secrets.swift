@@ -28,15 +28,3 @@ extension ConfigNode {
     /// The texts by which messages could show the value.
     var texts: [String] { (anyVariables?.text.map { [$0] } ?? []) + value.texts }
 }
-
-extension Value {
-    /// The texts by which messages could show the value, or a part of it.
-    var texts: [String] {
-        switch self {
-        case .string(let text): text.isEmpty ? [] : [text]
-        case .list(let items): items.flatMap(\.texts)
-        case .map(let pairs): pairs.flatMap(\.value.texts)
-        default: kind.isNumber ? [description] : []
-        }
-    }
-}

@@ -13,6 +13,7 @@ struct GraphOutline {
     static let mostSteps = 512
 
     private let graph: Graph
+    private let names: KeyNames
     private var steps: [Value] = []
     /// The objects that are shared within the graph, by key.
     private var made: [UInt32: Int] = [:]
@@ -20,12 +21,12 @@ struct GraphOutline {
     private var count = 0
     private var domain: Domain??
 
-    private init(_ graph: Graph) { self.graph = graph }
+    private init(_ graph: Graph, _ names: KeyNames) { (self.graph, self.names) = (graph, names) }
 
     /// The outline of a key for `invivo_key_outline`; nil when only a resolve can create the object.
     static func of(_ id: UInt32, _ graph: Graph) throws(Failure) -> Value? {
-        guard let recipe = graph.recipe(id), !recipe.scope.isShared else { return nil }
-        var outline = GraphOutline(graph)
+        guard let recipe = graph.recipe(id), !recipe.scope.isShared, let type = recipe.type else { return nil }
+        var outline = GraphOutline(graph, type.container.names)
         guard try outline.object(recipe.id, for: nil, depth: 0) != nil else { return nil }
         let parameters = recipe.definition.body.parameters?.parameters ?? []
         return .map([
@@ -137,7 +138,9 @@ struct GraphOutline {
             }
             return .map([("map", .map(items))])
         // A change of the value rebuilds its dependents, so their version changes.
-        case .config(_, let inner): return try self.source(inner, of: number, depth)
+        case .config(let ids, let inner):
+            // Errors of initializers that receive secrets are masked by a build.
+            return graph.hasSecret(ids, names) ? nil : try self.source(inner, of: number, depth)
         // A graph with any other source is created by a build.
         default: return nil
         }

@@ -94,6 +94,8 @@ final class ProgramSource {
     private func argument(_ source: Recipe.Source, _ parameter: Signature.Parameter, of asker: UInt32, _ depth: Int)
         -> iv_argument?
     {
+        // Errors of initializers that receive secrets are masked by a build.
+        guard !parameter.isSecret else { return nil }
         switch source {
         case .value(let value):
             if value.isNull && !parameter.isOptional { return nil }
@@ -115,7 +117,9 @@ final class ProgramSource {
             nodes[child].leases += 1
             return iv_argument(what: UInt32(IV_ARGUMENT_NODE), node: UInt32(child), thing: nil)
         // A change of the value rebuilds its dependents, and their build plans.
-        case .config(_, let source): return argument(source, parameter, of: asker, depth)
+        case .config(let ids, let source):
+            guard let type = graph.recipe(asker)?.type, !graph.hasSecret(ids, type.container.names) else { return nil }
+            return argument(source, parameter, of: asker, depth)
         // A graph with any other source is created by a build.
         default: return nil
         }

@@ -39,7 +39,7 @@ static void errors_in_a_struct_name_the_field(void) {
                   "a.yaml:3:20: traits.a.t[0].Set.gain: 3 is outside 0...2\n"
                   "a.yaml:3:35: traits.a.t[0].Set.where.x: expected a number, got the text 'q'\n"
                   "a.yaml:3:41: traits.a.t[0].Set.where.y: [1] (a list) is not a number\n"
-                  "a.yaml:3:46: traits.a.t[0].Set.where.w: 'where' has no field 'w'");
+                  "a.yaml:3:46: traits.a.t[0].Set.where.w: 'where' has no field 'w'; expected x, y");
     /* The long form has no level for the trait's name. */
     expects_error(say("traits:\n  a.t:\n    - Set: { gain: 1 }\n    - { type: Set, where: { left: 101 } }\n", E), INVIVO_E_RANGE,
                   "a.yaml:4:35: traits.a.t[1].where.left: 101 is outside 0...100");

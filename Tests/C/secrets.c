@@ -548,6 +548,70 @@ static void a_base_value_from_a_secret_is_not_shown(void) {
     }
 }
 
+/* A secret parameter shows no value of the configuration, no argument and no constant; the path itself is not declared. */
+static void a_secret_parameter_shows_no_value(void) {
+    static const invivo_parameter secret_word[] = {{.name = "word", .kind = INVIVO_KIND_STRING, .flags = INVIVO_PARAMETER_SECRET}};
+    static const invivo_parameter secret_count[] = {{.name = "count", .kind = INVIVO_KIND_INT64,
+                                                     .flags = INVIVO_PARAMETER_SECRET | INVIVO_PARAMETER_OPTIONAL}};
+    static const int used[] = {MEMORY, VARIABLE, CONTENT, SETTING};
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+        begin();
+        invivo_type text = {0}, number = {0}, plain = type;
+        invivo_type_options options = {.struct_size = sizeof options, .name = "m.Text", .size = sizeof(vault), .init = tell_init,
+                                       .parameters = secret_word, .parameter_count = 1};
+        OK(invivo_type_register(runtime, &options, &text, E));
+        options.name = "m.Number", options.parameters = secret_count;
+        OK(invivo_type_register(runtime, &options, &number, E));
+        OK(give(used[i], "fine", E));
+        invivo_injection injection = password("word");
+        type = text;
+        OK(define("a.text", &injection, NULL, E));
+        REFUSED("a constructor", give(used[i], CANARY, &gone));
+        CHECK(strstr(output, "<secret>"));
+        IS_CLEAN(channels[used[i]]);
+        invivo_changes set = changes();
+        OK(invivo_changes_remove(set, "a.text", E));
+        OK(invivo_changes_commit(set, E));
+        /* The kind is wrong. */
+        OK(give(used[i], "7", E));
+        injection.name = "count";
+        type = number;
+        OK(define("a.number", &injection, NULL, E));
+        REFUSED("a kind", give(used[i], CANARY, &gone));
+        /* Constants and arguments. */
+        invivo_value canary = invivo_string(CANARY);
+        invivo_injection constant = {.name = "count", .how = INVIVO_INJECT_VALUE, .value = canary};
+        REFUSED("a constant", define("a.constant", &constant, NULL, &gone));
+        REFUSED("an argument", invivo_object_make(runtime, number, &canary, 1, &object, &gone));
+        REFUSED("an argument", invivo_object_make(runtime, text, &canary, 1, &object, &gone));
+        CHECK(!is_secret("db.password"));
+        IS_CLEAN("a parameter");
+        type = plain;
+        end();
+    }
+}
+
+/* The second resolve creates a build plan, which calls the initializer with constants. */
+static void a_prototype_shows_no_secret_each_time(void) {
+    static const invivo_parameter word[] = {{.name = "word", .kind = INVIVO_KIND_STRING, .flags = INVIVO_PARAMETER_SECRET}};
+    for (int i = 0; i < 2; i++) {
+        begin();
+        invivo_injection injection = password("given"), constant = {.name = "word", .how = INVIVO_INJECT_VALUE, .value = invivo_string(CANARY)};
+        invivo_type_options options = {.struct_size = sizeof options, .name = "m.Text", .size = sizeof(vault), .init = tell_init,
+                                       .parameters = word, .parameter_count = 1};
+        if (i) OK(invivo_type_register(runtime, &options, &type, E));
+        else secret("db.password");
+        OK(give(MEMORY, CANARY, E));
+        invivo_definition definition = {.struct_size = sizeof definition, .key = "a.part", .scope = INVIVO_SCOPE_PROTOTYPE, .type = type,
+                                        .initializer = i ? &constant : &injection, .initializer_count = 1};
+        OK(invivo_define(runtime, &definition, NULL, E));
+        for (int j = 0; j < 4; j++) REFUSED("a prototype", invivo_resolve_name(runtime, "a.part", &object, &gone));
+        CHECK(strstr(output, "I refuse '<secret>'"));
+        IS_CLEAN("a prototype");
+        end();
+    }
+}
+
 /* A base value and an override are checked like other values. */
 static void a_secret_property_is_masked_wherever_its_value_comes_from(void) {
     begin();
@@ -700,6 +764,8 @@ int main(void) {
     RUN_TEST(a_declaration_applies_to_values_that_are_there);
     RUN_TEST(no_output_shows_a_secret_of_a_trait);
     RUN_TEST(a_base_value_from_a_secret_is_not_shown);
+    RUN_TEST(a_secret_parameter_shows_no_value);
+    RUN_TEST(a_prototype_shows_no_secret_each_time);
     RUN_TEST(a_secret_property_is_masked_wherever_its_value_comes_from);
     RUN_TEST(errors_of_form_quote_no_text_while_there_are_secrets);
     RUN_TEST(entries_of_a_secret_are_no_keys);

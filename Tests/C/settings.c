@@ -177,7 +177,7 @@ static void all_errors_are_reported_with_their_locations(void) {
         "a.yaml:4:5: config.audio.voises: the settings 'Audio' have no field 'voises', did you mean 'voices'?",
         "a.yaml:5:11: config.audio.wave: 'swa' is not one of sine, saw, did you mean 'saw'?",
         "a.yaml:6:11: config.audio.loud: ",
-        "a.yaml:7:14: config.audio.at.z: 'at' has no field 'z'",
+        "a.yaml:7:11: config.audio.at.z: 'at' has no field 'z'; expected x, y",
         "a.yaml:3:5: config.audio.voices: the settings 'Audio' need 'voices', which is not set"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(text, parts[i])) check_failed(__FILE__, __LINE__, "'%s' is missing in:\n%s", parts[i], text);
@@ -187,6 +187,81 @@ static void all_errors_are_reported_with_their_locations(void) {
     CHECK_EQUAL(current().voices, 1);
     CHECK_EQUAL(checked, 1);
     expects_error(document("a.yaml", "config:\n  audio: [1]\n", E), INVIVO_E_TYPE, NULL);
+    end();
+}
+
+/* A struct in a struct, and lists and maps that a function reads. An unknown key has the location of the key. */
+typedef struct line { place from, to; } line;
+typedef struct drawing { line edge; int64_t width; } drawing;
+static const invivo_property line_fields[] = {
+    {.struct_size = sizeof(invivo_property), .name = "from", .kind = INVIVO_KIND_MAP, .offset = offsetof(line, from), .size = sizeof(place),
+     .fields = place_fields, .field_count = 2, .was = (const char *const[]){"start"}, .was_count = 1},
+    {.struct_size = sizeof(invivo_property), .name = "to", .kind = INVIVO_KIND_MAP, .offset = offsetof(line, to), .size = sizeof(place),
+     .fields = place_fields, .field_count = 2}};
+static const invivo_property drawing_fields[] = {
+    {.struct_size = sizeof(invivo_property), .name = "edge", .kind = INVIVO_KIND_MAP, .offset = offsetof(drawing, edge), .size = sizeof(line),
+     .fields = line_fields, .field_count = 2},
+    INVIVO_FIELD(drawing, width)};
+/* Reports each part that is a string or has the key "bad". */
+static invivo_error *faults(const invivo_value *value, const char *path, invivo_error *all) {
+    char inner[128];
+    if (value->kind == INVIVO_KIND_STRING) return invivo_error_join(all, invivo_error_make(INVIVO_E_TYPE, "a string", path, NULL));
+    for (size_t i = 0; value->kind == INVIVO_KIND_LIST && i < value->as.list.count; i++) {
+        snprintf(inner, sizeof inner, "%s.%d", path, (int)i);
+        all = faults(&value->as.list.items[i], inner, all);
+    }
+    for (size_t i = 0; value->kind == INVIVO_KIND_MAP && i < value->as.map.count; i++) {
+        const invivo_pair *pair = &value->as.map.pairs[i];
+        snprintf(inner, sizeof inner, "%s%s%s", path, *path ? "." : "", pair->name);
+        all = strcmp(pair->name, "bad") ? faults(&pair->value, inner, all)
+                                        : invivo_error_join(all, invivo_error_make(INVIVO_E_PROPERTY, "unknown", inner, NULL));
+    }
+    return all;
+}
+static invivo_status create_parts(const invivo_section *section, void **out, void *user_data, invivo_error **error) {
+    (void)user_data;
+    *out = NULL;
+    *error = faults(section->value, "", NULL);
+    return *error ? INVIVO_E_TYPE : INVIVO_OK;
+}
+static void errors_in_parts_have_their_locations(void) {
+    static const struct { const char *section, *errors; } fields_of_structs[] = {
+        {"{ edge: { form: { x: 1 } } }", "a.yaml:1:24: config.s.edge.form: 'edge' has no field 'form', did you mean 'from'?"},
+        {"{ edge: { to: { z: 1 } } }", "a.yaml:1:30: config.s.edge.to.z: 'to' has no field 'z'; expected x, y"},
+        {"{ edge: { start: { z: 1, x: 2 } } }", "a.yaml:1:33: config.s.edge.start.z: 'from' has no field 'z'; expected x, y"},
+        {"{ edge: { from: [1] } }", "a.yaml:1:30: config.s.edge.from: [1] (a list) is not a map of the fields x, y"},
+        {"{ edge: { from: { x: [1] } } }", "a.yaml:1:35: config.s.edge.from.x: [1] (a list) is not a number"},
+        {"{ egde: 1 }", "a.yaml:1:16: config.s.egde: the settings 'Drawing' have no field 'egde', did you mean 'edge'?"},
+        {"{ edge: { from: { a: 1 }, to: { b: 2 } } }",
+         "a.yaml:1:32: config.s.edge.from.a: 'from' has no field 'a'; expected x, y\n"
+         "a.yaml:1:46: config.s.edge.to.b: 'to' has no field 'b'; expected x, y"}};
+    static const struct { const char *section, *errors; } values[] = {
+        {"{ hosts: [{ port: 1 }, { bad: 1 }] }", "a.yaml:1:39: config.s.hosts[1].bad: unknown"},
+        {"{ hosts: [1, [2, a]] }", "a.yaml:1:31: config.s.hosts[1][1]: a string"},
+        {"{ limits: { a: { bad: 1 }, b: c } }",
+         "a.yaml:1:31: config.s.limits.a.bad: unknown\na.yaml:1:44: config.s.limits.b: a string"},
+        {"{ bad: 1 }", "a.yaml:1:16: config.s.bad: unknown"}};
+    char text[256];
+    begin();
+    invivo_settings settings = {.struct_size = sizeof settings, .name = "Drawing", .path = "s", .fields = drawing_fields, .field_count = 2,
+                                .size = sizeof(drawing)};
+    OK(invivo_settings_bind(runtime, &settings, E));
+    for (size_t i = 0; i < sizeof fields_of_structs / sizeof *fields_of_structs; i++) {
+        snprintf(text, sizeof text, "config: { s: %s }", fields_of_structs[i].section);
+        invivo_error *error = NULL;
+        CHECK(document("a.yaml", text, &error));
+        CHECK_TEXT(invivo_error_text(error), fields_of_structs[i].errors);
+        invivo_error_release(error);
+    }
+    settings = (invivo_settings){.struct_size = sizeof settings, .name = "Drawing", .path = "s", .create = create_parts};
+    OK(invivo_settings_bind(runtime, &settings, E));
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        snprintf(text, sizeof text, "config: { s: %s }", values[i].section);
+        invivo_error *error = NULL;
+        CHECK(document("a.yaml", text, &error));
+        CHECK_TEXT(invivo_error_text(error), values[i].errors);
+        invivo_error_release(error);
+    }
     end();
 }
 
@@ -778,6 +853,7 @@ int main(void) {
     RUN_TEST(a_section_is_read_into_a_struct);
     RUN_TEST(defaults_stand_for_missing_fields);
     RUN_TEST(all_errors_are_reported_with_their_locations);
+    RUN_TEST(errors_in_parts_have_their_locations);
     RUN_TEST(a_check_refuses_fields_at_their_line);
     RUN_TEST(an_unrelated_reload_reads_nothing);
     RUN_TEST(views_and_pins_have_their_own_value);

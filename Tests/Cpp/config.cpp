@@ -101,6 +101,50 @@ static void a_choice_follows_a_value_and_there_is_one_of_each_entry() {
     CHECK(own.resolve<part>("a.voice[lead]")->number == 60 && own.resolve<part>("a.voice[bass]")->number == 40);
 }
 
+struct filter {
+    virtual ~filter() = default;
+    virtual int order() const = 0;
+    int calls = 0;
+};
+struct low_pass : filter {
+    int order() const override { return 1; }
+};
+struct high_pass : filter {
+    int order() const override { return 2; }
+};
+struct channel {
+    filter &used;
+    explicit channel(filter &given) : used(given) {}
+};
+
+/* The type of the choice is an abstract class, whose objects are those of derived classes. */
+static void a_choice_has_an_abstract_class() {
+    invivo::runtime own;
+    invivo::type<filter>("Filter").property<&filter::calls>("calls").method<&filter::order>("order").add(own.raw());
+    invivo::type<low_pass>("LowPass").is<filter>().add(own.raw());
+    invivo::type<high_pass>("HighPass").is<filter>().add(own.raw());
+    invivo::type<channel>("Channel").constructor<filter &>({"used"}).add(own.raw());
+    own.configure("a.kind", "low");
+    invivo::changes set(own);
+    set.define(definition("a.low").of<low_pass>().lazy_singleton())
+        .define(definition("a.high").of<high_pass>().lazy_singleton())
+        .define(definition("a.filter").of<filter>().rank(1).choose(invivo::configured("kind")).when("low", invivo::from("a.low")).when(
+            "high", invivo::from("a.high")))
+        .define(definition("a.channel").of<channel>().prototype().with(invivo::by_type<filter>()))
+        .commit();
+    CHECK(own.resolve<filter>("a.filter")->order() == 1 && own.resolve<filter>()->order() == 1);
+    CHECK(own.resolve<channel>("a.channel")->used.order() == 1);
+    invivo::changes(own).document("a.yaml", "wiring: { a.filter: { choose: high } }").commit();
+    CHECK(own.resolve<filter>("a.filter")->order() == 2 && own.resolve<channel>("a.channel")->used.order() == 2);
+    CHECK(throws(INVIVO_E_RANGE, "a.yaml:1:31: wiring.a.filter: no option is for 'hgih'", [&] {
+        invivo::changes(own).document("a.yaml", "wiring: { a.filter: { choose: hgih } }").commit();
+    }));
+    CHECK(throws(INVIVO_E_UNSUPPORTED, "'Filter' is an abstract class: create an object of a class derived from it", [&] {
+        own.define(definition("a.plain").of<filter>().lazy_singleton());
+        own.resolve<filter>("a.plain");
+    }));
+}
+
 static void write(const std::string &path, const char *text) {
     std::FILE *file = std::fopen(path.c_str(), "w");
     CHECK(file && std::fputs(text, file) >= 0 && std::fclose(file) == 0);
@@ -281,5 +325,6 @@ int main() {
     texts_are_read_by_converters();
     values_of_every_kind_are_read_by_converters();
     a_choice_follows_a_value_and_there_is_one_of_each_entry();
+    a_choice_has_an_abstract_class();
     return ended();
 }

@@ -84,6 +84,61 @@ static void a_function_reads_a_section() {
     CHECK(listing::alive == 0);
 }
 
+struct corner { int64_t x, y; };
+struct shape { corner from; double width; };
+static const invivo_property corner_fields[] = {INVIVO_FIELD(corner, x, .max = 9), INVIVO_FIELD(corner, y)};
+static const invivo_property shape_fields[] = {
+    INVIVO_FIELD(shape, width),
+    [] {
+        invivo_property made{};
+        made.struct_size = sizeof(made), made.name = "from", made.kind = INVIVO_KIND_MAP;
+        made.offset = offsetof(shape, from), made.size = sizeof(corner), made.fields = corner_fields, made.field_count = 2;
+        return made;
+    }()};
+struct lists {
+    std::vector<std::vector<int>> rows;
+    std::map<std::string, int> limits;
+};
+
+static bool refuses(const invivo::runtime &own, const char *section, const char *message) {
+    try {
+        document(own, (std::string("config: { s: ") + section + " }").c_str());
+        std::fprintf(stderr, "%s is accepted\n", section);
+    } catch (const invivo::error &error) {
+        if (std::string(error.what()).find(message) == 0) return true;
+        std::fprintf(stderr, "%s: expected %s\n", error.what(), message);
+    }
+    return false;
+}
+
+/* Each error has the location of the part at fault: an unknown key that of the key, a wrong value that of the value. */
+static void errors_in_parts_have_their_locations() {
+    struct row { const char *section, *message; };
+    setenv("SETTINGS_WORD", "hidden", 1);
+    invivo::runtime own;
+    own.bind_settings<shape>("Shape", "s", shape_fields);
+    for (const row &each : {row{"{ from: { z: 1 } }", "a.yaml:1:24: config.s.from.z: 'from' has no field 'z'; expected x, y"},
+                            row{"{ from: { x: a } }", "a.yaml:1:27: config.s.from.x: "},
+                            row{"{ from: { x: 10 } }", "a.yaml:1:27: config.s.from.x: 10 is outside 0...9"},
+                            row{"{ from: [1] }", "a.yaml:1:22: config.s.from: "},
+                            row{"{ form: { x: 1 } }", "a.yaml:1:16: config.s.form: the settings 'Shape' have no field 'form', did you mean 'from'?"}}) {
+        CHECK(refuses(own, each.section, each.message));
+    }
+    own.unbind_settings("Shape");
+    own.bind_settings("Lists", "s", [](const invivo::section &section) {
+        lists made;
+        made.rows = section.get<std::vector<std::vector<int>>>("rows", {});
+        made.limits = section.get<std::optional<std::map<std::string, int>>>("limits", {}).value_or(std::map<std::string, int>());
+        return made;
+    });
+    for (const row &each : {row{"{ rows: [[1], [2, a]] }", "a.yaml:1:32: config.s.rows[1][1]: "},
+                            row{"{ rows: [[1], 2] }", "a.yaml:1:28: config.s.rows[1]: "}, row{"{ rows: 2 }", "a.yaml:1:22: config.s.rows: "},
+                            row{"{ limits: { a: 1, b: c } }", "a.yaml:1:35: config.s.limits.b: "},
+                            row{"{ rows: [['${SETTINGS_WORD}']] }", "a.yaml:1:24: config.s.rows[0][0]: the value has another kind"}}) {
+        CHECK(refuses(own, each.section, each.message));
+    }
+}
+
 struct wide { double rate, more; int64_t voices; };
 
 static void settings_are_read_as_their_type() {
@@ -164,11 +219,32 @@ static void secret_parts_of_a_section_are_not_shown() {
     CHECK(!own.is_secret("list.title"));
 }
 
+struct client {
+    explicit client(const std::string &password, std::optional<int> = {}) {
+        if (password == "hunter2") throw std::runtime_error(password + " is refused");
+    }
+};
+
+static void a_secret_parameter_of_a_constructor_is_not_shown() {
+    invivo::runtime own;
+    document(own, "config: { db: { password: fine, port: 12345 } }");
+    invivo::type<client>("Client").constructor<const std::string &, std::optional<int>>({"password", "port"}).secret("password").secret("port").add(
+        own.raw());
+    own.define(invivo::definition("a.client").of<client>().singleton().with(invivo::configured("/db.password"), invivo::configured("/db.port")));
+    CHECK(throws(INVIVO_E_HOST, "<secret> is refused", [&] { document(own, "config: { db: { password: hunter2, port: 12345 } }"); }));
+    CHECK(throws(INVIVO_E_CONVERSION, "<secret> is an unsuitable value", [&] { document(own, "config: { db: { password: fine, port: hunter2 } }"); }));
+    CHECK(throws(INVIVO_E_ARGUMENT, "the constructor of 'Other' has no parameter 'pasword'", [&] {
+        invivo::type<client>("Other").constructor<const std::string &>({"password"}).secret("pasword");
+    }));
+}
+
 int main() {
     a_section_is_a_plain_struct();
     a_function_reads_a_section();
+    errors_in_parts_have_their_locations();
     settings_are_read_as_their_type();
     a_manifest_names_a_type();
     secret_parts_of_a_section_are_not_shown();
+    a_secret_parameter_of_a_constructor_is_not_shown();
     return ended();
 }

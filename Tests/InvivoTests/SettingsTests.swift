@@ -131,6 +131,47 @@ extension SwiftAPI {
             try runtime.close()
         }
 
+        @Test func secretPartsOfASectionAreNotShown() throws {
+            setenv("IV_SETTINGS_SECRET", "canary", 1)
+            defer { unsetenv("IV_SETTINGS_SECRET") }
+            let runtime = try Self.open()
+            try Self.document(runtime, "config: { audio: { rate: 8, voices: 2, device: fine, limits: { x: 1 } } }")
+            try runtime.bindSettings(Audio.self, to: "audio", secrets: ["device", "limits.x"]) { audio in
+                if audio.device == "canary" {
+                    throw InvivoError(.range, "\(audio.device ?? "") is refused", path: "device")
+                }
+            }
+            #expect(try runtime.isSecret("audio.device"))
+            #expect(try runtime.isSecret("audio.limits.x"))
+            #expect(try runtime.isSecret("audio.limits"))
+            #expect(try !runtime.isSecret("audio.rate"))
+            #expect(try runtime.settings(Audio.self).device == "fine")
+            for (section, message) in [
+                ("device: [canary]", "a.yaml:1:48: config.audio.device: expected a string, got list"),
+                ("limits: { x: canary }", "a.yaml:1:53: config.audio.limits.x: expected an integer, got string"),
+                (
+                    "device: '${IV_SETTINGS_SECRET}', isLoud: '${IV_SETTINGS_SECRET}'",
+                    "a.yaml:1:81: config.audio.isLoud: expected true or false, got the value of an environment variable"
+                ),
+                (
+                    "device: canary",
+                    "config.audio: the check refuses the values (its message is not shown, since it reads a secret)"
+                ),
+                ("wave: canary", "a.yaml:1:46: config.audio.wave: the value is not accepted"),
+            ] {
+                let error = #expect(throws: InvivoError.self) {
+                    try Self.document(runtime, "config: { audio: { rate: 8, voices: 2, \(section) } }")
+                }
+                let text = error?.description ?? ""
+                #expect(text.contains(message), "\(text)")
+                #expect(!text.contains("canary"), "\(text)")
+                #expect(!"\(try runtime.reports)".contains("canary"))
+            }
+            try runtime.unbindSettings(Audio.self)
+            #expect(try !runtime.isSecret("audio.device"))
+            try runtime.close()
+        }
+
         @Test func aMemberReceivesTheSettings() throws {
             let runtime = try Self.open()
             try Self.document(runtime, "config: { audio: { rate: 8, voices: 2 } }")

@@ -46,7 +46,7 @@ enum {
  *                 "injection" (property or method), "late" (a provider, lazy or weak reference), "asked" (resolved while
  *                 the shared instance was built), "alias", "configuration" (the key is a path); "on_change" ("keep",
  *                 "rebuild", "refuse") if that is declared; "kept_since" if the object keeps a former object or value: the
- *                 generation that first replaced it
+ *                 generation that first replaced it; "secret": true for a path whose value, or a part of it, is secret
  *
  * The counts are a snapshot; other threads may change them meanwhile. */
 INVIVO_API invivo_status invivo_graph_describe(invivo_runtime runtime, uint32_t format, invivo_value *out, invivo_error **error) INVIVO_WAITS;

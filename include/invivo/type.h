@@ -85,11 +85,16 @@ struct invivo_property {
 typedef struct invivo_parameter {
     const char *name;
     invivo_kind kind;      /**< INVIVO_KIND_ANY: any kind */
-    uint32_t flags;        /**< INVIVO_PARAMETER_OPTIONAL: the argument may be null or left out */
+    uint32_t flags;        /**< INVIVO_PARAMETER_... */
     const char *type_name; /**< for objects: the expected type; may be NULL */
 } invivo_parameter;
 
-enum { INVIVO_PARAMETER_OPTIONAL = 1 };
+/** Flags of invivo_parameter. */
+enum {
+    INVIVO_PARAMETER_OPTIONAL = 1, /**< the argument may be null or left out */
+    /** Its values are secret: errors show `<secret>`, also those of the function that receives one. */
+    INVIVO_PARAMETER_SECRET = 2
+};
 
 /** A method of a type. */
 typedef struct invivo_method {

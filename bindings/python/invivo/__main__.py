@@ -10,14 +10,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
 from . import LogLevel, Report
-from ._runtime.app import App
+from ._runtime.app import App, CheckOptions, ReadOptions
 from ._runtime.diagnostics import as_json, diagnostics
 from ._services.graph import GRAPH_FORMATS, KEYS_LANGUAGES, GraphFormat, KeysLanguage
+from ._services.settings import Log
 from ._version import __version__
 from .errors import OperatingSystemError, StaleError
 
@@ -31,137 +32,91 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    code: int = options.function(options)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="python3 -m invivo", description="Runs and checks applications that change while they run.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser(
-        "run", help="run an application manifest and apply edits of its spec files until SIGINT, SIGTERM or SIGHUP"
-    )
-    run.add_argument("manifest", metavar="APP.yaml")
-    run.add_argument(
-        "--wait", action="store_true", help="accept missing or invalid spec files; each applies as soon as it is valid"
-    )
-    levels = [level.name.lower() for level in LogLevel]
-    foreign = "modules and manifests may be files that other users own or can write"
-    run.add_argument("--foreign-files", action="store_true", help=foreign)
-    run.add_argument("--log-level", choices=levels, default="warning", metavar="LEVEL", help=", ".join(levels))
-    check = commands.add_parser(
-        "check", help="report all errors of a manifest and its documents, without creating objects"
-    )
-    check.add_argument("manifest", metavar="APP.yaml")
-    check.add_argument("--wait", action="store_true", help="check the wiring alone: documents may be missing or wrong")
-    check.add_argument(
-        "--no-modules", action="store_true", help="load no module: check the form of the documents alone"
-    )
-    check.add_argument("--foreign-files", action="store_true", help=foreign)
-    check.add_argument("--unread", action="store_true", help="list the values of the configuration that nothing reads")
-    check.add_argument("--json", action="store_true", help="write the errors as JSON to standard output")
-    graph = commands.add_parser(
-        "graph", help="write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON"
-    )
-    graph.add_argument("manifest", metavar="APP.yaml")
-    graph.add_argument("--format", choices=["svg", *GRAPH_FORMATS], help="by default what the file's name says, or dot")
-    graph.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
     unread = "read no spec files: they may be missing or wrong"
-    graph.add_argument("--wait", action="store_true", help=unread)
-    graph.add_argument("--live", action="store_true", help="start the application and show what is alive in it")
-    graph.add_argument("--foreign-files", action="store_true", help=foreign)
-    keys = commands.add_parser("keys", help="write a typed function for each key of a manifest: for C, Swift or Python")
-    keys.add_argument("manifest", metavar="APP.yaml")
-    keys.add_argument("--language", choices=list(KEYS_LANGUAGES), help="by default what the file's name says, or c")
-    keys.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
-    keys.add_argument(
-        "--check", action="store_true", help="write nothing; status 1 if the file of --output is out of date"
-    )
-    as_json_help = "with --check: write the errors as JSON to standard output, as 'check --json' does"
-    keys.add_argument("--json", action="store_true", help=as_json_help)
-    keys.add_argument("--wait", action="store_true", help=unread)
-    keys.add_argument("--foreign-files", action="store_true", help=foreign)
-    schema = commands.add_parser(
-        "schema", help="write the JSON Schema of the spec files of a manifest, for editors and checks"
-    )
-    schema.add_argument("manifest", metavar="APP.yaml")
-    schema.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
-    schema.add_argument(
-        "--check", action="store_true", help="write nothing; status 1 if the file of --output is out of date"
-    )
-    schema.add_argument("--json", action="store_true", help=as_json_help)
-    schema.add_argument("--wait", action="store_true", help=unread)
-    schema.add_argument("--foreign-files", action="store_true", help=foreign)
-    for command in (run, check, graph, keys, schema):
-        command.add_argument(
+
+    def command(
+        name: str, function: Callable[[argparse.Namespace], int], text: str, wait: str = unread
+    ) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text)
+        made.set_defaults(function=function, error=made.error)
+        made.add_argument("manifest", metavar="APP.yaml")
+        made.add_argument("--wait", action="store_true", help=wait)
+        made.add_argument(
+            "--foreign-files",
+            action="store_true",
+            help="modules and manifests may be files that other users own or can write",
+        )
+        made.add_argument(
             "--environment-prefix",
             metavar="PREFIX",
             help="the prefix of environment variables that set configuration values",
         )
-    options = parser.parse_args(arguments)
-    if options.command == "keys":
-        if options.check and options.output is None:
-            keys.error("--check needs --output: the file to compare")
-        if options.json and not options.check:
-            keys.error("--json needs --check: the output is the file otherwise")
-        return write_keys(
-            options.manifest,
-            options.language,
-            options.output,
-            check=options.check,
-            json=options.json,
-            wait=options.wait,
-            foreign_files=options.foreign_files,
-            environment_prefix=options.environment_prefix,
+        return made
+
+    def writes(made: argparse.ArgumentParser) -> None:
+        made.add_argument("-o", "--output", metavar="FILE", help="the file to write; standard output without it")
+
+    def compares(made: argparse.ArgumentParser) -> None:
+        writes(made)
+        made.add_argument(
+            "--check", action="store_true", help="write nothing; status 1 if the file of --output is out of date"
         )
-    if options.command == "schema":
-        if options.check and options.output is None:
-            schema.error("--check needs --output: the file to compare")
-        if options.json and not options.check:
-            schema.error("--json needs --check: the output is the file otherwise")
-        return write_schema(
-            options.manifest,
-            options.output,
-            check=options.check,
-            json=options.json,
-            wait=options.wait,
-            foreign_files=options.foreign_files,
-            environment_prefix=options.environment_prefix,
+        made.add_argument(
+            "--json",
+            action="store_true",
+            help="with --check: write the errors as JSON to standard output, as 'check --json' does",
         )
-    if options.command == "check":
-        if options.unread and (options.wait or options.no_modules):
-            check.error(
-                "--unread needs the modules and the documents: it cannot be combined with --wait or --no-modules"
-            )
-        return check_manifest(
-            options.manifest,
-            wait=options.wait,
-            modules=not options.no_modules,
-            foreign_files=options.foreign_files,
-            environment_prefix=options.environment_prefix,
-            unread=options.unread,
-            json=options.json,
-        )
-    if options.command == "graph":
-        if options.live and options.wait:
-            graph.error("--live starts the application: it does not go with --wait")
-        return draw_manifest(
-            options.manifest,
-            options.format,
-            options.output,
-            live=options.live,
-            wait=options.wait,
-            foreign_files=options.foreign_files,
-            environment_prefix=options.environment_prefix,
-        )
-    return run_manifest(
-        options.manifest,
-        wait=options.wait,
-        log_level=options.log_level,
-        foreign_files=options.foreign_files,
-        environment_prefix=options.environment_prefix,
+
+    run = command(
+        "run",
+        run_manifest,
+        "run an application manifest and apply edits of its spec files until SIGINT, SIGTERM or SIGHUP",
+        "accept missing or invalid spec files; each applies as soon as it is valid",
     )
+    levels = [level.name.lower() for level in LogLevel]
+    run.add_argument("--log-level", choices=levels, default="warning", metavar="LEVEL", help=", ".join(levels))
+    check = command(
+        "check",
+        check_manifest,
+        "report all errors of a manifest and its documents, without creating objects",
+        "check the wiring alone: documents may be missing or wrong",
+    )
+    check.add_argument(
+        "--no-modules", action="store_true", help="load no module: check the form of the documents alone"
+    )
+    check.add_argument("--unread", action="store_true", help="list the values of the configuration that nothing reads")
+    check.add_argument("--json", action="store_true", help="write the errors as JSON to standard output")
+    graph = command("graph", draw_manifest, "write the wiring of a manifest as SVG (by Graphviz), DOT, Mermaid or JSON")
+    graph.add_argument("--format", choices=["svg", *GRAPH_FORMATS], help="by default what the file's name says, or dot")
+    graph.add_argument("--live", action="store_true", help="start the application and show what is alive in it")
+    writes(graph)
+    keys = command("keys", write_keys, "write a typed function for each key of a manifest: for C, Swift or Python")
+    keys.add_argument("--language", choices=list(KEYS_LANGUAGES), help="by default what the file's name says, or c")
+    compares(keys)
+    compares(
+        command("schema", write_schema, "write the JSON Schema of the spec files of a manifest, for editors and checks")
+    )
+    return parser
 
 
-def run_manifest(
-    manifest: str, *, wait: bool, log_level: str, foreign_files: bool = False, environment_prefix: str | None = None
-) -> int:
+def _read_options(options: argparse.Namespace, log: Log | None = None) -> ReadOptions:
+    return {"log": log, "foreign_files": options.foreign_files, "environment_prefix": options.environment_prefix}
+
+
+def _check_options(options: argparse.Namespace, log: Log | None = None) -> CheckOptions:
+    return {**_read_options(options, log), "wait": options.wait}
+
+
+def run_manifest(options: argparse.Namespace) -> int:
     """Does the same as `invivo run`, line by line."""
     output = Output()
     # Installed before anything starts, so that no signal is lost.
@@ -171,19 +126,19 @@ def run_manifest(
     while app is None:
         try:
             app = App(
-                manifest,
-                wait=wait,
+                options.manifest,
+                wait=options.wait,
                 default_domain="opener",
                 log=output.log,
-                log_level=log_level,
-                foreign_files=foreign_files,
-                environment_prefix=environment_prefix,
+                log_level=options.log_level,
+                foreign_files=options.foreign_files,
+                environment_prefix=options.environment_prefix,
             )
         except Exception as problem:
             output.started(well=False)
             if str(problem) != told:
                 output.problem(problem)
-            if not wait:
+            if not options.wait:
                 return 2
             if not told:
                 output.line("invivo: waiting until the file is corrected", sys.stderr)
@@ -194,7 +149,7 @@ def run_manifest(
     try:
         # Closed with the application, so that the line of a reload that is under way then is printed too.
         app.runtime.observe(output.reload)
-        output.line(f"running {manifest}, generation {app.runtime.info.generation}; end with Ctrl-C")
+        output.line(f"running {options.manifest}, generation {app.runtime.info.generation}; end with Ctrl-C")
         if app.runtime.info.objects == 0:
             output.line(
                 "invivo: warning: nothing is created: only components with 'scope: singleton', and what they need, are "
@@ -208,58 +163,36 @@ def run_manifest(
     return 0
 
 
-def check_manifest(
-    manifest: str,
-    *,
-    wait: bool,
-    modules: bool = True,
-    foreign_files: bool = False,
-    unread: bool = False,
-    json: bool = False,
-    environment_prefix: str | None = None,
-) -> int:
+def check_manifest(options: argparse.Namespace) -> int:
     """Does the same as `invivo check`, line by line."""
+    if options.unread and (options.wait or options.no_modules):
+        options.error("--unread needs the modules and the documents: it cannot be combined with --wait or --no-modules")
     output, values = Output(), ""
     try:
-        if unread:
-            values = App.unread(
-                manifest, foreign_files=foreign_files, environment_prefix=environment_prefix, log=output.log
-            )
+        if options.unread:
+            values = App.unread(options.manifest, **_read_options(options, output.log))
         else:
-            App.check(
-                manifest,
-                wait=wait,
-                modules=modules,
-                foreign_files=foreign_files,
-                environment_prefix=environment_prefix,
-                log=output.log,
-            )
+            App.check(options.manifest, modules=not options.no_modules, **_check_options(options, output.log))
     except Exception as problem:
-        return _report(problem, json=json)
-    if json:
-        output.line(as_json(unread=values.splitlines() if unread else None))
+        return _report(problem, json=options.json)
+    if options.json:
+        output.line(as_json(unread=values.splitlines() if options.unread else None))
         return 0
     for line in values.splitlines():
         output.line(f"{line} is not read by anything")
-    if modules:
-        output.line(f"{manifest}: OK")
-    else:
+    if options.no_modules:
         unchecked = "types, properties and traits were not checked (--no-modules)"
-        output.line(f"{manifest}: its form is OK; {unchecked}")
+        output.line(f"{options.manifest}: its form is OK; {unchecked}")
+    else:
+        output.line(f"{options.manifest}: OK")
     return 0
 
 
-def draw_manifest(
-    manifest: str,
-    format: str | None,
-    output: str | None,
-    *,
-    live: bool,
-    wait: bool = False,
-    foreign_files: bool = False,
-    environment_prefix: str | None = None,
-) -> int:
+def draw_manifest(options: argparse.Namespace) -> int:
     """Does the same as `invivo graph`."""
+    if options.live and options.wait:
+        options.error("--live starts the application: it does not go with --wait")
+    output, format = options.output, options.format
     if format is None:
         ending = Path(output or "").suffix[1:]
         format = {"": "dot", "gv": "dot", "mmd": "mermaid"}.get(ending, ending)
@@ -268,94 +201,73 @@ def draw_manifest(
             return 64
     text: GraphFormat = "dot" if format == "svg" else cast("GraphFormat", format)
     try:
-        if live:
-            with App(
-                manifest,
-                default_domain="opener",
-                log_level="warning",
-                foreign_files=foreign_files,
-                environment_prefix=environment_prefix,
-            ) as app:
+        if options.live:
+            with App(options.manifest, default_domain="opener", log_level="warning", **_read_options(options)) as app:
                 drawn = app.runtime.wiring_text(text)
         else:
-            drawn = App.check(
-                manifest, wait=wait, format=text, foreign_files=foreign_files, environment_prefix=environment_prefix
-            )
+            drawn = App.check(options.manifest, format=text, **_check_options(options))
         if format == "svg":
-            try:
-                ran = subprocess.run(["dot", "-Tsvg"], input=drawn.encode(), stdout=subprocess.PIPE, check=False)
-            except OSError as problem:
-                raise OperatingSystemError(
-                    f"the program dot cannot be run: {problem.strerror}; install Graphviz, or write --format dot, "
-                    "mermaid or json"
-                ) from None
-            if ran.returncode != 0:
-                raise OperatingSystemError("the program dot failed; see its messages above")
-            drawn = ran.stdout.decode()
-        if output is None:
-            sys.stdout.write(drawn)
-        else:
-            Path(output).write_text(drawn, encoding="utf-8")
+            drawn = _drawn_by_graphviz(drawn)
+        return _write(options, drawn)
     except Exception as problem:
         return _report(problem)
-    return 0
 
 
-def write_keys(
-    manifest: str,
-    language: KeysLanguage | None,
-    output: str | None,
-    *,
-    check: bool = False,
-    json: bool = False,
-    wait: bool = False,
-    foreign_files: bool = False,
-    environment_prefix: str | None = None,
-) -> int:
+def _drawn_by_graphviz(text: str) -> str:
+    """Returns a graph as SVG."""
+    try:
+        ran = subprocess.run(["dot", "-Tsvg"], input=text.encode(), stdout=subprocess.PIPE, check=False)
+    except OSError as problem:
+        raise OperatingSystemError(
+            f"the program dot cannot be run: {problem.strerror}; install Graphviz, or write --format dot, "
+            "mermaid or json"
+        ) from None
+    if ran.returncode != 0:
+        raise OperatingSystemError("the program dot failed; see its messages above")
+    return ran.stdout.decode()
+
+
+def write_keys(options: argparse.Namespace) -> int:
     """Does the same as `invivo keys`."""
+    language: KeysLanguage | None = options.language
     if language is None:
         endings: dict[str, KeysLanguage] = {"swift": "swift", "py": "python", "pyi": "python"}
-        ending = Path(output or "").suffix[1:]
+        ending = Path(options.output or "").suffix[1:]
         if ending not in ("", "h", "c", "hpp", "hh", "cpp", *endings):
             _tell(
-                f"'{output}' does not say which language: name it .h, .c, .hpp, .swift, .py or .pyi, or add --language"
+                f"'{options.output}' does not say which language: name it .h, .c, .hpp, .swift, .py or .pyi, or add "
+                "--language"
             )
             return 64
         language = endings.get(ending, "c")
-    try:
-        text = App.keys(
-            manifest, language, wait=wait, foreign_files=foreign_files, environment_prefix=environment_prefix
-        )
-        return _write("keys", manifest, text, output, check=check, json=json)
-    except Exception as problem:
-        return _report(problem, json=json)
+    return _write_checked(options, lambda: App.keys(options.manifest, language, **_check_options(options)))
 
 
-def write_schema(
-    manifest: str,
-    output: str | None,
-    *,
-    check: bool = False,
-    json: bool = False,
-    wait: bool = False,
-    foreign_files: bool = False,
-    environment_prefix: str | None = None,
-) -> int:
+def write_schema(options: argparse.Namespace) -> int:
     """Does the same as `invivo schema`."""
+    return _write_checked(options, lambda: App.schema(options.manifest, **_check_options(options)))
+
+
+def _write_checked(options: argparse.Namespace, text: Callable[[], str]) -> int:
+    """Writes a generated file. With ``--check``, returns 1 if the file has another content."""
+    if options.check and options.output is None:
+        options.error("--check needs --output: the file to compare")
+    if options.json and not options.check:
+        options.error("--json needs --check: the output is the file otherwise")
     try:
-        text = App.schema(manifest, wait=wait, foreign_files=foreign_files, environment_prefix=environment_prefix)
-        return _write("schema", manifest, text, output, check=check, json=json)
+        return _write(options, text(), check=options.check, json=options.json)
     except Exception as problem:
-        return _report(problem, json=json)
+        return _report(problem, json=options.json)
 
 
-def _write(command: str, manifest: str, text: str, output: str | None, *, check: bool, json: bool) -> int:
-    """Writes a generated file unless it has this content. With ``check``, returns 1 if it has another one."""
+def _write(options: argparse.Namespace, text: str, *, check: bool = False, json: bool = False) -> int:
+    """Writes a file unless it has this content. With ``check``, returns 1 if it has another one."""
+    output = options.output
     if output is None:
         sys.stdout.write(text)
     elif not Path(output).is_file() or Path(output).read_text(encoding="utf-8") != text:
         if check:
-            remedy = f"write it with 'invivo {command} {manifest} --output {output}'"
+            remedy = f"write it with 'invivo {options.command} {options.manifest} --output {output}'"
             _report(StaleError(f"the file is out of date: {remedy}", file=output), json=json)
             return 1
         Path(output).write_text(text, encoding="utf-8")

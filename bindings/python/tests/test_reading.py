@@ -170,23 +170,23 @@ def test_a_value_arrives_as_its_place_wants_it(place: Any, annotation: Any, text
         (int, "3.5", 19, "3.5 is not a whole number"),
         (bool, "yes", 19, "expected 'true' or 'false'"),
         (str, "3", 19, "is not a string"),
-        (Color, "rde", 19, r"expected a Color, one of 'red', 'blue' .or by name: RED, BLUE., got 'rde'; did you mean"),
-        (Level, "3", 19, "expected a Level, one of 1, 2 .or by name: LOW, HIGH., got 3"),
-        (list[int], "[1, x]", 23, r"'x' \(a string\) is not a whole number"),
-        (list[int], "3", 19, "is not a list"),
-        (tuple[int, int], "[1]", 19, "2 items are wanted, and there are 1"),
-        (dict[str, int], "{ a: x }", 24, "is not a whole number"),
-        (set[str], "[1]", 20, "is not a string"),
-        (Literal["left", "right"], "rihgt", 19, "is none of 'left', 'right'; did you mean 'right'"),
-        (int | Color, "x", 19, "expected int \\| Color, got"),
-        (ipaddress.IPv4Address, "1.2.3", 19, "cannot be read as IPv4Address"),
+        (Color, "rde", 19, r"expected .*one of 'red', 'blue' .or by name: RED, BLUE., got 'rde', did you mean"),
+        (Level, "3", 19, "expected .*one of 1, 2 .or by name: LOW, HIGH., got 3"),
+        (list[int], "[1, x]", 23, "expected a whole number, got 'x'"),
+        (list[int], "3", 19, "expected a list, got 3"),
+        (tuple[int, int], "[1]", 19, "expected a list of 2 items, got 1"),
+        (dict[str, int], "{ a: x }", 24, "expected a whole number, got 'x'"),
+        (set[str], "[1]", 20, "expected a string, got 1"),
+        (Literal["left", "right"], "rihgt", 19, "expected one of 'left', 'right', got 'rihgt', did you mean 'right'"),
+        (int | Color, "x", 19, "expected one of int \\| Color, got 'x'"),
+        (ipaddress.IPv4Address, "1.2.3", 19, "expected an IPv4Address, got '1.2.3'"),
         (datetime.timedelta, "3 bars", 19, "expected a duration such as '250 ms'"),
-        (Outer, "{ inner: { level: MID } }", 37, "expected a Level, .*, got 'MID'"),
-        (Outer, "{ inner: { level: LOW }, sise: 3 }", 50, "Outer has no field 'sise'.*did you mean 'size'"),
-        (Outer, "{ size: 3 }", 19, "wants the field 'inner'"),
+        (Outer, "{ inner: { level: MID } }", 37, "expected one of 1, 2 .or by name: LOW, HIGH., got 'MID'"),
+        (Outer, "{ inner: { level: LOW }, sise: 3 }", 44, "Outer has no field 'sise', did you mean 'size'"),
+        (Outer, "{ size: 3 }", 19, "Outer needs 'inner', which is not set"),
         (Model, "{ b: 1 }", 19, "ValueError: a is missing"),
-        (Unreadable, "text", 19, r"is not an object, and nothing reads a Unreadable .*runtime.converter\(Unreadable"),
-        (Unreadable, "{ a: 1 }", 19, r"is not an object.*invivo.new\(function, invivo.config"),
+        (Unreadable, "text", 19, r"nothing reads an Unreadable: make it a dataclass .*runtime.converter\(Unreadable"),
+        (Unreadable, "{ a: 1 }", 19, r"nothing reads an Unreadable"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_with_its_place(
@@ -218,7 +218,7 @@ def test_a_later_document_that_does_not_fit_is_refused_and_one_that_does_is_foll
         assert x.d().v == Path("a/b"), "a default that is a text is read too"
         runtime.source("a.yaml", "config: { x: { v: [BLUE] } }")
         assert x.s().v == [Color.BLUE]
-        with pytest.raises(invivo.RangeError, match=r"a.yaml:1:25: .*expected a Color, .*, got 'green'"):
+        with pytest.raises(invivo.RangeError, match=r"a.yaml:1:25: .*expected one of 'red', 'blue' .*, got 'green'"):
             runtime.source("a.yaml", "config: { x: { v: [red, green] } }")
         assert x.s().v == [Color.BLUE]
         runtime.source("a.yaml", "config: { x: { v: [red] } }")
@@ -270,9 +270,7 @@ def test_properties_and_methods_get_what_they_say() -> None:
         runtime.activate(x := X())
         thing = x.s()
         assert (thing.color, thing.root, thing.got) == (Color.BLUE, Path("a"), [Path("b")])
-        with pytest.raises(
-            invivo.Error, match=r"a.yaml:1:46: .*is not a string|a.yaml:1:4.*no Path|a.yaml:1:4.*not an object"
-        ):
+        with pytest.raises(invivo.Error, match=r"a.yaml:1:48: .*several.*expected a Path, got 1"):
             runtime.source("a.yaml", "config: { x: { color: blue, root: a, several: [1] } }")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +15,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 
 import pydantic
 import pytest
+from running import running
 
 import invivo
 
@@ -256,12 +259,37 @@ def test_secret_bytes_are_the_bytes_of_the_string() -> None:
 # ---- rules, properties, traits -----------------------------------------------------------------------------
 
 
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
 class Vault:
     key = invivo.tunable("", secret=True)
     level = invivo.tunable(0.0, max=2, secret=True)
     plain = invivo.tunable(0.0)
 
     def __init__(self, given: str = "") -> None:
+        if "hunter2" in given:
+            raise ValueError(f"{given} is refused")
+
+
+class Safe:
+    """The same by annotations."""
+
+    key: invivo.Secret[str] = invivo.tunable("")
+    level: invivo.Secret[float] = invivo.tunable(0.0, max=2)
+    plain: float = invivo.tunable(0.0)
+
+    def __init__(
+        self,
+        given: invivo.Secret[str] = "",
+        number: invivo.Secret[int] = 0,
+        words: list[invivo.Secret[int]] | None = None,
+        token: pydantic.SecretStr | None = None,
+        color: invivo.Secret[Color] | None = None,
+    ) -> None:
+        self.given, self.number, self.words, self.token, self.color = given, number, words, token, color
         if "hunter2" in given:
             raise ValueError(f"{given} is refused")
 
@@ -284,10 +312,11 @@ def test_a_rule_over_a_secret_has_no_message() -> None:
             configured(runtime, f"config: {{ db: {{ password: {CANARY} }} }}")
 
 
-def test_traits_of_secret_properties() -> None:
+@pytest.mark.parametrize("cls", [Vault, Safe])
+def test_traits_of_secret_properties(cls: type) -> None:
     with opened() as (runtime, output):
         with runtime.changes() as changes:
-            changes.define(Vault, "a.vault", "singleton")
+            changes.define(cls, "a.vault", "singleton")
         assert runtime["a.vault"].key == ""
         configured(runtime, f"traits: {{ a.vault: [Set: {{ key: {CANARY} }}] }}")
         assert runtime["a.vault"].key == CANARY
@@ -298,8 +327,8 @@ def test_traits_of_secret_properties() -> None:
         runtime.add_rule("never", ["a.vault.key"], refuse_all)
         refused(output, lambda: configured(runtime, f"traits: {{ a.vault: [Set: {{ key: {CANARY} }}] }}"))
         output.is_clean(runtime)
-        info = next(each for each in runtime.type(Vault).properties if each.name == "key")
-        assert info.secret
+        secret = {each.name: each.secret for each in runtime.type(cls).properties}
+        assert secret == {"key": True, "level": True, "plain": False}
 
 
 def test_a_field_of_a_trait() -> None:
@@ -332,6 +361,159 @@ def test_a_constructor_receives_the_value_and_tells_it() -> None:
         assert "<secret> is refused" in str(caught.value)
         output.texts += [str(caught.value), caught.value.path]
         output.is_clean(runtime)
+
+
+WRONG: list[tuple[str, str, str]] = [
+    ("given", f"{CANARY}", "<secret> is refused"),
+    ("given", f"[{CANARY}]", "<secret>"),
+    ("number", CANARY, "<secret>"),
+    ("number", f"[{NUMBER}]", "<secret>"),
+    ("words", f"[1, {CANARY}]", "<secret> is an unsuitable value; expected a value for the converter 'annotation: "),
+    ("token", f"[{CANARY}]", "<secret> is an unsuitable value"),
+    ("color", CANARY, "<secret> is a value outside of the range"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), WRONG)
+def test_a_secret_parameter_shows_no_value_of_the_configuration(name: str, value: str, message: str) -> None:
+    with opened() as (runtime, output):
+        configured(runtime, "config: { db: { given: fine, number: 1, words: [1], token: fine, color: red } }")
+        with runtime.changes() as changes:
+            changes.define(invivo.new(Safe, **{name: invivo.config(f"/db.{name}")}), "a.safe", "singleton")
+        assert runtime["a.safe"].key == ""
+        with pytest.raises(invivo.Error) as caught:
+            configured(runtime, f"config: {{ db: {{ {name}: {value} }} }}")
+        output.texts += [str(caught.value), caught.value.path]
+        assert message in str(caught.value)
+        output.is_clean(runtime)
+
+
+def test_a_secret_parameter_shows_no_argument_and_no_constant() -> None:
+    @invivo.prototype
+    def safe(given: invivo.Secret[str], number: invivo.Secret[int] = 0) -> Safe:
+        return invivo.new(Safe, given, number)
+
+    with opened() as (runtime, output):
+        runtime.define(safe, "a.safe")
+        assert runtime.resolve("a.safe", "fine", 5).number == 5
+        for arguments in [(CANARY,), ("fine", CANARY), (int(NUMBER),)]:
+            for _ in range(3):  # also by a build plan
+                with pytest.raises((invivo.Error, TypeError)) as caught:
+                    runtime.resolve("a.safe", *arguments)
+                output.texts += [str(caught.value), str(getattr(caught.value, "path", ""))]
+        with pytest.raises(invivo.Error) as caught:
+            wrong: Any = CANARY
+            runtime.define(invivo.new(Safe, number=wrong), "b.safe")
+        output.texts += [str(caught.value), caught.value.path]
+        output.is_clean(runtime)
+
+
+is_refusing = False
+
+
+def refuse(text: str) -> None:
+    if is_refusing:
+        raise ValueError(f"{text} is refused")
+
+
+class Open:
+    def __init__(self, given: str) -> None:
+        refuse(given)
+
+
+class Closed:
+    def __init__(self, given: invivo.Secret[str], words: list[invivo.Secret[str]] | None = None) -> None:
+        refuse(f"{given} {words}")
+
+
+def make_open(given: invivo.Secret[str]) -> Open:
+    return Open(given)
+
+
+@invivo.prototype
+def closed(given: invivo.Secret[str]) -> Closed:
+    return invivo.new(Closed, given)
+
+
+@pytest.mark.parametrize(
+    ("what", "arguments"),
+    [
+        (invivo.new(Open, invivo.config("/declared.password")), ()),
+        (invivo.new(Closed, invivo.config("/db.password")), ()),
+        (invivo.new(Closed, "fine", words=[CANARY, "longer"]), ()),
+        (invivo.new(make_open, invivo.config("/db.password")), ()),
+        (closed, (CANARY,)),
+    ],
+)
+def test_a_prototype_shows_no_secret_each_time(what: Any, arguments: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if a build plan calls the constructor."""
+    with opened() as (runtime, output):
+        configured(runtime, f"config: {{ db: {{ password: {CANARY} }}, declared: {{ password: {CANARY} }} }}")
+        runtime.add_secret("declared")
+        with runtime.changes() as changes:
+            if what is closed:
+                changes.define(what, "a.part")
+            else:
+                changes.define(what, "a.part", "prototype")
+        for _ in range(4):
+            runtime.resolve("a.part", *arguments)
+        monkeypatch.setitem(globals(), "is_refusing", True)
+        for _ in range(4):
+            with pytest.raises(invivo.Error, match=r"<secret>.* is refused|its message is not shown") as caught:
+                runtime.resolve("a.part", *arguments)
+            output.texts += [str(caught.value), caught.value.path]
+        output.is_clean(runtime)
+
+
+# ---- assemblies and the wiring -----------------------------------------------------------------------------
+
+
+class Store(invivo.Assembly, secrets=["db.password"]):
+    @invivo.lazy_singleton
+    def vault(self) -> Vault:
+        return invivo.new(Vault, invivo.config("/db.password"))
+
+
+class Cellar(Store, name="cellar", secrets=["tls"]):
+    """Has the secrets of its base."""
+
+
+def test_an_assembly_declares_secrets_while_it_is_active() -> None:
+    with opened() as (runtime, output):
+        configured(runtime, "config: { db: { password: fine, port: 1 }, tls: { key: a }, more: 1 }")
+        runtime.activate(store := Store(secrets=["more"]))
+        paths = ("db.password", "db.port", "tls.key", "more")
+        assert [each for each in paths if runtime.is_secret(each)] == ["db.password", "more"]
+        runtime.deactivate(store)
+        assert not runtime.is_secret("db")
+        runtime.activate(cellar := Cellar())
+        assert [each for each in paths if runtime.is_secret(each)] == ["db.password", "tls.key"]
+        assert cellar.vault().key == ""
+        with pytest.raises(invivo.Error) as caught:
+            configured(runtime, f"config: {{ db: {{ password: {CANARY} }} }}")
+        output.texts.append(str(caught.value))
+        output.is_clean(runtime)
+        runtime.activate(invivo.Assembly("filled", secrets=["free"]))
+        assert runtime.is_secret("free")
+    with pytest.raises(invivo.WrongTypeError, match=r"secrets is a list, such as \[.*\], not 'db'"):
+        invivo.Assembly("wrong", secrets="db")
+    with (
+        invivo.Runtime() as runtime,
+        pytest.raises(invivo.ArgumentError, match=r"'a\.\.b' is not a configuration path"),
+    ):
+        runtime.activate(invivo.Assembly("wrong", secrets=["a..b"]))
+
+
+def test_the_wiring_marks_dependencies_on_secrets() -> None:
+    with invivo.Runtime(log_level="silent") as runtime:
+        configured(runtime, "config: { db: { password: fine, port: 1 } }")
+        runtime.activate(Store())
+        with runtime.changes() as changes:
+            changes.define(invivo.new(Safe, number=invivo.config("/db.port")), "a.vault", "lazy_singleton")
+        nodes = {each.key: each for each in runtime.wiring}
+        assert nodes["store.vault"].secret
+        assert not nodes["a.vault"].secret
+        assert [(each.key, each.secret) for each in nodes["store.vault"].needs] == [("db.password", True)]
 
 
 # ---- manifests and tools -----------------------------------------------------------------------------------
@@ -371,3 +553,59 @@ def test_tools_show_no_secret_of_a_manifest(command: list[str], value: str, tmp_
     assert done.returncode != 0
     assert "<secret>" in text
     assert value not in text
+
+
+SAFE = """
+import invivo
+
+
+@invivo.component
+class Safe:
+    key: invivo.Secret[str] = invivo.tunable('')
+    level: invivo.Secret[float] = invivo.tunable(0.0, max=10)
+
+    def __init__(self, password: invivo.Secret[str], number: invivo.Secret[int] = 0) -> None:
+        if 'refused' in password:
+            raise ValueError(f'{password} does not fit')
+"""
+
+
+@pytest.mark.parametrize("declared", [[], ["db"]])
+def test_run_shows_no_secret(declared: list[str], tmp_path: Path) -> None:
+    (tmp_path / "safe.py").write_text(SAFE)
+    component = {"type": "Safe", "scope": "singleton"}
+    manifest = {
+        "modules": {"safe": "safe.py"},
+        "secrets": declared,
+        "components": {
+            "a.safe": {**component, "init": {"password": "$config./db.password"}},
+            "b.safe": {**component, "init": {"password": "fine", "number": "$config./db.number"}},
+        },
+        "specs": ["a.yaml"],
+    }
+    (tmp_path / "app.json").write_text(json.dumps(manifest))
+    spec = tmp_path / "a.yaml"
+
+    def said(password: str, number: str = "1", traits: str = "") -> str:
+        return f"config: {{ db: {{ password: {password}, number: {number} }} }}\ntraits: {{ a.safe: [{traits}] }}\n"
+
+    spec.write_text(said(CANARY))
+    with running("--log-level", "trace", str(tmp_path / "app.json")) as run:
+        run.until("running")
+        for wrong in (
+            said(f"{CANARY}-refused"),
+            said(f"[{CANARY}]"),
+            said(CANARY, CANARY),
+            said(CANARY, "1", f"Set: {{ level: {NUMBER} }}"),
+            said(CANARY, "1", f"Set: {{ key: [{CANARY}] }}"),
+        ):
+            spec.write_text(wrong)
+            run.until("not applied")
+        spec.write_text(said(f"{CANARY}-next", NUMBER, f"Set: {{ key: {CANARY}, level: 7 }}"))
+        run.until("generation 2")
+        assert run.end(signal.SIGINT) == 0
+        run.until("ending on SIGINT")
+        text = "".join(run.seen)
+        assert "<secret>" in text
+        for sought in (CANARY, NUMBER):
+            assert sought not in text, text

@@ -359,6 +359,31 @@ def test_errors_about_a_file_quote_nothing(tmp_path: Path) -> None:
         assert "b.yaml:1:26: config.audio.rate: expected a whole number, got a string" in str(caught.value)
 
 
+def test_errors_call_a_value_what_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the value of an environment variable is called so."""
+
+    @dataclasses.dataclass
+    class Section:
+        rate: int
+        items: list[int] = dataclasses.field(default_factory=list)
+
+    (tmp_path / "word").write_text("hidden")
+    monkeypatch.setenv("SETTINGS_WORD", "hidden")
+    with invivo.Runtime(log_level="silent", document_roots=[tmp_path]) as runtime:
+        configured(runtime, "config: { section: { rate: 8 } }")
+        runtime.bind_settings(Section, "section")
+        for given, got in [
+            ("'${SETTINGS_WORD}'", "the value of an environment variable"),
+            (f"'file:{tmp_path}/word'", "a string"),
+            ("hidden", "a string"),
+        ]:
+            if given == "hidden":
+                runtime.add_secret("section.rate")
+            with pytest.raises(invivo.Error) as caught:
+                configured(runtime, f"config: {{ section: {{ rate: {given} }} }}")
+            assert str(caught.value) == f"a.yaml:1:28: config.section.rate: expected a whole number, got {got}"
+
+
 # ---- pydantic ----------------------------------------------------------------------------------------------
 
 

@@ -110,3 +110,50 @@ def test_an_alias_leads_to_a_related_class() -> None:
             source.update("wiring: { audio.backend: { alias: audio.other } }")
         assert caught.value.line == 1
         assert type(runtime.resolve("audio.backend")) is Jack
+
+
+def test_a_report_names_the_traits_of_a_definition_and_of_objects_attached_to_its_key() -> None:
+    """A definition has the traits of `voices`, and an object that is attached to its key has those of the key."""
+
+    class Voice:
+        gain: float = invivo.tunable(1.0)
+        cut: float = invivo.tunable(2.0)
+
+    with invivo.Runtime(log_level="silent") as runtime:
+        with runtime.changes() as changes:
+            changes.define(Voice, "s.lead", "singleton", options=invivo.options(spec_key="voices"))
+        other = Voice()
+        target = runtime.attach_target(other, "s.lead")
+
+        def report(traits: str) -> list[tuple[str, str, int]]:
+            with runtime.changes() as changes:
+                changes.document("a.yaml", f"traits:{traits}\n" if traits else "{}")
+            text = str(runtime.reports[-1]).partition(": a.yaml: ")[2].rpartition(", ")[0]
+            found: list[tuple[str, str, int]] = [
+                (f"{each.key}.{each.property}", each.what, each.line) for each in runtime.reports[-1].changes
+            ]
+            assert len(found) == text.count("s.lead")
+            texts.append(text)
+            return found
+
+        texts: list[str] = []
+        assert report("\n  voices: [Set: { gain: 3 }]") == [("s.lead.gain", "tuned", 2)]
+        assert (runtime["s.lead"].gain, other.gain) == (3, 1)
+        assert report("\n  voices: [Set: { gain: 3 }]\n  s.lead: [Set: { gain: 4, cut: 5 }]") == [
+            ("s.lead.gain", "tuned", 3),
+            ("s.lead.cut", "tuned", 3),
+        ]
+        assert (runtime["s.lead"].gain, other.gain, other.cut) == (3, 4, 5)
+        assert report("\n  voices: [Set: { gain: 6 }]\n  s.lead: [Set: { gain: 7, cut: 5 }]") == [
+            ("s.lead.gain", "tuned", 3),
+            ("s.lead.gain", "tuned", 2),
+        ]
+        assert report("\n  voices: [Set: { gain: 6 }]") == [("s.lead.gain", "tuned", 0), ("s.lead.cut", "tuned", 0)]
+        assert (runtime["s.lead"].gain, other.gain, other.cut) == (6, 1, 2)
+        target.detach()
+        assert texts == [
+            "s.lead.gain tuned (traits of voices)",
+            "s.lead.gain tuned, s.lead.cut tuned",
+            "s.lead.gain tuned, s.lead.gain tuned (traits of voices)",
+            "s.lead.gain tuned, s.lead.cut tuned",
+        ]

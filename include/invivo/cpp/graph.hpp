@@ -14,6 +14,7 @@ struct wiring_node {
         std::string key, how; ///< "initializer", "injection", "late", "asked", "alias", "configuration"
         std::string on_change; ///< "keep", "rebuild", "refuse", or empty: as the reference decides
         uint64_t kept_since = 0; ///< the generation that first replaced what is kept; 0: nothing is kept
+        bool secret = false;     ///< a path of the configuration whose value, or a part of it, is secret
     };
     std::string key, type, scope, alias, file;
     std::string spec_key; ///< the key whose traits apply to its objects, or "none"; empty: its own key
@@ -140,7 +141,8 @@ inline std::vector<wiring_node> graph_nodes(invivo_runtime runtime) {
         node.wired = fact<bool>(facts, "wired"), node.spec_key = fact<std::string>(facts, "spec_key");
         for (const facts_map &need : fact<std::vector<facts_map>>(facts, "needs"))
             node.needs.push_back({fact<std::string>(need, "key"), fact<std::string>(need, "how"),
-                                  fact<std::string>(need, "on_change"), fact<uint64_t>(need, "kept_since")});
+                                  fact<std::string>(need, "on_change"), fact<uint64_t>(need, "kept_since"),
+                                  fact<bool>(need, "secret")});
         nodes.push_back(std::move(node));
     }
     return nodes;

@@ -22,6 +22,43 @@ private:
     invivo_config raw_{};
 };
 
+namespace detail INVIVO_LOCAL {
+
+/// The path below a value to the first part that does not convert to a T: ".hosts.0", or "" for the value itself.
+template <typename T> struct fault {
+    static std::string path(const invivo_value &) { return {}; }
+};
+/// The path to a part if it does not convert; else "".
+template <typename T> std::string fault_in(const std::string &name, const invivo_value &part) {
+    try {
+        convert<T>::read(part);
+    } catch (const error &) {
+        return "." + name + fault<T>::path(part);
+    }
+    return {};
+}
+template <typename T> struct fault<std::optional<T>> : fault<T> {};
+template <typename T> struct fault<std::vector<T>> {
+    static std::string path(const invivo_value &whole) {
+        std::string found;
+        for (uint64_t i = 0; whole.kind == INVIVO_KIND_LIST && i < whole.as.list.count && found.empty(); i++)
+            found = fault_in<T>(std::to_string(i), whole.as.list.items[i]);
+        return found;
+    }
+};
+template <typename T> struct fault<std::map<std::string, T>> {
+    static std::string path(const invivo_value &whole) {
+        std::string found;
+        for (uint64_t i = 0; whole.kind == INVIVO_KIND_MAP && i < whole.as.map.count && found.empty(); i++) {
+            const invivo_pair &pair = whole.as.map.pairs[i];
+            found = fault_in<T>(std::string(pair.name, static_cast<size_t>(pair.length)), pair.value);
+        }
+        return found;
+    }
+};
+
+} // namespace detail
+
 /// A section of the configuration that a function reads. Valid during the call.
 class section {
 public:
@@ -30,7 +67,7 @@ public:
     invivo::value whole() const { return value::copied(*raw_->value); }
     /// Whether there is an entry.
     bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
-    /// Returns an entry as a T. Throws an error at its location if it does not convert, or is missing.
+    /// Returns an entry as a T. Throws an error if it does not convert, at the location of the part at fault, or if it is missing.
     template <typename T> INVIVO_LOCAL T get(const std::string &name) const {
         const invivo_value *found = find(name);
         if (!found) throw error(INVIVO_E_NOT_CONFIGURED, "'" + name + "' is not set", name);
@@ -39,8 +76,9 @@ public:
             if (text && text->kind == INVIVO_KIND_STRING && std::is_same_v<T, std::string>) return detail::convert<T>::read(*text);
             return detail::convert<T>::read(*found);
         } catch (const error &failed) {
-            bool is_hidden = text || (raw_->flags & INVIVO_SECTION_PRIVATE);
-            throw error(failed.code(), is_hidden ? "the value has another kind" : invivo_error_message(failed.raw()), name);
+            const std::string part = name + detail::fault<T>::path(*found);
+            bool is_hidden = text || variable(part) || (raw_->flags & INVIVO_SECTION_PRIVATE);
+            throw error(failed.code(), is_hidden ? "the value has another kind" : invivo_error_message(failed.raw()), part);
         }
     }
     /// Returns an entry as a T, or `absent` if there is none.

@@ -174,6 +174,13 @@ template <typename T> struct thunks {
         return guarded(failed, [&] { *out = (static_cast<T *>(instance)->*Method)(); });
     }
 
+    /// The `make` function of an abstract class.
+    static invivo_status refuse(void **, const invivo_build *, const invivo_value *, size_t, void *, invivo_error **failed) noexcept {
+        return guarded(failed, [] {
+            throw error(INVIVO_E_UNSUPPORTED, "'" + name_of<T>() + "' is an abstract class: create an object of a class derived from it");
+        });
+    }
+
 private:
     template <typename... A, size_t... I>
     static void construct_with(void *instance, const invivo_value *arguments, size_t count, std::index_sequence<I...>) {
@@ -198,7 +205,8 @@ private:
 } // namespace detail
 
 /// Describes the class T: `invivo::type<voice>("Voice").constructor<clock &, double>({"clock", "gain"}).add(runtime)`.
-/// Its objects are C++ objects in memory of the runtime: created by a constructor, ended by the destructor.
+/// Its objects are C++ objects in memory of the runtime: created by a constructor, ended by the destructor. An abstract class has
+/// no objects of its own. Choices, lookups and references use it for those of derived classes.
 template <typename T> class INVIVO_LOCAL type {
 public:
     explicit type(const std::string &registered) : name_(registered) {
@@ -210,6 +218,9 @@ public:
             options_.alignment = alignof(T);
             if constexpr (!std::is_trivially_destructible_v<T>) options_.deinit = detail::thunks<T>::destroy;
             if constexpr (std::is_default_constructible_v<T>) options_.init = detail::thunks<T>::template construct<>;
+        } else {
+            options_.make = detail::thunks<T>::refuse;
+            options_.release = [](void *, void *) {};
         }
     }
     type(const type &) = delete;
@@ -235,6 +246,18 @@ public:
         options_.init = detail::thunks<T>::template construct<A...>;
         options_.parameters = table.data(), options_.parameter_count = table.size();
         return *this;
+    }
+
+    /// Marks a parameter of the constructor as secret: errors show none of its values (INVIVO_PARAMETER_SECRET).
+    type &secret(const std::string &parameter) {
+        for (std::vector<invivo_parameter> &table : tables_.parameters) {
+            for (invivo_parameter &each : table) {
+                if (table.data() != options_.parameters || parameter != each.name) continue;
+                each.flags |= static_cast<uint32_t>(INVIVO_PARAMETER_SECRET);
+                return *this;
+            }
+        }
+        throw error(INVIVO_E_ARGUMENT, "the constructor of '" + name_ + "' has no parameter '" + parameter + "'; name them in constructor<...>(...)");
     }
 
     /// Adds a data member: `.property<&voice::gain>("gain", {.min = 0, .max = 2})` (designated initializers are C++20).

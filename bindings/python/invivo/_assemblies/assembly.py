@@ -6,11 +6,12 @@ import builtins
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from .._classes.annotations import hints_of
 from .._declarations.recipes import Options, Scope
+from .._native import strings
 from ..errors import ArgumentError, ExistsError, NotReadyError, WrongTypeError
 from .definitions import Definition, definition
 from .members import ActiveIn, Member, describe_alone, members_of, scope_of
@@ -26,6 +27,7 @@ class AssemblyDescription:
     """A named set of definitions: the part of an assembly that describes them."""
 
     __invivo_name__: ClassVar[str | None] = None
+    __invivo_secrets__: ClassVar[tuple[str, ...]] = ()  # the secret paths of its class, those of its bases included
     __invivo_location__: ClassVar[tuple[str, int]] = "", 0  # the file and line of its class statement
 
     name: str
@@ -34,6 +36,7 @@ class AssemblyDescription:
     members: tuple[str, ...]  # the keys of its members, while it is active
     _core: ActiveIn | None
     _collaborators: dict[str, Any]
+    _secrets: tuple[str, ...]
     _own_name: str | None  # while it is mounted: its name is then the prefix
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
@@ -44,12 +47,14 @@ class AssemblyDescription:
         self.members = ()
         self._core = None
         self._collaborators = {}
+        self._secrets = cls.__invivo_secrets__
         self._own_name = None
         return self
 
-    def __init__(self, name: str | None = None) -> None:
+    def __init__(self, name: str | None = None, *, secrets: Iterable[str] = ()) -> None:
         if name is not None or not self.name:
             self.name = checked_name(name or "")
+        self._secrets += checked_secrets(secrets)
 
     def is_active_in(self, core: object) -> bool:
         """Whether it is active in a runtime."""
@@ -261,6 +266,11 @@ def checked_name(name: str) -> str:
     if not name or name.startswith(".") or name.endswith("."):
         raise ArgumentError(f"{name!r} is no name for an assembly")
     return name
+
+
+def checked_secrets(paths: Iterable[str]) -> tuple[str, ...]:
+    """Returns the secret paths of an assembly."""
+    return tuple(strings.listed(paths, "secrets", '["database.password"]'))
 
 
 def location_of(cls: type) -> tuple[str, int]:

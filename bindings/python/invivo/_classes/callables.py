@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import _generated as c
 from .._declarations.recipes import Recipe
+from .._native.failures import describe, frame_of
 from .._values.enumeration import Enumeration
-from ..errors import ArgumentError, ArityError, WrongTypeError
+from ..errors import ArgumentError, ArityError, HostError, WrongTypeError
 from .annotations import annotated, hints_of
 from .hints import Hint, place_hint
 
@@ -104,6 +105,36 @@ def call(function: Any, parameters: Sequence[Parameter], arguments: Sequence[Any
         else:
             positional.append(value)
     return function(*positional, **named)
+
+
+def without_secrets(problem: Exception, parameters: Sequence[Parameter], arguments: Sequence[Any]) -> Exception:
+    """Returns the exception of a function without the secrets that it received, as the library masks those of types."""
+    texts = sorted(
+        {text for each, value in zip(parameters, arguments, strict=False) if each.hint.secret for text in _texts(value)}
+    )
+    if not texts:
+        return problem
+    message = describe(problem)
+    if min(map(len, texts)) < _LEAST_SHOWN:
+        message = "it failed (its message is not shown, since it reads a secret)"
+    for text in sorted(texts, key=len, reverse=True):
+        message = message.replace(text, "<secret>")
+    file, line, _ = frame_of(problem)
+    return HostError(message, file=file, line=line)
+
+
+_LEAST_SHOWN = 4  # as in the library: a shorter secret cannot be told from other text
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts by which a message could show a value, or a part of it."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool) and str(value):
+        yield str(value)
 
 
 def check_hook(function: Any) -> None:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar
 
 from .. import _generated as c
 from .._declarations.marks import KEEPS_CHILDREN, MARK, SHARED, TUNABLES, Injected, Tunable, component_name
+from .._declarations.secrets import has_secret
 from .._values import kinds
 from .._values.kinds import INTEGERS
 from ..errors import ArgumentError, WrongTypeError
@@ -33,6 +34,7 @@ class Property:
     read_only: bool
     offered: bool = False  # specs may set it: its class declares it by `tunable`
     annotation: Any = dataclasses.field(default=None, compare=False)  # where a reader must look at a value of a spec
+    secret: bool = False  # messages do not show its values
 
     def read(self, instance: Any) -> Any:
         return self.hint.encode(getattr(instance, self.name))
@@ -319,7 +321,8 @@ def _property(name: str, annotation: Any, tunable: Tunable, *, final: bool = Fal
     if hint.optional and not hint.choices:
         hint = dataclasses.replace(hint, kind=c.INVIVO_KIND_ANY)
     hint = dataclasses.replace(hint, is_listed=True)
-    return Property(name, hint, tunable, tunable.read_only or final, offered, read)
+    secret = tunable.secret or has_secret(annotation)
+    return Property(name, hint, tunable, tunable.read_only or final, offered, read, secret)
 
 
 def _method(name: str, function: types.FunctionType, known: Mapping[str, Any] | None) -> Method:

@@ -17,14 +17,15 @@ from typing import Annotated, Any, ForwardRef, Literal, TypeVar
 from .. import _generated as c
 from .._declarations.marks import Asker, Inject, Kind, Named
 from .._declarations.references import Lazy, Provider, Resolver, Weak
+from .._declarations.secrets import has_secret
 from .._native.session import key_of
 from .._values.enumeration import Enumeration
 from .._values.exact import wrapped
 from .._values.kinds import enum_number
-from .._values.members import Members
+from .._values.members import Members, nearest
 from ..errors import RangeError, WrongTypeError
 from .annotations import CLASSES, is_protocol, is_runtime
-from .configured import nearest, needs_reader
+from .configured import needs_reader
 
 
 def same(value: Any) -> Any:
@@ -59,6 +60,7 @@ class Hint:
     unresolved: str | None = None  # an annotation that is a string and cannot be resolved
     missing: bool = False  # there is no annotation
     is_listed: bool = False  # a tuple or set crosses as a list, as those of properties do
+    secret: bool = False  # errors do not show its values
     annotation: Any = dataclasses.field(default=None, compare=False)  # where a reader must look at a configured value
 
     @property
@@ -185,6 +187,8 @@ def choice_hint(choices: tuple[tuple[str, int], ...]) -> Hint:
 def place_hint(annotation: Any) -> Hint:
     """Returns the hint of a parameter or attribute, which may also get a value of the configuration."""
     hint = hint_of(annotation)
+    if has_secret(annotation):
+        hint = dataclasses.replace(hint, secret=True)
     is_read = not hint.missing and needs_reader(annotation)
     return dataclasses.replace(hint, annotation=annotation) if is_read else hint
 

@@ -9,13 +9,16 @@ import dataclasses
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
 from .. import _generated as c
 from .._values.kinds import CODECS, Codec
 from ..errors import ArgumentError, WrongTypeError
 from . import context
 from .changes import OnChange
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -76,42 +79,26 @@ class Tunable:
         setattr(owner, name, self.initial)
 
 
-@typing.overload
-def tunable(
-    initial: types.EllipsisType,
-    *,
-    min: float | None = None,
-    max: float | None = None,
-    unit: str | None = None,
-    step: float | None = None,
-    choices: Sequence[str] | Mapping[str, int] | None = None,
-    text: str | None = None,
-    was: str | Sequence[str] = (),
-    restart: bool = False,
-    read_only: bool = False,
-    codec: Codec = "none",
-    secret: bool = False,
-) -> Any: ...
+class TunableOptions(TypedDict, total=False):
+    """The options of `tunable`."""
+
+    min: float | None
+    max: float | None
+    unit: str | None
+    step: float | None
+    choices: Sequence[str] | Mapping[str, int] | None
+    text: str | None
+    was: str | Sequence[str]
+    restart: bool
+    read_only: bool
+    codec: Codec
+    secret: bool
 
 
 @typing.overload
-def tunable(
-    initial: T,
-    *,
-    min: float | None = None,
-    max: float | None = None,
-    unit: str | None = None,
-    step: float | None = None,
-    choices: Sequence[str] | Mapping[str, int] | None = None,
-    text: str | None = None,
-    was: str | Sequence[str] = (),
-    restart: bool = False,
-    read_only: bool = False,
-    codec: Codec = "none",
-    secret: bool = False,
-) -> T: ...
-
-
+def tunable(initial: types.EllipsisType, **options: Unpack[TunableOptions]) -> Any: ...
+@typing.overload
+def tunable(initial: T, **options: Unpack[TunableOptions]) -> T: ...
 def tunable(
     initial: Any,
     *,
@@ -330,12 +317,7 @@ def component(*, name: str | None = None) -> Callable[[C], C]: ...
 
 def component(cls: C | None = None, *, name: str | None = None) -> C | Callable[[C], C]:
     """Marks a class that an application manifest may name as ``type``: by the name of the class, or by ``name``."""
-
-    def mark(target: C) -> C:
-        setattr(target, COMPONENT, name or target.__name__)
-        return target
-
-    return mark if cls is None else mark(cls)
+    return _named(COMPONENT, cls, name)
 
 
 @typing.overload
@@ -352,11 +334,17 @@ def settings_type(cls: C | None = None, *, name: str | None = None) -> C | Calla
     The class is a dataclass, a pydantic model or another class that `Runtime.bind_settings` accepts.
     """
 
-    def mark(target: C) -> C:
-        setattr(target, SETTINGS, name or target.__name__)
+    return _named(SETTINGS, cls, name)
+
+
+def _named(mark: str, cls: C | None, name: str | None) -> C | Callable[[C], C]:
+    """Gives a class a name for manifests, or returns the decorator that does."""
+
+    def give(target: C) -> C:
+        setattr(target, mark, name or target.__name__)
         return target
 
-    return mark if cls is None else mark(cls)
+    return give if cls is None else give(cls)
 
 
 def shared(cls: C) -> C:
@@ -371,11 +359,9 @@ def shared(cls: C) -> C:
 
 def component_name(cls: type) -> str | None:
     """Returns the name that `component` gave to this very class."""
-    name = cls.__dict__.get(COMPONENT)
-    return name if isinstance(name, str) else None
+    return cls.__dict__.get(COMPONENT)
 
 
 def settings_name(cls: type) -> str | None:
     """Returns the name that `settings_type` gave to this very class."""
-    name = cls.__dict__.get(SETTINGS)
-    return name if isinstance(name, str) else None
+    return cls.__dict__.get(SETTINGS)

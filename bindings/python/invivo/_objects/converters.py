@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -12,9 +13,10 @@ from .._classes import configured
 from .._classes.callables import check_callback
 from .._classes.hints import Hint, crossing_kind, for_python
 from .._native import callbacks, strings
+from .._settings.schema import Find, Schema
 from .._values import conversion
 from .._values.handles import Handles
-from ..errors import ExistsError
+from ..errors import Error, ExistsError
 from .types import Types
 
 
@@ -104,12 +106,21 @@ def _convert(item: _Function, _: int, data: bytes, length: int, out: Any, error:
 
 
 class _Reader:
-    def __init__(self, core: Handles, find: configured.Find, hint: Hint) -> None:
+    def __init__(self, core: Handles, find: Find, hint: Hint) -> None:
         self.core, self.find, self.hint = core, find, hint
+
+    @functools.cached_property
+    def schema(self) -> Schema:
+        return Schema(self.hint.annotation, self.find)
 
 
 @callbacks.returns_status(c.invivo_converter_options, "read", user_data=0)
 def _read(item: _Reader, _: int, value: Any, out: Any, error: Any) -> None:
     hint = item.hint
-    made = configured.read(hint.annotation, conversion.read(item.core, value[0]), "value", item.find)
+    try:
+        made = item.schema.read(conversion.read(item.core, value[0]))
+    except Error as problem:
+        for each in problem.errors:
+            each.path = f"value.{each.path}".removesuffix(".")  # the library expects a name for the whole
+        raise
     conversion.answer(item.core, out, made if hint.choices else for_python(made, hint), crossing_kind(hint))

@@ -67,11 +67,12 @@ def parameter_table(types: Types, parameters: Sequence[Parameter]) -> Any:
     needed = last_needed(parameters)
     for index, (slot, parameter) in enumerate(zip(array, parameters, strict=True)):
         slot.name = strings.name_bytes(parameter.name)
+        slot.flags = c.INVIVO_PARAMETER_SECRET if parameter.hint.secret else 0
         if parameter.optional and index < needed:
             slot.kind = c.INVIVO_KIND_ANY
             continue
         slot.kind = crossing_kind(parameter.hint)
-        slot.flags = c.INVIVO_PARAMETER_OPTIONAL if parameter.optional else 0
+        slot.flags |= c.INVIVO_PARAMETER_OPTIONAL if parameter.optional else 0
         wanted = parameter.hint.wanted
         if wanted is not None and is_nominal(wanted):
             slot.type_name = strings.name_bytes(types.name_of(wanted))
@@ -120,7 +121,7 @@ class PropertyTables:
         self._held.append(choices)
         slot.choices, slot.choice_count = choices, len(choices)
         slot.was, slot.was_count = self.names(tunable.was)
-        if tunable.secret:
+        if prop.secret:
             slot.flags |= c.INVIVO_PROPERTY_SECRET
 
 

@@ -14,13 +14,13 @@ from typing import Any
 from .. import _generated as c
 from .._assemblies.definitions import PLACED, SCOPES
 from .._classes.annotations import is_protocol
-from .._classes.callables import call
+from .._classes.callables import call, without_secrets
 from .._classes.hints import crossing_kind
 from .._classes.universal import CALL
 from .._declarations import resources
 from .._declarations.changes import on_change_value
 from .._declarations.recipes import Options
-from .._native import callbacks, strings
+from .._native import callbacks, signals, strings
 from .._native.library import Library
 from .._objects.entries import instance as instance_at
 from .._objects.objects import Objects
@@ -52,7 +52,11 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
     end = None
     values = item.core.arguments(item.plan.parameters, arguments, count)
     with item.core.creating(build):
-        thing = call(made.factory, item.plan.parameters, values, given=build[0].given if build else -1)
+        try:
+            thing = call(made.factory, item.plan.parameters, values, given=build[0].given if build else -1)
+        except Exception as problem:
+            signals.pass_on(problem)
+            raise without_secrets(problem, item.plan.parameters, values) from None
         if made.managed:
             thing, end = resources.begin(thing, getattr(made.factory, "__qualname__", made.made))
         try:

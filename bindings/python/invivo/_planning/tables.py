@@ -48,6 +48,8 @@ def table(
         options.definitions, options.definition_count = definitions or None, len(plans)
         options.collaborators, options.collaborator_count = wanted, len(others)
         options.supertypes, options.supertype_count = (ctypes.c_char_p * len(kinds))(*kinds), len(kinds)
+        secrets = [strings.name_bytes(path, "secrets") for path in assembly._secrets]
+        options.secrets, options.secret_count = (ctypes.c_char_p * len(secrets))(*secrets) or None, len(secrets)
         file, line = assembly.__invivo_location__
         options.file, options.line = strings.name_bytes(file) if file else None, line
         yield options

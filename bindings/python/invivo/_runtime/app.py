@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from .. import _generated as c
 from .._declarations import context
@@ -27,6 +27,23 @@ from .assembly import Assembly
 from .changes import Changes
 from .runtime import Runtime, joined
 from .traits import collected_traits
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class ReadOptions(TypedDict, total=False):
+    """The options of the functions of `App` that read a manifest. They are those of `Runtime`."""
+
+    log: Log | None
+    foreign_files: bool
+    environment_prefix: str | None
+
+
+class CheckOptions(ReadOptions, total=False):
+    """``wait``: specs are not read, because they may be missing or wrong."""
+
+    wait: bool
 
 
 class App:
@@ -119,93 +136,41 @@ class App:
         cls,
         manifest: str | os.PathLike[str],
         *,
-        wait: bool = False,
         format: GraphFormat = "json",
-        log: Log | None = None,
         modules: bool = True,
-        foreign_files: bool = False,
-        environment_prefix: str | None = None,
+        **options: Unpack[CheckOptions],
     ) -> str:
         """Raises all errors that starting a manifest would find, and creates nothing.
 
-        Modules are loaded, but no class or factory is called. Returns the described wiring as text. ``wait``: specs are
-        not read. Without ``modules`` no module is loaded, so that no code of the manifest runs: only the form of the
-        manifest and of its specs is checked.
+        Modules are loaded, but no class or factory is called. Returns the described wiring as text. Without ``modules``
+        no module is loaded, so that no code of the manifest runs: only the form of the manifest and of its specs is
+        checked. The other options are those of `CheckOptions`.
         """
-        return cls._check(
-            manifest,
-            GRAPH_FORMATS[format],
-            wait=wait,
-            log=log,
-            modules=modules,
-            foreign_files=foreign_files,
-            environment_prefix=environment_prefix,
-        )
+        return cls._check(manifest, GRAPH_FORMATS[format], modules=modules, **options)
 
     @classmethod
-    def unread(
-        cls,
-        manifest: str | os.PathLike[str],
-        *,
-        log: Log | None = None,
-        foreign_files: bool = False,
-        environment_prefix: str | None = None,
-    ) -> str:
+    def unread(cls, manifest: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> str:
         """Returns the values of the configuration that no definition, class or observer reads.
 
         Each is a line ``FILE:LINE:COLUMN: PATH``. Raises the errors of `check`. Calls that read while the program runs
         cannot be known.
         """
-        return cls._check(
-            manifest,
-            c.INVIVO_GRAPH_UNREAD,
-            wait=False,
-            log=log,
-            foreign_files=foreign_files,
-            environment_prefix=environment_prefix,
-        )
+        return cls._check(manifest, c.INVIVO_GRAPH_UNREAD, **options)
 
     @classmethod
     def keys(
         cls,
         manifest: str | os.PathLike[str],
         language: KeysLanguage = "python",
-        *,
-        wait: bool = False,
-        log: Log | None = None,
-        foreign_files: bool = False,
-        environment_prefix: str | None = None,
+        **options: Unpack[CheckOptions],
     ) -> str:
-        """Returns a typed function for each key of a manifest and its specs, as source text, and creates nothing.
-
-        ``wait``: specs are not read.
-        """
-        return cls._check(
-            manifest,
-            KEYS_LANGUAGES[language],
-            wait=wait,
-            log=log,
-            foreign_files=foreign_files,
-            environment_prefix=environment_prefix,
-        )
+        """Returns a typed function for each key of a manifest and its specs, as source text, and creates nothing."""
+        return cls._check(manifest, KEYS_LANGUAGES[language], **options)
 
     @classmethod
-    def schema(
-        cls,
-        manifest: str | os.PathLike[str],
-        *,
-        wait: bool = False,
-        log: Log | None = None,
-        foreign_files: bool = False,
-        environment_prefix: str | None = None,
-    ) -> str:
-        """Returns the JSON Schema of the spec files of a manifest, for editors and checks, and creates nothing.
-
-        ``wait``: specs are not read.
-        """
-        return cls._check(
-            manifest, SCHEMA, wait=wait, log=log, foreign_files=foreign_files, environment_prefix=environment_prefix
-        )
+    def schema(cls, manifest: str | os.PathLike[str], **options: Unpack[CheckOptions]) -> str:
+        """Returns the JSON Schema of the spec files of a manifest, for editors and checks, and creates nothing."""
+        return cls._check(manifest, SCHEMA, **options)
 
     @classmethod
     def _check(
@@ -213,8 +178,8 @@ class App:
         manifest: str | os.PathLike[str],
         format: int,
         *,
-        wait: bool,
-        log: Log | None,
+        wait: bool = False,
+        log: Log | None = None,
         modules: bool = True,
         foreign_files: bool = False,
         environment_prefix: str | None = None,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Iterable
 from typing import Any, TypeVar, cast, overload
 
-from .._assemblies.assembly import AssemblyDescription, checked_name, location_of
+from .._assemblies.assembly import AssemblyDescription, checked_name, checked_secrets, location_of
 from .._assemblies.definitions import snake
 from .._assemblies.members import Member, member_in, member_of, plain
 from ..errors import ArgumentError, NotReadyError
@@ -56,13 +57,18 @@ class Assembly(AssemblyDescription):
     class's definition is that of the class, in snake case. A type of another language is named,
     ``app.singleton("Oscillator", name="lead", wave="saw")``: the keyword arguments are those of its initializer and
     its properties. It must be registered when the assembly is activated.
+
+    ``secrets=["database.password"]``, of the class or of the constructor, are paths of the configuration that are
+    secret while the assembly is active: messages and graphs do not show their values. A subclass has those of its base,
+    too.
     """
 
     __invivo_name__ = cast("str | None", None)
 
-    def __init_subclass__(cls, *, name: str | None = None, **more: Any) -> None:
+    def __init_subclass__(cls, *, name: str | None = None, secrets: Iterable[str] = (), **more: Any) -> None:
         super().__init_subclass__(**more)
         cls.__invivo_location__ = location_of(cls)
+        cls.__invivo_secrets__ += checked_secrets(secrets)
         if name is not None or cls.__invivo_name__ is None:
             cls.__invivo_name__ = checked_name(snake(cls.__name__).lstrip("_") if name is None else name)
         for attribute, thing in list(vars(cls).items()):

@@ -41,13 +41,15 @@ class Need:
     ``how``: "initializer", "injection" (attribute or method), "late" (a provider, a lazy or a weak reference), "asked"
     (resolved while the shared instance was created), "alias" or "configuration" (the key is a path). ``on_change``: how
     the objects follow its changes (`options`). ``kept_since``: if the object keeps a former object or value, the
-    generation that first replaced it.
+    generation that first replaced it. ``secret``: whether it is a path of the configuration whose value is secret, or a
+    part of it.
     """
 
     key: str
     how: str
     on_change: OnChange = "follow"
     kept_since: int | None = None
+    secret: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,11 @@ class WiringNode:
     """Whether a document has decided about it (``wiring:``), at this location."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Facts of a newer library that this package does not know."""
+
+    @property
+    def secret(self) -> bool:
+        """Whether its objects receive a secret of the configuration."""
+        return any(need.secret for need in self.needs)
 
 
 _NEED = tuple(Need.__dataclass_fields__)

@@ -19,6 +19,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from .._declarations.secrets import has_secret, is_secret_class
 from .._native import signals
 from . import models, records
 from .schema import LISTS, MAPS, SETS, TYPE_ALIAS
@@ -128,7 +129,7 @@ class _Describer:
             return self._model(cls)
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
             return {"enum": _members(cls)}
-        if hasattr(cls, "get_secret_value"):
+        if is_secret_class(cls):
             return {"type": "string"}
         fields = records.fields_of(cls)
         if fields is not None and not self._converts(cls):
@@ -141,7 +142,7 @@ class _Describer:
         properties = {}
         for name, field in fields.items():
             found = properties[name] = self.of(records.given(field.annotation, variables))
-            if name in defaults and not _is_secret(field.annotation):
+            if name in defaults and not has_secret(field.annotation):
                 found["default"] = defaults[name]
         required = [name for name, field in fields.items() if field.is_required]
         return {
@@ -253,10 +254,6 @@ def _members(cls: type[enum.Enum]) -> list[Any]:
                 values.append(base(each.value))
                 break
     return values + [name for name in cls.__members__ if name not in values]
-
-
-def _is_secret(annotation: Any) -> bool:
-    return hasattr(annotation, "get_secret_value") or any(_is_secret(each) for each in typing.get_args(annotation))
 
 
 def _defaults(cls: Any) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from ..errors import Error, WrongTypeError
@@ -15,9 +14,10 @@ NOTHING: Final[Any] = object()
 
 
 class Variable:
-    """A value with environment variables.
+    """A value that errors do not show: one with environment variables, a secret, or the content of a file.
 
-    ``value`` is what the library has read, ``text`` the whole string; None for a part of a list or map of a variable.
+    ``value`` is what the library has read. ``text`` is the whole string of a value with environment variables; None for
+    the others, and for a part of a list or map of a variable.
     """
 
     __slots__ = ("text", "value")
@@ -62,9 +62,11 @@ class Faults(list[Fault]):
         return self.add(f"expected {what}, got {self.shown(value)}", kind=kind)
 
     def shown(self, value: Any) -> str:
-        """Returns a value as messages show it: a secret one, or that of a variable, by its kind."""
+        """Returns a value as messages show it: a secret one, and the content of a file, by its kind."""
         if type(value) is Variable:
-            return "the value of an environment variable"
+            if value.text is not None:
+                return "the value of an environment variable"
+            return _KINDS.get(type(value.value), "another value")
         if self.hides or isinstance(value, (list, dict)):
             return _KINDS.get(type(value), "another value")
         return f"{value!r}" if value is not None else "null"
@@ -97,11 +99,3 @@ _KINDS = {
     list: "a list",
     dict: "a map",
 }
-
-
-def nearest(name: Any, known: Iterable[Any]) -> str:
-    """Returns ", did you mean 'x'?", or nothing."""
-    if not isinstance(name, str):
-        return ""
-    found = difflib.get_close_matches(name, [each for each in known if isinstance(each, str)], 1)
-    return f", did you mean {found[0]!r}?" if found else ""

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._native import signals
+from .._values.members import nearest
 from ..errors import ConversionError, NotConfiguredError, PropertyError
-from .faults import NOTHING, Faults, Variable, nearest
+from .faults import NOTHING, Faults, Variable
 from .records import allows_null, not_set
 
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from .._classes.annotations import hints_of
 from .._native import signals
+from .._values.members import nearest
 from ..errors import NotConfiguredError, PropertyError
-from .faults import NOTHING, Faults, Reader, Variable, nearest
+from .faults import NOTHING, Faults, Reader, Variable
 from .scalars import EXACT, refused
 
 REQUIRED: Any = getattr(typing, "Required", None)  # since Python 3.11

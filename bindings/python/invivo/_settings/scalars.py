@@ -8,16 +8,27 @@ import datetime
 import decimal
 import enum
 import fractions
+import ipaddress
+import pathlib
 import re
+import uuid
 from collections.abc import Callable
 from typing import Any
 
-from .._classes import configured
 from .._native import signals
 from .._native.failures import describe, frame_of, shown_file
-from .._values.members import Members
+from .._values.members import Members, nearest
 from ..errors import ConversionError, Error, RangeError
-from .faults import NOTHING, Faults, Reader, Variable, nearest
+from .faults import NOTHING, Faults, Reader, Variable
+
+# The numbers in strings: those of YAML without its underscores, infinities and 'nan'.
+WHOLE = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+|[0-9]+)")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def whole(text: str) -> int:
+    """Returns the number that a string of `WHOLE` says: '0x10', '007'."""
+    return int(text, 0 if text.lstrip("+-")[1:2] in ("x", "o", "b") else 10)
 
 
 def anything(value: Any, _: Faults) -> Any:
@@ -70,8 +81,8 @@ def integer(value: Any, faults: Faults) -> Any:
         return said
     if type(said) is float and said.is_integer():
         return int(said)
-    if type(said) is str and configured.WHOLE.fullmatch(said):
-        return configured.whole(said)
+    if type(said) is str and WHOLE.fullmatch(said):
+        return whole(said)
     return faults.expected("a whole number", value)
 
 
@@ -81,7 +92,7 @@ def number(value: Any, faults: Faults) -> Any:
     said = _said(value)
     if type(said) is int or type(said) is float:
         return float(said)
-    if type(said) is str and configured.NUMBER.fullmatch(said):
+    if type(said) is str and NUMBER.fullmatch(said):
         return float(said)
     return faults.expected("a number", value)
 
@@ -164,6 +175,43 @@ def enumeration(cls: type[enum.Enum]) -> Reader:
     return read
 
 
+_UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "\u00b5s": 1e-6,
+    "\u03bcs": 1e-6,
+    "ms": 1e-3,
+    "s": 1,
+    "min": 60,
+    "h": 3600,
+    "d": 86400,
+}
+
+_PART = re.compile(r"\s*([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([a-z\u00b5\u03bc]+)\s*")
+
+
+def duration(text: str) -> datetime.timedelta:
+    """``250 ms``, ``1 h 30 min``."""
+    seconds, at, last = decimal.Decimal(0), 0, float("inf")
+    while at < len(text) or at == 0:
+        found = _PART.match(text, at)
+        if found is None or not _UNITS.get(found[2], last) < last:
+            raise ValueError("expected a duration such as '250 ms' or '1 h 30 min', in ns, us, ms, s, min, h or d")
+        last, at = _UNITS[found[2]], found.end()
+        part = decimal.Decimal(found[1]) * decimal.Decimal(str(last))
+        seconds = seconds - part if seconds.is_signed() else seconds + part
+    return datetime.timedelta(microseconds=float(seconds * 1_000_000))
+
+
+CONVERTERS: dict[type, Callable[[str], Any]] = {
+    **{cls: cls for cls in (pathlib.Path, pathlib.PurePath, pathlib.PosixPath, pathlib.PurePosixPath)},
+    **{cls: cls for cls in (decimal.Decimal, fractions.Fraction, uuid.UUID)},
+    **{cls: cls for cls in (ipaddress.IPv4Address, ipaddress.IPv6Address, ipaddress.IPv4Network)},
+    **{cls: cls for cls in (ipaddress.IPv6Network, ipaddress.IPv4Interface, ipaddress.IPv6Interface)},
+    **{cls: cls.fromisoformat for cls in (datetime.date, datetime.datetime, datetime.time)},
+    datetime.timedelta: duration,
+}
+
 _EXPECTED: dict[type, str] = {
     datetime.timedelta: "a duration such as '250 ms' or '1 h 30 min', or a number of seconds",
     datetime.date: "a date such as '2026-01-31'",
@@ -175,10 +223,10 @@ _NUMBERS = (decimal.Decimal, fractions.Fraction)
 
 def written(cls: type) -> Reader | None:
     """Returns a reader for a class whose objects are written as strings, if it is one of those that are known."""
-    convert = configured.CONVERTERS.get(cls)
+    convert = CONVERTERS.get(cls)
     if convert is None:
         return re_pattern if cls is re.Pattern else None
-    what = _EXPECTED.get(cls, f"a {cls.__name__}")
+    what = _EXPECTED.get(cls) or with_article(cls.__name__)
     takes_numbers = cls in _NUMBERS
     takes_seconds = cls is datetime.timedelta
 
@@ -213,6 +261,10 @@ def re_pattern(value: Any, faults: Faults) -> Any:
     return faults.expected("a regular expression", value, ConversionError)
 
 
+def with_article(name: str) -> str:
+    return f"an {name}" if name[:1] in "AEIOU" and not name.startswith("UUID") else f"a {name}"
+
+
 def converted(cls: type, find: Callable[[type], Callable[[str], Any] | None]) -> Reader:
     """Reads objects of a class with a converter of the runtime, from strings."""
     name = cls.__name__
@@ -221,8 +273,8 @@ def converted(cls: type, find: Callable[[type], Callable[[str], Any] | None]) ->
         function = find(cls)
         if function is None:
             return faults.add(
-                f"nothing reads a {name}: make it a dataclass or a pydantic model, or register a converter by "
-                f"runtime.converter({name}, function)"
+                f"nothing reads {with_article(name)}: make it a dataclass or a pydantic model, or register a converter "
+                f"by runtime.converter({name}, function)"
             )
         said = _string_of(value)
         if said is None:
@@ -232,6 +284,19 @@ def converted(cls: type, find: Callable[[type], Callable[[str], Any] | None]) ->
         except Exception as problem:
             signals.pass_on(problem)
             return refused(faults, name, problem)
+
+    return read
+
+
+def validated(cls: Any) -> Reader:
+    """Reads objects of a class with a function `model_validate`."""
+
+    def read(value: Any, faults: Faults) -> Any:
+        try:
+            return cls.model_validate(plain(value))
+        except Exception as problem:
+            signals.pass_on(problem)
+            return refused(faults, cls.__name__, problem)
 
     return read
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._classes import configured
+from .._declarations.secrets import is_secret_class
 from .._native import signals
 from ..errors import RangeError, WrongTypeError
 from . import models, records, scalars, secrets
@@ -121,8 +122,10 @@ class Schema:
             raise WrongTypeError(f"nothing reads {configured.shown(annotation)} from the configuration")
         if issubclass(cls, enum.Enum):
             return scalars.enumeration(cls)
-        if secrets.is_secret(cls):
+        if is_secret_class(cls):
             return scalars.secret(cls)
+        if hasattr(cls, "model_validate") and self._find(cls) is None:
+            return scalars.validated(cls)
         fields = records.fields_of(cls)
         if fields is not None and self._find(cls) is None:
             return self._record(annotation, cls, fields, arguments)

@@ -8,16 +8,11 @@ import typing
 from collections.abc import Iterator
 from typing import Any
 
-from .._declarations.secrets import SecretMark
+from .._declarations.secrets import SecretMark, is_secret_class
 from . import models, records
 
 Path = tuple[str, ...]
 _ALIAS: Any = getattr(typing, "TypeAliasType", ())
-
-
-def is_secret(cls: Any) -> bool:
-    """Whether a class is one for secrets (`pydantic.SecretStr`, `pydantic.SecretBytes`)."""
-    return hasattr(cls, "get_secret_value")
 
 
 def paths_of(annotation: Any) -> list[str]:
@@ -45,7 +40,7 @@ def _paths(annotation: Any, around: frozenset[Any]) -> Iterator[Path]:
             yield from _paths(arguments[0], around)
         return
     cls = origin or annotation
-    if is_secret(cls):
+    if is_secret_class(cls):
         yield ()
     elif isinstance(cls, type) and cls is not types.UnionType:
         yield from _of_class(cls, arguments, around)

@@ -421,6 +421,8 @@ class Writer:
                 continue
             elif "left_out" in source or source.get("value", source) is None:
                 text = "None"
+            elif parameter.hint.secret:
+                raise Unplanned("the library masks the errors of a function that receives a secret")
             else:
                 text = self._arriving(source, parameter.hint)
             parts.append(f"{parameter.name}={text}" if parameter.keyword or by_name else text)

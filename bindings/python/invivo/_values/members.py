@@ -1,8 +1,10 @@
-"""Members of enumerations as documents write them: by their values, else by their names."""
+"""Members of enumerations as documents write them: by their values, else by their names. The nearest of names."""
 
 from __future__ import annotations
 
+import difflib
 import enum
+from collections.abc import Iterable
 from typing import Any
 
 _WRITTEN = (bool, int, float, str)
@@ -58,3 +60,11 @@ class Members:
             if name != each.name and self.find(name) is each:  # another name of the member
                 further[name] = numbers[each.name]
         return tuple((first | {word: number for word, number in further.items() if word not in first}).items())
+
+
+def nearest(name: Any, known: Iterable[Any]) -> str:
+    """Returns ", did you mean 'x'?", or nothing."""
+    if not isinstance(name, str):
+        return ""
+    found = difflib.get_close_matches(name, [each for each in known if isinstance(each, str)], 1)
+    return f", did you mean {found[0]!r}?" if found else ""
