@@ -213,6 +213,40 @@ def test_documents(tmp_path: Path) -> None:
     assert said == ["8 1 kHz", "abc", "saw /var/lib/synth", "postgres://app@host/synth 8"]
 
 
+def test_traits_and_wiring(tmp_path: Path) -> None:
+    said = run_python(
+        tmp_path,
+        "class Lead:",
+        "    gain: float = invivo.tunable(1.0)",
+        "    cutoff: float = invivo.tunable(1000.0, unit='Hz')",
+        "    delay: float = invivo.tunable(0.0, unit='s')",
+        "class Backend: ...\nclass Alsa(Backend): ...\nclass Jack(Backend): ...\nclass Session: ...",
+        "class Wave: ...\nclass Saw(Wave): ...\nclass Noise(Wave): ...",
+        "class Synth(invivo.Assembly, name='synth'):",
+        "    @invivo.lazy_singleton\n    def lead(self) -> Lead:\n        return invivo.new(Lead)\n",
+        "    @invivo.lazy_singleton\n    def saw(self) -> Saw:\n        return invivo.new(Saw)\n",
+        "    @invivo.lazy_singleton\n    def noise(self) -> Noise:\n        return invivo.new(Noise)\n",
+        textwrap.indent(sample("Choices", "python"), "    "),
+        "audio, web = invivo.Assembly('audio'), invivo.Assembly('web')",
+        "audio.lazy_singleton(Alsa, 'backend')\naudio.lazy_singleton(Jack, 'jack')\nweb.prototype(Session, 'session')",
+        "runtime = invivo.Runtime()",
+        "runtime.configure('synth.wave', 5)",
+        "runtime.activate(Synth(), audio, web)",
+        f"tell('traits.yaml', {sample('Traits', 'yaml')!r})",
+        "lead = runtime['synth.lead']",
+        "print(lead.gain, lead.cutoff, lead.delay)",
+        "def show() -> None:",
+        "    backend, wave = (type(runtime[key]).__name__ for key in ('audio.backend', 'synth.wave'))",
+        "    print(backend, wave, runtime['web.session'] is runtime['web.session'])",
+        "show()",
+        f"tell('wiring.yaml', {sample('Wiring', 'yaml')!r})",
+        "show()",
+        "tell('wiring.yaml', '{}')",
+        "show()",
+    )
+    assert said == ["0.5 1200.0 0.25", "Alsa Noise False", "Jack Saw True", "Alsa Noise False"]
+
+
 # ---- C and C++ ------------------------------------------------------------------------------------------------------
 
 C = """

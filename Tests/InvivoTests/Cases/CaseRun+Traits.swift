@@ -52,7 +52,7 @@ private struct Given: Sendable {
     }
 }
 
-/// What such a type does: it reports an event, or sets a property to a field or a constant.
+/// A step of such a type: an event, or a property that is set to a field or to a constant.
 private enum Step: Sendable {
     case event(String)
     case field(String, Int)
