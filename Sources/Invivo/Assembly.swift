@@ -54,6 +54,9 @@ open class Assembly {
     /// Names of further supertypes, under which assemblies of other languages find this one as a collaborator. Its
     /// class and base classes are supertypes anyway.
     open var kinds: [String] { [] }
+    /// The paths of the configuration that are secret while the assembly is active: `["database.password"]`. See
+    /// `ChangeSet.addSecret`.
+    open var secretPaths: [String] { [] }
 
     /// The prefix of its mount; nil if it is not mounted.
     var mounted: String? { prefix.withLock { $0 } }

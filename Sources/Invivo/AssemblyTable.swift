@@ -135,6 +135,9 @@ struct AssemblyTable {
         let kinds = assembly.allKinds
         raw.supertypes = try arena.names(kinds)
         raw.supertype_count = UInt64(kinds.count)
+        let secrets = assembly.secretPaths
+        raw.secrets = try arena.names(secrets)
+        raw.secret_count = UInt64(secrets.count)
         if let first = definitions.first?.definition.draft {
             raw.file = try arena.name("\(first.file)")
             raw.line = UInt32(clamping: first.line)

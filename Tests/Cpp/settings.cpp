@@ -219,6 +219,17 @@ static void secret_parts_of_a_section_are_not_shown() {
     CHECK(!own.is_secret("list.title"));
 }
 
+static void an_assembly_declares_secrets_while_it_is_active() {
+    invivo::runtime own;
+    document(own, "config: { db: { password: fine } }");
+    invivo::assembly base("base"), store("store", base);
+    base.secret("tls"), store.secret("db.password");
+    own.activate(store);
+    CHECK(own.is_secret("db.password") && own.is_secret("tls.key") && !own.is_secret("db.host"));
+    own.deactivate("store");
+    CHECK(!own.is_secret("db") && !own.is_secret("tls"));
+}
+
 struct client {
     explicit client(const std::string &password, std::optional<int> = {}) {
         if (password == "hunter2") throw std::runtime_error(password + " is refused");
@@ -245,6 +256,7 @@ int main() {
     settings_are_read_as_their_type();
     a_manifest_names_a_type();
     secret_parts_of_a_section_are_not_shown();
+    an_assembly_declares_secrets_while_it_is_active();
     a_secret_parameter_of_a_constructor_is_not_shown();
     return ended();
 }

@@ -172,6 +172,21 @@ extension SwiftAPI {
             try runtime.close()
         }
 
+        final class Store: Assembly {
+            override var secretPaths: [String] { ["db.password"] }
+        }
+
+        @Test func anAssemblyDeclaresSecretsWhileItIsActive() throws {
+            let runtime = try Self.open()
+            let store = Store()
+            try runtime.activate(store)
+            #expect(try runtime.isSecret("db.password"))
+            #expect(try !runtime.isSecret("db.host"))
+            try runtime.remove(store)
+            #expect(try !runtime.isSecret("db"))
+            try runtime.close()
+        }
+
         @Test func aMemberReceivesTheSettings() throws {
             let runtime = try Self.open()
             try Self.document(runtime, "config: { audio: { rate: 8, voices: 2 } }")

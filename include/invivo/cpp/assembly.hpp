@@ -27,6 +27,8 @@ public:
     }
     /// Adds the name of an interface by which collaborators can find it.
     assembly &is(std::string what) { return kinds_.push_back(std::move(what)), described_.clear(), *this; }
+    /// Adds a configuration path that is secret while the assembly is active. Those of its base are, too.
+    assembly &secret(std::string path) { return secrets_.push_back(std::move(path)), described_.clear(), *this; }
     assembly &at(const char *file, uint32_t line) { return file_ = file, line_ = line, *this; }
 
     /// Describes it to a runtime once, without activating it.
@@ -87,6 +89,10 @@ private:
         for (const std::string &each : kinds_) names.push_back(each.c_str());
         room.names.push_back(std::move(names));
         raw.supertypes = room.names.back().data(), raw.supertype_count = room.names.back().size();
+        std::vector<const char *> secrets;
+        for (const std::string &each : secrets_) secrets.push_back(each.c_str());
+        room.names.push_back(std::move(secrets));
+        raw.secrets = room.names.back().data(), raw.secret_count = room.names.back().size();
         if (base_) {
             room.bases.push_back(base_->raw(room, handed));
             raw.base = &room.bases.back();
@@ -98,7 +104,7 @@ private:
     const assembly *base_ = nullptr;
     std::deque<definition> members_;
     std::vector<collaborator> collaborators_;
-    std::vector<std::string> kinds_;
+    std::vector<std::string> kinds_, secrets_;
     const char *file_ = nullptr;
     uint32_t line_ = 0;
     mutable std::vector<uint64_t> described_; ///< the runtimes to which it has been described

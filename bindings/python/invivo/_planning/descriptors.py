@@ -56,7 +56,10 @@ def _factory(item: FactoryItem, out: Any, build: Any, arguments: Any, count: int
             thing = call(made.factory, item.plan.parameters, values, given=build[0].given if build else -1)
         except Exception as problem:
             signals.pass_on(problem)
-            raise without_secrets(problem, item.plan.parameters, values) from None
+            shown = without_secrets(problem, item.plan.parameters, values)
+            if shown is problem:
+                raise
+            raise shown from None
         if made.managed:
             thing, end = resources.begin(thing, getattr(made.factory, "__qualname__", made.made))
         try:
