@@ -49,7 +49,8 @@ extension Planner {
                 guard let near else { continue }
                 found.append(
                     DoubtfulName(
-                        key: condition.key, finding: .condition, isCertain: true, path: condition.path,
+                        key: condition.key, finding: .condition, isCertain: Self.areLong(path, near),
+                        path: condition.path,
                         location: condition.location,
                         message: condition.isInserted
                             ? "the condition reads a path that nothing configures; did you mean '\(near)'?"
@@ -69,6 +70,13 @@ extension Planner {
             }
         }
         return found
+    }
+
+    /// Whether the names that differ are so long that their similarity is no chance.
+    private static func areLong(_ path: String, _ near: String) -> Bool {
+        zip(ConfigPath.names(path), ConfigPath.names(near)).allSatisfy {
+            $0 == $1 || max($0.utf8.count, $1.utf8.count) >= 4
+        }
     }
 
     /// The number of different paths that one plan searches for.
