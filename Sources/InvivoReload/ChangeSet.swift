@@ -22,6 +22,9 @@ public struct ChangeSet: Sendable {
             /// Its bytes were refused before, and take part in the set.
             case refused
         }
+
+        /// Whether it was refused before.
+        var isRefused: Bool { if case .file(.refused) = self { true } else { false } }
     }
 
     /// The cause of the reload, for the report.

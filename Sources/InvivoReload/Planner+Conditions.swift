@@ -1,5 +1,6 @@
 internal import InvivoBase
 internal import InvivoConfig
+internal import InvivoSpec
 
 /// A name in the traits of a document that has no effect, and resembles one that has an effect.
 struct DoubtfulName {
@@ -48,24 +49,34 @@ extension Planner {
                 guard let near else { continue }
                 found.append(
                     DoubtfulName(
-                        key: condition.key, finding: .condition, isCertain: true, path: condition.path,
+                        key: condition.key, finding: .condition, isCertain: Self.areLong(path, near),
+                        path: condition.path,
                         location: condition.location,
                         message: condition.isInserted
                             ? "the condition reads a path that nothing configures; did you mean '\(near)'?"
                             : "the condition reads '\(path)', which nothing configures; did you mean '\(near)'?",
                         readPath: (path, near)))
             case .profile(let name):
-                guard !condition.isInserted, let near = nearestWord(to: name, among: traits.shownProfiles) else { continue }
+                guard !condition.isInserted, let near = nearestWord(to: name, among: traits.shownProfiles) else {
+                    continue
+                }
                 let isNamed = traits.isUsed(.profile(Name(near)))
                 found.append(
                     DoubtfulName(
                         key: condition.key, finding: .condition, isCertain: !isNamed, path: condition.path,
                         location: condition.location,
-                        message: "the profile '\(name)' is not active; did you mean the active profile '\(near)'"
+                        message: "the profile \(quoted(name)) is not active; did you mean the active profile '\(near)'"
                             + (isNamed ? "?" : ", which no condition names?")))
             }
         }
         return found
+    }
+
+    /// Whether the names that differ are so long that their similarity is no chance.
+    private static func areLong(_ path: String, _ near: String) -> Bool {
+        zip(ConfigPath.names(path), ConfigPath.names(near)).allSatisfy {
+            $0 == $1 || max($0.utf8.count, $1.utf8.count) >= 4
+        }
     }
 
     /// The number of different paths that one plan searches for.
@@ -92,7 +103,8 @@ extension Planner {
             doubtful.append(
                 DoubtfulName(
                     key: key, finding: .unreadTraits, isCertain: isTarget, path: path, location: location,
-                    message: "a key that begins with a dot is only inherited, and nothing inherits '\(key)'; did you mean "
+                    message:
+                        "a key that begins with a dot is only inherited, and nothing inherits '\(key)'; did you mean "
                         + "'\(near)'?"))
         }
         return (doubtful, unread)

@@ -228,13 +228,15 @@ extension Planner {
             + set.targets.attached.filter { $0.id == id }
         let definition = flatNext(id, wiring.definitions, wiring.compiled)
         let former = graph.configuration(id) as? TargetLayers
-        let attached = try traits.flat(key)
-        // The traits of the objects of the definition. Attached objects always have those of the key that they are attached to.
         let isOwn = keys.spec == key
-        let said = isOwn ? attached : try keys.spec.flatMap { (key) throws(Failure) in try traits.flat(key) }
-        var layers: TargetLayers?
         let ownType = isOwn ? definition?.type : nil
         let attachedType = ownType ?? staying.first?.type ?? before.traits.targetTypes[id]
+        let attached = try traits.flat(key, for: attachedType)
+        // The traits of the objects of the definition. Attached objects always have those of the key that they are attached to.
+        let said =
+            isOwn
+            ? attached : try keys.spec.flatMap { (key) throws(Failure) in try traits.flat(key, for: definition?.type) }
+        var layers: TargetLayers?
         if let type = definition?.type ?? attachedType {
             layers = try traits.layers(key, type, said?.traits ?? [], &warnings)
         }

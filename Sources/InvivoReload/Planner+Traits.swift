@@ -164,6 +164,19 @@ final class TraitsNext {
         return (flat.traits, said.location)
     }
 
+    /// Returns the same. After an error, the traits that do not stand for lists are checked for objects of a type, too.
+    func flat(_ key: String, for type: ObjectType?) throws(Failure) -> (traits: [FlatTrait], location: Location)? {
+        do throws(Failure) { return try flat(key) } catch {
+            guard let type, ![.timeout, .closed, .tooLarge].contains(error.code), let said = try documents.traits(key)
+            else { throw error }
+            let plain = said.specs.filter { !TraitFlattener.standsForList($0) }.map { FlatTrait($0, isActive: false) }
+            var failures = [error]
+            var warnings: [Report.Warning] = []
+            do throws(Failure) { _ = try layers(key, type, plain, &warnings) } catch { failures.append(error) }
+            throw Failure.gathered(failures) ?? error
+        }
+    }
+
     /// Returns the layers of a key on objects of a type, and the warnings about them.
     func layers(
         _ key: String, _ type: ObjectType, _ traits: [FlatTrait], _ warnings: inout [Report.Warning]

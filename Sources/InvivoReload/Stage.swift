@@ -27,7 +27,8 @@ struct Stage {
 
     /// The result of a stage that has not ended early.
     struct Result {
-        /// Nil if the bytes are the same as before, and nothing else has changed. After a failure, the well-formed parts.
+        /// Nil if the bytes are the same as before, and nothing else has changed. After a failure of documents that were not refused
+        /// before, the well-formed parts.
         let staged: Staged?
         /// All errors of the documents.
         let failure: Failure?
@@ -51,6 +52,7 @@ struct Stage {
                 staged.set(document, next)
             } catch {
                 try Loading.check()
+                if content.isRefused || error.code == .busy { reading.failsAsBefore = true }
                 // It is reported at the references to the file, if there are any.
                 if document.role == .source { failures.append(error) } else { staged.fail(document, error) }
             }
@@ -61,7 +63,9 @@ struct Stage {
         failures += staged.place()
         if let failure = Failure.gathered(failures) {
             for (document, _) in reading.files.read { document.awaited = staged.touched }
-            return Result(staged: Staged(set, staged.result, environment: layer), failure: failure)
+            let isNew = set.documents.contents.contains { !$0.content.isRefused } && !reading.failsAsBefore
+            return Result(
+                staged: isNew ? Staged(set, staged.result, environment: layer) : nil, failure: failure)
         }
         for (document, _) in reading.files.read { document.awaited = [] }
         let found = staged.result
@@ -96,6 +100,8 @@ struct Stage {
         var clock: PhaseClock
         /// The well-formed parts of sources with errors.
         var parts: [(document: Document, state: Document.State)] = []
+        /// Whether a document that was refused before has errors again, or is not readable yet.
+        var failsAsBefore = false
 
         init(_ files: FilesRead, _ clock: PhaseClock) { (self.files, self.clock) = (files, clock) }
     }

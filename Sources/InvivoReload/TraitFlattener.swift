@@ -79,6 +79,9 @@ final class TraitFlattener {
         }
     }
 
+    /// Whether a trait stands for a list of traits.
+    static func standsForList(_ spec: TraitSpec) -> Bool { BuiltIn(spec) != .plain }
+
     private func append(
         _ specs: [TraitSpec], to flat: inout Flat, isActive: Bool, path: [String], _ failures: inout [Failure]
     ) throws(Failure) {

@@ -302,9 +302,14 @@ extension TraitDocument {
         guard let entries = checker.map(node, "of assemblies and their values", path: path, hint: hint) else {
             return nil
         }
+        var isSound = true
         for entry in entries {
-            guard checker.checkName(entry, "the name of an assembly", path: path) else { continue }
+            guard checker.checkName(entry, "the name of an assembly", path: path) else {
+                isSound = false
+                continue
+            }
             let names = entry.key.split(separator: ".", omittingEmptySubsequences: false)
+            if names.contains("") || names.count > mostNames { isSound = false }
             if names.contains("") {
                 checker.fail(
                     "expected names joined by dots, found \(quoted(entry.key))", path: path, at: entry.keyLocation)
@@ -314,7 +319,7 @@ extension TraitDocument {
                     at: entry.keyLocation)
             }
         }
-        return node
+        return isSound ? node : nil
     }
 
     private static func entry(

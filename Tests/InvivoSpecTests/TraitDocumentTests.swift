@@ -105,7 +105,8 @@ import Testing
         ("traits: { a.b: true }", "tuning.yaml:1:16: traits.a.b: expected a list of traits, found the boolean true"),
         (
             "traits: { a.b: [Set] }",
-            "tuning.yaml:1:17: traits.a.b[0]: expected a trait such as 'Set: { gain: 0.5 }', found the text 'Set'"
+            "tuning.yaml:1:17: traits.a.b[0]: expected a trait such as 'Set: { gain: 0.5 }', found the text 'Set'; "
+                + "write a trait without parameters as 'Set: {}'"
         ),
         (
             "traits: { a.b: [{}] }",

@@ -225,7 +225,7 @@ extension SwiftAPI {
             for command in [["check"], ["check", "--no-modules"], ["graph"], ["keys"], ["run"]] {
                 let child = Child(command + ["--environment-prefix", "IV_TOOL__", manifest], variables: variables)
                 #expect(child.end() == 2)
-                #expect(child.lines.contains { $0.contains("IV_TOOL__a____b: a part of the name is empty") })
+                #expect(child.lines.contains { $0.contains("IV_TOOL__a____b: error: a part of the name is empty") })
             }
             for command in [["check"], ["check", "--no-modules"], ["graph"]] {
                 #expect(Child(command + [manifest], variables: variables).end() == 0)

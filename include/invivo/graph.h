@@ -21,8 +21,8 @@ enum {
     /** The JSON Schema (draft 2020-12) of the spec files of this application: keys, properties, trait types, settings and choices.
      * `invivo schema` writes it, for editors and checks. Waits for the reload that runs, and is refused in a callback. */
     INVIVO_GRAPH_SCHEMA = 24,
-    /** For invivo_app_check only: the configuration values that no definition, type, observer or path id reads.
-     * One line per value: "FILE:LINE:COLUMN: PATH". Reads by function calls at run time are unknown to this check. */
+    /** For invivo_app_check only: the configuration values that no definition, type, observer or path id reads, and the keys in
+     * `traits:` that begin with a dot and that nothing inherits (as "traits.KEY"). One line each: "FILE:LINE:COLUMN: PATH". Reads by function calls at run time are unknown to this check. */
     INVIVO_GRAPH_UNREAD = 32
 };
 

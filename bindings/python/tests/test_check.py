@@ -209,6 +209,8 @@ def test_misspelled_conditions_and_keys_are_errors_of_a_check(tmp_path: Path) ->
             "the condition reads 'audio.volme', which nothing configures; did you mean 'audio.volume'?",
         )
     ]
+    # Short names may be similar by chance.
+    assert found("  other: { on: 1 }\ntraits:\n  audio.lead: [When: { config: other.in, is: 2, traits: [] }]\n") == []
     assert found("traits: { .quiet: [Set: { volume: 3 }] }\n") == []
     unread = run("check", "--unread", str(manifest)).stdout
     assert f"{tmp_path}/values.yaml:4:11: traits..quiet is not read by anything\n" in unread

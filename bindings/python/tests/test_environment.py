@@ -94,7 +94,7 @@ def test_commands_read_variables_with_the_prefix(
     arguments = [sys.executable, "-m", "invivo", *command, "--environment-prefix", "IV_TOOL__", str(manifest)]
     done = subprocess.run(arguments, capture_output=True, check=False, text=True, timeout=120)
     assert done.returncode == 2
-    assert "IV_TOOL__a____b: a part of the name is empty" in done.stdout + done.stderr
+    assert "IV_TOOL__a____b: error: a part of the name is empty" in done.stdout + done.stderr
 
 
 def test_an_unsuitable_value_of_a_variable_names_the_annotation(monkeypatch: pytest.MonkeyPatch) -> None:

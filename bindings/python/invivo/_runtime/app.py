@@ -152,7 +152,8 @@ class App:
     def unread(cls, manifest: str | os.PathLike[str], **options: Unpack[ReadOptions]) -> str:
         """Returns the values of the configuration that no definition, class or observer reads.
 
-        Each is a line ``FILE:LINE:COLUMN: PATH``. Raises the errors of `check`. Calls that read while the program runs
+        Each is a line ``FILE:LINE:COLUMN: PATH``. Keys in ``traits:`` that begin with a dot, and that nothing inherits,
+        follow as ``traits.KEY``. Raises the errors of `check`. Calls that read while the program runs
         cannot be known.
         """
         return cls._check(manifest, c.INVIVO_GRAPH_UNREAD, **options)
