@@ -304,7 +304,8 @@ class _Suspended:
 
     def references(self, thing: Any) -> int:
         """Returns how many local variables of the code refer to an object."""
-        return sum(each is thing for each in gc.get_referents(self._code))
+        # Before Python 3.11 the frame has them, since then the generator.
+        return sum(each is thing for each in gc.get_referents(self._code, self._code.gi_frame))
 
 
 def _with_target(function: Callable[..., Any]) -> Reversal:
