@@ -42,14 +42,15 @@ extension Planner {
     ) throws(Failure) -> [Failure] {
         guard hasCovers(definitions), !definitions.isNothing || !config.changes.isEmpty else { return [] }
         var below = definitions
-        var hasOverrides = false
+        var overridden: [UInt32] = []
         for (id, covers) in coversNext(definitions) where !covers.overrides.isEmpty {
             guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
             below.changed[id] = .some(base)
             below.covers[id] = Covers(wiring: covers.wiring)
-            hasOverrides = true
+            overridden.append(id)
         }
-        guard hasOverrides else { return [] }
+        guard !overridden.isEmpty else { return [] }
+        addChildren(of: overridden.sorted(), &below)
         var failures: [Failure] = []
         var editor = GraphEditor(graph)
         _ = try compile(&below, config, processors, &editor, &failures)

@@ -25,8 +25,13 @@ extension Planner {
             rebased = try planDescribed(&definitions, staged.set, &failures)
         }
         rebased.subtract(planWiring(&definitions, staged))
-        // Children of a changed definition change with it.
-        var queue = definitions.changed.keys.filter { !rebased.contains($0) }.sorted()
+        addChildren(of: definitions.changed.keys.filter { !rebased.contains($0) }.sorted(), &definitions)
+        return rebased
+    }
+
+    /// Children of a changed definition change with it.
+    func addChildren(of ids: [UInt32], _ definitions: inout DefinitionPlan) {
+        var queue = ids
         while let id = queue.popLast() {
             for child in before.links.children[id] where definitions.changed[child] == nil {
                 guard let definition = before.definitions[child] else { continue }
@@ -34,7 +39,6 @@ extension Planner {
                 queue.append(child)
             }
         }
-        return rebased
     }
 
     private func planDescribed(

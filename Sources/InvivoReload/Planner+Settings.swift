@@ -176,7 +176,6 @@ final class SettingsCheck: PlannedCall {
                     var failure = fault
                     let rest = fault.path.split(separator: ".").dropFirst().map { "." + $0 }.joined()
                     failure.path = binding.shown(name + rest)
-                    if failure.location.line == 0 { failure.location = inner.location }
                     return failure
                 }
             }

@@ -11,7 +11,8 @@ internal import InvivoWiring
 /// needs no turn: blocks move while a reload is under way, and what that publishes has their values of that moment. A step that meets
 /// a publication is made when the turn ends, or by the next tick. A step of an object is a job in its domain. While one is under way,
 /// later steps of the object are left out. In a domain whose jobs run where they are posted, a step needs the turn: a commit or
-/// another step could change the object at the same time. Any thread may call.
+/// another step could change the object at the same time. If the loop cannot be started, everything has its end value where its
+/// movement begins. Any thread may call.
 final class Ramps: Sendable {
     /// The movements in one block, by the index of the property.
     typealias Runs = [Int: RampRun]
@@ -68,7 +69,7 @@ final class Ramps: Sendable {
     // MARK: beginning
 
     /// For the publication of a commit, with the monitor held: the movements in the blocks of these keys begin. Those without movements
-    /// have ended. `startTimer` follows.
+    /// have ended. `moveBlocks` follows.
     func holdBegin(_ blocks: IDTable<Runs>) {
         guard !blocks.isEmpty else { return }
         state.held { state in
@@ -89,12 +90,19 @@ final class Ramps: Sendable {
             if state.objects[object] == nil { state.objects[object] = Moving(id: id, domain: domain) }
             for run in runs { run.begin(at: now) }
         }
-        startTimer()
+        // A commit or the end of the creation finalizes it.
+        if !startTimer() { run(object, at: .max, finalizes: false) }
     }
 
-    func startTimer() {
+    /// After the publication of a commit, by its thread: the blocks move.
+    func moveBlocks() {
+        if !startTimer() { step(at: .max) }
+    }
+
+    /// Returns false if nothing can move, because the loop cannot be started.
+    private func startTimer() -> Bool {
         let isNeeded = state.locked { !$0.isEmpty && $0.timer == nil && !container.isClosing }
-        guard let interval, isNeeded else { return }
+        guard let interval, isNeeded else { return true }
         do throws(Failure) {
             var isSet = false
             while !isSet {
@@ -108,8 +116,9 @@ final class Ramps: Sendable {
             }
         } catch {
             container.log(.error, "the values of Ramp are set at once: the loop cannot be started: \(error.text)")
-            finish()
+            return false
         }
+        return true
     }
 
     /// For close, after which nothing moves.
@@ -146,7 +155,7 @@ final class Ramps: Sendable {
     /// The objects whose steps need the turn, or all others.
     private func objects(inTurn: Bool) -> [UInt64] {
         state.locked { state in
-            state.objects.filter { !$0.value.isBusy && ($0.value.domain?.runsWherePosted ?? false) == inTurn }.map(
+            state.objects.filter { !$0.value.isBusy && ($0.value.domain?.runsWherePosted ?? true) == inTurn }.map(
                 \.key
             ).sorted()
         }
@@ -161,48 +170,67 @@ final class Ramps: Sendable {
         if state.locked({ $0.isDue }) { step() }
     }
 
-    /// Moves the clock that the host advances, and everything that is due. Waits for the domains of the objects.
+    /// Moves the clock that the host advances, and everything that is due. Waits for the domains of the objects, and for the turn if
+    /// there are objects whose steps need it.
     func advance(by nanoseconds: UInt64, limit: UInt64) throws(Failure) {
         guard interval == nil else {
             throw Failure(
                 .unsupported,
                 "the clock of this runtime advances by itself; to advance it, open the runtime with a manual ramp tick")
         }
-        try turns.take()
-        let now = state.locked { state in
+        try turns.refuseInCallback()
+        let now = try state.locked { state throws(Failure) in
+            guard !container.isClosing else { throw Failure(.closed, "the runtime is closing") }
             state.now &+= min(nanoseconds, .max - state.now)
             return state.now
         }
-        step()
         var failures: [Failure] = []
-        func moveAll(inTurn: Bool) {
-            for object in objects(inTurn: inTurn) {
-                do throws(Failure) { try move(object, at: now, limit: limit) } catch { failures += error.all }
+        func attempt(_ body: () throws(Failure) -> Void) {
+            do throws(Failure) { try body() } catch { failures += error.all }
+        }
+        attempt { () throws(Failure) in try stepSurely(limit: limit) }
+        for object in objects(inTurn: false) {
+            attempt { () throws(Failure) in try move(object, at: now, limit: limit) }
+        }
+        if !objects(inTurn: true).isEmpty {
+            attempt { () throws(Failure) in
+                try turns.take()
+                for object in objects(inTurn: true) {
+                    attempt { () throws(Failure) in try move(object, at: now, limit: limit) }
+                }
+                turns.end()
             }
         }
-        moveAll(inTurn: true)
-        turns.end()
-        moveAll(inTurn: false)
         if let failure = Failure.gathered(failures) { throw failure }
     }
 
-    /// All movements end now.
-    private func finish() {
-        step(at: .max)
-        if turns.takeIfFree() {
-            postAll(at: .max, inTurn: true)
-            turns.end()
+    /// Makes a step of blocks. One that meets a publication is made when that is over.
+    private func stepSurely(limit: UInt64) throws(Failure) {
+        let deadline = deadline(limit)
+        while !step() {
+            let isOver = container.monitor.locked {
+                container.domains.wait(until: deadline, for: "the generation that is being published") {
+                    generations.heldBasis != nil || turns.areOver
+                }
+            }
+            guard isOver else {
+                throw Failure(.timeout, "the publication of a generation takes longer than commit_timeout_ms permits")
+            }
+            guard !container.monitor.locked({ turns.areOver }) else {
+                throw Failure(.closed, "the runtime is closing")
+            }
         }
-        postAll(at: .max, inTurn: false)
     }
 
-    /// Publishes the current generation with the blocks of this moment.
-    private func step(at moment: UInt64? = nil) {
+    /// Publishes the current generation with the blocks of this moment. Returns false if that meets another publication.
+    @discardableResult
+    private func step(at moment: UInt64? = nil) -> Bool {
         let (now, blocks, basis) = state.locked { state in
             state.isDue = !state.blocks.isEmpty
             return (moment ?? clock(state), state.blocks, generations.heldBasis)
         }
-        guard !blocks.isEmpty, let former = basis else { return }
+        guard !blocks.isEmpty else { return true }
+        guard let former = basis else { return false }
         // Of the generation of the graph, if that is still current below.
         let links = generations.snapshot.links
         var editor = GraphEditor(former)
@@ -224,7 +252,7 @@ final class Ramps: Sendable {
         }
         let next =
             changed.isEmpty ? nil : editor.finish(generation: former.generation, keys: container.keys)
-        _ = generations.publishStep(next, over: former, changed) {
+        return generations.publishStep(next, over: former, changed) {
             guard !turns.areOver else { return false }
             state.held { state in
                 state.isDue = false
@@ -258,7 +286,7 @@ final class Ramps: Sendable {
     }
 
     /// In the domain of the object. A step that another one has overtaken makes that one.
-    private func run(_ object: UInt64, at moment: UInt64) {
+    private func run(_ object: UInt64, at moment: UInt64, finalizes: Bool = true) {
         let (id, now) = state.locked { ($0.objects[object]?.id, max(moment, clock($0))) }
         guard let id else { return }
         guard let lease = container.retiredObjects.leaseForChange(object), let record = ObjectTable.record(object)
@@ -269,7 +297,7 @@ final class Ramps: Sendable {
         defer { withExtendedLifetime(lease) {} }
         let key = container.keyName(id)
         let isFinalized =
-            ObjectType.of(record).description.functions.finalize != nil && !Tuning.runs(of: record).isEmpty
+            finalizes && ObjectType.of(record).description.functions.finalize != nil && !Tuning.runs(of: record).isEmpty
         do throws(Failure) {
             let (outcomes, isMoving) = try container.apart { () -> Result<([Tuning.Outcome], Bool), Failure> in
                 do throws(Failure) { return .success(try Tuning.step(record, key: key, at: now)) } catch {

@@ -371,7 +371,7 @@ extension Reloader {
         let changed = ChangedObjects(
             plan, former, next, container, types: subjects.types, objects: subjects.objects)
         generations.publish(plan, layers, next, ramps.holdBegin)
-        ramps.startTimer()
+        ramps.moveBlocks()
         announcer.phases.tell(
             .committed, of: prepared.set.numbers, prepared.set.cause(besides: prepared.files.unchanged).text)
         prepared.warnings += commit.callKept(plan)

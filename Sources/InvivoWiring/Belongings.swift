@@ -54,6 +54,11 @@ final class Belongings: Sendable {
 
     func add(_ child: Child) { state.locked { $0.entries.append(.child(child)) } }
 
+    /// For callers that hold the monitor: the children of the present setup.
+    var heldChildren: [Child] {
+        state.held { state in state.entries.compactMap { if case .child(let child) = $0 { child } else { nil } } }
+    }
+
     /// Removes and returns the entry that was added last.
     func popEntry() -> Entry? { state.locked { $0.entries.popLast() } }
 

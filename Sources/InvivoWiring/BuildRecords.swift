@@ -8,8 +8,9 @@ public final class BuildRecords: Sendable {
     private struct State {
         var dependencies = RecordedDependencies()
         var built = BuiltKeys()
-        /// The keys of shared objects that became visible since the change set that has the turn was planned; nil without one.
-        var sincePlan: Set<UInt32>?
+        /// The keys of shared objects that became visible since the change set that has the turn was planned, each with those
+        /// that setups have used; nil without a change set.
+        var sincePlan: [UInt32: Set<UInt32>]?
         /// Objects that a further commit could not tune or replace: the next commit is followed by another try.
         var again: [UInt32: OvertakenBuild] = [:]
         /// Objects that were built for a graph that was replaced meanwhile.
@@ -68,13 +69,15 @@ public final class BuildRecords: Sendable {
     // MARK: objects that a reload has overtaken
 
     /// Before a change set is planned: the keys of the objects that become visible from here on are noted.
-    public func beginNoting() { state.held { $0.sincePlan = [] } }
+    public func beginNoting() { state.held { $0.sincePlan = [:] } }
 
     /// The change set's turn ends.
     public func stopNoting() { state.held { $0.sincePlan = nil } }
 
-    /// Notes a shared object that becomes visible.
-    func noteVisible(_ id: UInt32) { state.held { _ = $0.sincePlan?.insert(id) } }
+    /// Notes a shared object that becomes visible, and the keys that setups have used for it.
+    func noteVisible(_ id: UInt32, _ used: Set<UInt32>) {
+        state.held { $0.sincePlan?[id, default: []].formUnion(used) }
+    }
 
     /// Objects could not be tuned or replaced: that is tried again after the next commit.
     public func tryAgain(_ overtaken: [UInt32: OvertakenBuild]) {
@@ -85,11 +88,9 @@ public final class BuildRecords: Sendable {
     public func endNoting(_ former: Graph, _ next: Graph) -> [UInt32: OvertakenBuild] {
         state.held { state in
             var all = state.again
-            for id in state.sincePlan ?? [] where former.cell(id) === next.cell(id) {
-                guard let overtaken = next.overtaking(of: id, state.dependencies.dependencies(of: id), since: former)
-                else {
-                    continue
-                }
+            for (id, used) in state.sincePlan ?? [:] where former.cell(id) === next.cell(id) {
+                let received = state.dependencies.dependencies(of: id)
+                guard let overtaken = next.overtaking(of: id, received, setups: used, since: former) else { continue }
                 all[id] = all[id]?.joined(overtaken) ?? overtaken
             }
             (state.sincePlan, state.again) = (nil, [:])

@@ -35,8 +35,10 @@ struct Publication {
             container.current.show(cell, graph)
             let isOver = cell.isOver && !entry.made.isForeign
             guard !build.isReload, !cell.isRetired else { return (nil, isOver) }
-            container.builds.noteVisible(id)
-            return (container.current.held.overtaking(of: id, entry.made.dependencies, since: graph), isOver)
+            let used = container.life.owners.areUsed ? SetupKeys.of(entry.made.record, in: graph) : []
+            container.builds.noteVisible(id, used)
+            let current = container.current.held
+            return (current.overtaking(of: id, entry.made.dependencies, setups: used, since: graph), isOver)
         }
         // The build's own lease: from here on the graph holds it, or, if it is weakly shared, the requester alone.
         _ = ObjectTable.release(entry.object)

@@ -130,6 +130,22 @@ static void an_override_can_always_end(void) {
     end();
 }
 
+/* Below an override, the children of its definition have what they inherit from that one. */
+static void children_below_an_override_inherit_from_its_definition(void) {
+    begin();
+    invivo_injection to_base[] = {KEY("left", "a.base")};
+    DEFINE("a.base", LAZY_SINGLETON, .type = held_type);
+    invivo_definition child = {.struct_size = sizeof child, .key = "a.child", .parent = "a.base", PROPERTIES(to_base)};
+    OK(invivo_define(runtime, &child, NULL, E));
+    /* A shared type for a confined one: until it ends, the child is shared, too. */
+    invivo_override over = override("a.base", 2);
+    child.key = "a.other";
+    OK(invivo_define(runtime, &child, NULL, E));
+    OK(invivo_override_end(over, E));
+    drop(resolve("a.child"));
+    end();
+}
+
 /* An alias has no scope of its own: the override has its own, or is shared. */
 static void an_override_of_an_alias_is_one_object(void) {
     begin();
@@ -344,6 +360,7 @@ int main(void) {
     RUN_TEST(overrides_lie_on_each_other_and_go_in_any_order);
     RUN_TEST(a_definition_under_an_override_is_checked);
     RUN_TEST(an_override_can_always_end);
+    RUN_TEST(children_below_an_override_inherit_from_its_definition);
     RUN_TEST(an_override_of_an_alias_is_one_object);
     RUN_TEST(changes_below_an_override_keep_its_object);
     RUN_TEST(an_object_overrides_a_key);

@@ -299,6 +299,74 @@ static void an_observer_hears_of_whole_reloads(void) {
     end();
 }
 
+/* Callbacks of phases, and those before and after a publication, may call what neither waits for a reload nor closes. */
+static pthread_t main_thread;
+static bool is_closing;
+static int used_in_callbacks, submitted;
+static void use_the_runtime(void) {
+    invivo_value value = invivo_null();
+    invivo_runtime_info info = {.struct_size = sizeof info};
+    invivo_runtime_options options = {.struct_size = sizeof options};
+    invivo_changes set;
+    invivo_key key;
+    if (is_closing || !pthread_equal(pthread_self(), main_thread)) return; /* the submitted set; the parts belong to the main thread */
+    used_in_callbacks++;
+    if (invivo_key_find(runtime, "a.cold", &key, NULL) == INVIVO_OK) drop(resolve("a.cold"));
+    invivo_view view = invivo_view_begin(runtime);
+    invivo_view_end(view);
+    invivo_pin pin = invivo_pin_begin(runtime, NULL);
+    CHECK(pin.bits);
+    OK(invivo_pin_end(pin));
+    OK(invivo_config_read(runtime, "", &value, E));
+    invivo_value_clear(&value);
+    OK(invivo_runtime_status(runtime, &value, E));
+    invivo_value_clear(&value);
+    OK(invivo_graph_describe(runtime, INVIVO_GRAPH_FACTS, &value, E));
+    invivo_value_clear(&value);
+    OK(invivo_runtime_inspect(runtime, &info, E));
+    OK(invivo_runtime_options_read(runtime, &options, E));
+    OK(invivo_runtime_options_change(runtime, &options, E));
+    OK(invivo_changes_open(runtime, &set, E));
+    OK(invivo_changes_document(set, "b.yaml", "{}", 2, E));
+    expects_error(invivo_changes_commit(set, E), INVIVO_E_WOULD_WAIT, NULL);
+    if (submitted++ == 0) {
+        OK(invivo_changes_open(runtime, &set, E));
+        OK(invivo_changes_document(set, "b.yaml", "config: { submitted: 1 }", 24, E));
+        OK(invivo_changes_submit(set, E));
+    }
+    expects_error(invivo_runtime_close(runtime, E), INVIVO_E_IN_CALLBACK, NULL);
+}
+static void use_in_phase(void *user_data, const invivo_progress *progress) {
+    (void)user_data;
+    use_the_runtime();
+    if (progress->phase == INVIVO_PROGRESS_RETIRED) hear("retired; ");
+}
+static void use_around_publication(void *user_data, uint32_t published) {
+    (void)user_data, (void)published;
+    use_the_runtime();
+}
+static void callbacks_may_call_what_does_not_wait_for_a_reload(void) {
+    begin();
+    main_thread = pthread_self(), used_in_callbacks = submitted = 0, is_closing = false;
+    invivo_observer observer;
+    define("a.cold", INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_OK);
+    OK(invivo_observe(runtime, &(invivo_observer_options){.struct_size = sizeof(invivo_observer_options), .progress = use_in_phase}, &observer, E));
+    OK(invivo_observe(runtime, &(invivo_observer_options){.struct_size = sizeof(invivo_observer_options), .publishing = use_around_publication}, &observer, E));
+    define("a.one", INVIVO_SCOPE_SINGLETON, INVIVO_OK);
+    /* Detected, planned, before and after the publication, committed. */
+    CHECK(used_in_callbacks >= 5);
+    /* A resolve in a callback does not lose the next definition of its key. */
+    define("a.cold", INVIVO_SCOPE_LAZY_SINGLETON, INVIVO_OK);
+    drop(resolve("a.cold"));
+    used_in_callbacks = 0, fail_at = "init:bad";
+    define("a.bad", INVIVO_SCOPE_SINGLETON, INVIVO_E_HOST);
+    fail_at = NULL;
+    CHECK(used_in_callbacks >= 3); /* detected, planned, refused */
+    wait_heard("retired; ", 1);
+    is_closing = true; /* the last generations end in close, where each call answers INVIVO_E_CLOSED */
+    end();
+}
+
 int main(void) {
     check_begin();
     check_directory();
@@ -311,5 +379,6 @@ int main(void) {
     RUN_TEST(a_former_generation_ends_once);
     RUN_TEST(observers_of_phases_are_like_others);
     RUN_TEST(an_observer_hears_of_whole_reloads);
+    RUN_TEST(callbacks_may_call_what_does_not_wait_for_a_reload);
     return check_end();
 }

@@ -4,8 +4,19 @@
 #include "check.h"
 #include "gate.h"
 
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
 static invivo_runtime runtime;
 #include "tell.h"
+
+/* Replaces the function of libc: the loop of a runtime cannot be started without it. */
+static _Atomic bool has_no_loop;
+int epoll_create1(int flags) {
+    if (!has_no_loop) return (int)syscall(SYS_epoll_create1, flags);
+    errno = EMFILE;
+    return -1;
+}
 
 typedef struct tone { double level; int64_t count; } tone;
 static const invivo_property tone_properties[] = {INVIVO_BLOCK_FIELD(tone, level, .initial = 4, .min = 0, .max = 1000),
@@ -298,7 +309,11 @@ static void *commit_other(void *status) {
     *(invivo_status *)status = tell("b", "config: { x: 2 }");
     return NULL;
 }
-/* A rule holds the plan of another reload. Blocks wait for its end, then go on. */
+static void *commit_x_again(void *status) {
+    *(invivo_status *)status = tell("b", "config: { x: 3 }");
+    return NULL;
+}
+/* A rule holds the plan of another reload. Blocks and objects move on. */
 static void a_step_during_a_reload_is_made_after_it(void) {
     open_with(1, 0);
     OK(tell("b", "config: { x: 1 }"));
@@ -320,6 +335,72 @@ static void a_step_during_a_reload_is_made_after_it(void) {
     CHECK_EQUAL(status, INVIVO_OK);
     while (level_of("a.tone") != 8) {}
     while (moving()) {}
+    end();
+}
+
+/* Commits on another thread, until a rule holds the plan. */
+static pthread_t begin_a_reload(invivo_status *status) {
+    OK(tell("b", "config: { x: 1 }"));
+    static const char *const inputs[] = {"/x"};
+    invivo_rule rule = {.struct_size = sizeof rule, .name = "waits", .inputs = inputs, .input_count = 1, .check = wait_at_the_gate};
+    gate_to(2);
+    OK(invivo_rule_add(runtime, &rule, E));
+    gate_to(0);
+    *status = INVIVO_E_HOST;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, commit_other, status) == 0);
+    gate_await(1);
+    return thread;
+}
+static void end_the_reload(pthread_t thread, const invivo_status *status) {
+    gate_to(2);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_EQUAL(*status, INVIVO_OK);
+}
+/* A step of the clock that the host advances waits for a reload only if an object needs the turn. */
+static void a_manual_step_does_not_wait_for_a_reload(void) {
+    open_with(INVIVO_RAMP_TICK_MANUAL, 200);
+    define_as("a.tone", "Tone", NULL), define_as("a.dial", "Dial", NULL), define_as("a.free", "Free", NULL), attach_slow();
+    CHECK(angle_of("a.dial") == 0 && angle_of("a.free") == 0);
+    OK(tell("a", "traits: { a.tone: [{ Ramp: { to: { level: 8 }, over: 40 ms } }], a.slow: [{ Ramp: { to: { angle: 4 }, over: 40 ms } }], "
+                 "a.dial: [{ Ramp: { to: { angle: 4 }, over: 40 ms } }] }"));
+    invivo_status status;
+    pthread_t thread = begin_a_reload(&status);
+    advance(10);
+    CHECK(level_of("a.tone") == 5 && slow_angle() == 1 && angle_of("a.dial") == 1);
+    end_the_reload(thread, &status);
+    /* The jobs of this domain run where they are posted. The others move all the same. */
+    OK(tell("c", "traits: { a.free: [{ Ramp: { to: { angle: 4 }, over: 40 ms } }] }"));
+    gate_to(0);
+    CHECK(pthread_create(&thread, NULL, commit_x_again, &status) == 0);
+    gate_await(1);
+    expects_error(invivo_runtime_advance(runtime, 10000000, E), INVIVO_E_TIMEOUT, NULL);
+    CHECK(level_of("a.tone") == 6 && slow_angle() == 2 && angle_of("a.dial") == 2 && angle_of("a.free") == 0);
+    end_the_reload(thread, &status);
+    advance(10);
+    CHECK(level_of("a.tone") == 7 && angle_of("a.free") == 2);
+    end();
+}
+/* The loop cannot be started: everything has its end value, also objects whose steps need the turn. */
+static void without_a_loop_values_are_set_at_once(void) {
+    open_with(1, 0);
+    define_as("a.tone", "Tone", NULL), define_as("a.dial", "Dial", NULL), define_as("a.free", "Free", NULL), attach_slow();
+    invivo_definition late = {.struct_size = sizeof late, .key = "a.late", .type_name = "Free", .scope = INVIVO_SCOPE_LAZY_SINGLETON};
+    OK(invivo_define(runtime, &late, NULL, E));
+    CHECK(angle_of("a.dial") == 0 && angle_of("a.free") == 0);
+    has_no_loop = true;
+    OK(tell("a", "traits: { a.tone: [{ Ramp: { to: { level: 8 }, over: 1 h } }], a.slow: [{ Ramp: { to: { angle: 4 }, over: 1 h } }], "
+                 "a.dial: [{ Ramp: { to: { angle: 4 }, over: 1 h } }], a.free: [{ Ramp: { to: { angle: 4 }, over: 1 h } }], "
+                 "a.late: [{ Ramp: { to: { angle: 4 }, from: { angle: 1 }, over: 1 h } }] }"));
+    CHECK(level_of("a.tone") == 8 && slow_angle() == 4 && angle_of("a.free") == 4 && angle_of("a.dial") == 4);
+    CHECK_EQUAL(moving(), 0);
+    /* An object that begins to move while another thread has the turn. */
+    invivo_status status;
+    pthread_t thread = begin_a_reload(&status);
+    CHECK(angle_of("a.late") == 4);
+    end_the_reload(thread, &status);
+    CHECK_EQUAL(moving(), 0);
+    has_no_loop = false;
     end();
 }
 
@@ -406,6 +487,8 @@ int main(void) {
     RUN_TEST(a_setter_cannot_wait_for_a_reload);
     RUN_TEST(a_setter_may_submit_a_reload);
     RUN_TEST(a_step_during_a_reload_is_made_after_it);
+    RUN_TEST(a_manual_step_does_not_wait_for_a_reload);
+    RUN_TEST(without_a_loop_values_are_set_at_once);
     RUN_TEST(a_decision_replaces_an_object_that_moves);
     RUN_TEST(all_objects_of_a_named_key_move);
     RUN_TEST(a_source_that_keeps_going_moves_what_it_can);

@@ -163,17 +163,27 @@ static invivo_status get_theme(void *instance, void *user_data, invivo_value *ou
     return value.as.object.bits ? invivo_value_copy(out, &value, error) : INVIVO_OK;
 }
 
+static invivo_status set_nothing(void *instance, void *user_data, const invivo_value *value, invivo_error **error) {
+    (void)instance, (void)user_data, (void)value, (void)error;
+    return INVIVO_OK;
+}
+static invivo_status get_nothing(void *instance, void *user_data, invivo_value *out, invivo_error **error) {
+    (void)instance, (void)user_data, (void)out, (void)error;
+    return INVIVO_OK;
+}
+
 static const invivo_property node_properties[] = {
     INVIVO_FIELD(node, number),
     INVIVO_FIELD(node, program),
     {.struct_size = sizeof(invivo_property), .name = "theme", .kind = INVIVO_KIND_OBJECT, .get = get_theme, .set = set_theme},
+    {.struct_size = sizeof(invivo_property), .name = "any", .kind = INVIVO_KIND_ANY, .get = get_nothing, .set = set_nothing},
 };
 static const invivo_parameter node_parameters[] = {{.name = "name", .kind = INVIVO_KIND_STRING, .flags = INVIVO_PARAMETER_OPTIONAL}};
 
 static invivo_type_options node_options(const char *name) {
     return (invivo_type_options){.struct_size = sizeof(invivo_type_options), .name = name, .size = sizeof(node), .alignment = 8,
                                  .init = node_init, .deinit = node_deinit, .parameters = node_parameters, .parameter_count = 1,
-                                 .properties = node_properties, .property_count = 3, .setup = node_setup, .teardown = node_teardown,
+                                 .properties = node_properties, .property_count = 4, .setup = node_setup, .teardown = node_teardown,
                                  .refresh = node_refresh};
 }
 static void ignore_log(void *user_data, const invivo_log_entry *entry) { (void)user_data, (void)entry; }
@@ -1345,6 +1355,121 @@ static void a_domain_is_notified_of_commits(void) {
     pthread_join(thread, NULL);
 }
 
+/* ---- builds that a reload overtakes ---------------------------------------------------------------------- */
+
+/* The runtime replaces an object that a reload has overtaken by a change set of its own. */
+static void await_change_sets(void) {
+    do OK(invivo_runtime_poll(runtime, 0, NULL, E));
+    while (check_status_number(runtime, "waiting_sets") || check_status_number(runtime, "running"));
+}
+static int64_t number_of_child(const char *key) {
+    invivo_object object;
+    node *found = resolved(key, &object);
+    void *part = NULL;
+    if (found->theme.bits && OK(invivo_object_instance(found->theme, (invivo_type){0}, &part, E))) found = part;
+    int64_t number = child(found, 0)->number;
+    OK(invivo_object_release(object));
+    return number;
+}
+#define PART {.key = "ui.part", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE, .program = "l"}
+#define HOLDER {.key = "ui.holder", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .theme = "ui.part"}
+/* An object that is built for the generation of a pin has children of that generation. It is not the one of the current generation. */
+static void children_of_a_pin_are_not_those_of_the_current_generation(void) {
+    begin();
+    OK(define(LEAF(1), ROOT("l"), PART, HOLDER));
+    invivo_pin pin = invivo_pin_begin(runtime, NULL);
+    OK(define(LEAF(2)));
+    CHECK_EQUAL(number_of_child("ui.root"), 1);
+    CHECK_EQUAL(number_of_child("ui.holder"), 1);
+    await_change_sets();
+    CHECK_EQUAL(number_of_child("ui.root"), 1);
+    CHECK_EQUAL(number_of_child("ui.holder"), 1);
+    OK(invivo_pin_end(pin));
+    CHECK_EQUAL(number_of_child("ui.root"), 2);
+    CHECK_EQUAL(number_of_child("ui.holder"), 2);
+    end();
+}
+/* The same for what it owns by a provider. */
+static void an_owner_of_a_pin_is_not_that_of_the_current_generation(void) {
+    begin();
+    OK(define({.key = "ui.theme", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON}));
+    invivo_injection theme = {.how = INVIVO_INJECT_REFERENCE, .reference = "ui.theme"};
+    invivo_injection any = {.name = "any", .how = INVIVO_INJECT_PROVIDER, .items = &theme, .item_count = 1, .flags = INVIVO_INJECT_OWNS};
+    invivo_definition root = {.struct_size = sizeof root, .key = "ui.root", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON,
+                              .properties = &any, .property_count = 1};
+    OK(invivo_define(runtime, &root, NULL, E));
+    invivo_pin pin = invivo_pin_begin(runtime, NULL);
+    OK(define({.key = "ui.theme", .type = node_type, .scope = INVIVO_SCOPE_LAZY_SINGLETON, .number = 2}));
+    invivo_object pinned, current;
+    resolved("ui.root", &pinned);
+    await_change_sets();
+    OK(invivo_pin_end(pin));
+    resolved("ui.root", &current);
+    CHECK(pinned.bits != current.bits);
+    OK(invivo_object_release(pinned));
+    OK(invivo_object_release(current));
+    end();
+}
+static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
+static int gate; /* 1: a rule holds a plan, 2: it ends */
+static void move_gate(int from, int to) {
+    pthread_mutex_lock(&gate_lock);
+    while (gate < from) pthread_cond_wait(&gate_moved, &gate_lock);
+    gate = to;
+    pthread_cond_broadcast(&gate_moved);
+    pthread_mutex_unlock(&gate_lock);
+}
+static invivo_status hold_plan(const invivo_value *values, size_t count, size_t *at, void *user_data, invivo_error **error) {
+    (void)count, (void)at, (void)user_data, (void)error;
+    if (values[0].as.signed_integer == 1) return INVIVO_OK;
+    move_gate(0, 1);
+    move_gate(2, 2);
+    return INVIVO_OK;
+}
+static invivo_status tell_config(const char *text, int64_t leaf) {
+    invivo_changes changes;
+    invivo_definition definition = {.struct_size = sizeof definition, .key = "ui.leaf", .type = node_type, .scope = INVIVO_SCOPE_PROTOTYPE};
+    invivo_injection number = {.name = "number", .value = invivo_int64(leaf)}, name = {.how = INVIVO_INJECT_ARGUMENT};
+    definition.properties = &number, definition.property_count = 1, definition.parameters = node_parameters, definition.parameter_count = 1;
+    definition.initializer = &name, definition.initializer_count = 1;
+    OK(invivo_changes_open(runtime, &changes, E));
+    OK(invivo_changes_document(changes, "a", text, strlen(text), E));
+    OK(invivo_changes_define(changes, &definition, NULL, E));
+    return invivo_changes_commit(changes, E);
+}
+static void *change_leaf_slowly(void *status) {
+    *(invivo_status *)status = tell_config("config: { x: 2 }", 2);
+    return NULL;
+}
+/* The object becomes visible after the plan, which does not know it, and before the commit. */
+static void children_of_a_build_beside_a_reload_are_replaced(void) {
+    static const char *const inputs[] = {"/x"};
+    invivo_rule rule = {.struct_size = sizeof rule, .name = "holds", .inputs = inputs, .input_count = 1, .check = hold_plan};
+    invivo_runtime_options options = {.struct_size = sizeof options};
+    begin();
+    OK(invivo_runtime_options_read(runtime, &options, E));
+    options.rule_timeout_ms = 120000;
+    OK(invivo_runtime_options_change(runtime, &options, E));
+    OK(define(ROOT("l"), PART, HOLDER));
+    OK(tell_config("config: { x: 1 }", 1));
+    OK(invivo_rule_add(runtime, &rule, E));
+    gate = 0;
+    pthread_t thread;
+    invivo_status status = INVIVO_E_HOST;
+    CHECK(pthread_create(&thread, NULL, change_leaf_slowly, &status) == 0);
+    move_gate(1, 1);
+    CHECK_EQUAL(number_of_child("ui.root"), 1);
+    CHECK_EQUAL(number_of_child("ui.holder"), 1);
+    move_gate(1, 2);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_EQUAL(status, INVIVO_OK);
+    await_change_sets();
+    CHECK_EQUAL(number_of_child("ui.root"), 2);
+    CHECK_EQUAL(number_of_child("ui.holder"), 2);
+    end();
+}
+
 int main(void) {
     check_begin();
     RUN_TEST(ten_reloads_leave_one_of_everything);
@@ -1380,6 +1505,9 @@ int main(void) {
     RUN_TEST(a_restored_setup_is_finalized);
     RUN_TEST(a_tracked_child_with_a_changed_initializer_is_made_again);
     RUN_TEST(a_domain_is_notified_of_commits);
+    RUN_TEST(children_of_a_pin_are_not_those_of_the_current_generation);
+    RUN_TEST(an_owner_of_a_pin_is_not_that_of_the_current_generation);
+    RUN_TEST(children_of_a_build_beside_a_reload_are_replaced);
     RUN_TEST(every_call_fails_in_turn);
     RUN_TEST(random_trees_match_a_model);
     return check_end();

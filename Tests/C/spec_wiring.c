@@ -116,6 +116,26 @@ static void an_error_of_a_decided_definition_is_reported_once(void) {
     end();
 }
 
+/* So is an error of the decision itself, which the compiler would find as well. */
+static void an_error_of_a_decision_is_reported_once(void) {
+    begin();
+    define("a.one", 1);
+    const invivo_definition other = {.struct_size = sizeof other, .key = "a.other", .alias = "a.one"};
+    OK(invivo_define(runtime, &other, NULL, E));
+    static const char *const decisions[] = {
+        "wiring: { a.one: { alias: a.one } }", "wiring: { a.one: { alias: a.none } }", "wiring: { a.one: { choose: x } }",
+        "wiring: { a.other: { scope: singleton } }", "wiring: { a.one: { alias: a.other } }",
+    };
+    for (size_t i = 0; i < sizeof decisions / sizeof *decisions; i++) {
+        invivo_error *error = NULL;
+        CHECK(say("w.yaml", decisions[i], &error) != INVIVO_OK);
+        if (invivo_error_count(error) != 1) check_failed(__FILE__, __LINE__, "%s: %s", decisions[i], invivo_error_text(error));
+        CHECK(strstr(invivo_error_text(error), "w.yaml:1:"));
+        invivo_error_release(error);
+    }
+    end();
+}
+
 /* ---- keys that come later ------------------------------------------------------------------------------ */
 
 static void a_decision_waits_for_its_key_when_allowed(void) {
@@ -292,6 +312,18 @@ static void a_check_of_a_manifest_includes_decisions(void) {
         CHECK(strstr(drawing.as.string.data, "\"file\": \"w.yaml\", \"line\": 1, \"column\": 27, \"wired\": true"));
         invivo_value_clear(&drawing);
     }
+    /* A component with an error of its own is known, and decisions about it are not checked against what could be read of it. */
+    write_text("app.yaml", "modules: { things: things.py }\n"
+                           "components:\n"
+                           "  a.one: { type: Thing }\n"
+                           "  a.pick: { type: Thing, choose: { $new: { type: Missing } }, options: [{ when: x, use: $a.one }] }\n"
+                           "specs: [w.yaml]\n");
+    write_text("w.yaml", "wiring: { a.pick: { choose: x } }\n");
+    invivo_error *error = NULL;
+    CHECK(invivo_app_check(&options, 0, NULL, &error) != INVIVO_OK);
+    CHECK_EQUAL(invivo_error_count(error), 1);
+    CHECK(strstr(invivo_error_text(error), "app.yaml:4:50: components.a.pick.choose.$new: no type 'Missing' is registered"));
+    invivo_error_release(error);
     unlink("app.yaml"), unlink("w.yaml"), unlink("things.py");
 }
 
@@ -332,6 +364,7 @@ int main(void) {
     RUN_TEST(a_report_has_the_cause_and_the_location);
     RUN_TEST(the_graph_shows_the_decision);
     RUN_TEST(an_error_of_a_decided_definition_is_reported_once);
+    RUN_TEST(an_error_of_a_decision_is_reported_once);
     RUN_TEST(a_decision_waits_for_its_key_when_allowed);
     RUN_TEST(a_set_defines_and_decides);
     RUN_TEST(a_property_is_set_for_the_key_that_creates_the_object);

@@ -116,10 +116,12 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if isFinalized { finalize(record, key) }", "ramps"),
         Mutant("skip", "state.blocks[id] = rest.isEmpty ? nil : rest", "ramps"),
         Mutant("skip", "if !isMoving { state.locked { $0.objects[object] = nil } }", "ramps"),
+        Mutant("never", "!objects(inTurn: true).isEmpty", "ramp_crossings"),
     ],
     "InvivoTraits/CodeStack.swift": [
         Mutant("never", "stack.isBroken || !bases.isEmpty || changes(to: wanted)", "trait_types trait_crossings"),
         Mutant("skip", "undo.add { () throws(Failure) in throw error }", "trait_crossings put_back"),
+        Mutant("always", "entries.last === entry", "trait_types put_back"),
         Mutant("always", "!application.isSecret", "secrets"),
     ],
     "InvivoReload/Planner+Settings.swift": [
@@ -129,6 +131,8 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Planner+Wiring.swift": [
         Mutant("skip", "if planned != nil { _ = decide(decision, id, &definitions) }", "spec_wiring"),
+        Mutant("skip", "definitions.covers[id]?.wiring = before.covers[id]?.wiring", "spec_wiring"),
+        Mutant("never", "base.body.isPartial", "spec_wiring"),
     ],
     "InvivoTraits/PropertyChange.swift": [
         Mutant("always", "part.seen.map { $0.isSame(as: shown) } ?? true", "traits exactness"),
@@ -173,8 +177,16 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "frame.low < index", "cases"),
         Mutant("never", "!entry.made.isForeign", "domains"),
     ],
+    "InvivoWiring/SetupKeys.swift": [
+        Mutant("skip", "found.formUnion(belongings.heldChildren.compactMap(\\.key))", "setup"),
+        Mutant("never", "recipe(of: record)?.scope.isShared != true", "setup"),
+        Mutant("skip", "found.formUnion(recipe.references.owned)", "setup"),
+    ],
+    "InvivoWiring/BuildRecords.swift": [
+        Mutant("skip", "state.held { $0.sincePlan?[id, default: []].formUnion(used) }", "setup"),
+    ],
     "InvivoWiring/Publication.swift": [
-        Mutant("skip", "container.builds.noteVisible(id)", "outdated"),
+        Mutant("skip", "container.builds.noteVisible(id, used)", "outdated"),
         Mutant("skip", "if let overtaken { container.builds.report([id: overtaken]) }", "traits outdated"),
         Mutant("skip", "if !cell.isRetired { container.builds.noteBuilt(cell) }", "reset cases"),
     ],
@@ -257,6 +269,9 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if !isHeld { cold.insert(holder) }", "reset following graph"),
         Mutant("never", "definition.alias != nil", "reset choice reports"),
         Mutant("never", "seen.insert(target).inserted", "reset graph"),
+    ],
+    "InvivoReload/Planner+Compile.swift": [
+        Mutant("skip", "addChildren(of: overridden.sorted(), &below)", "overrides"),
     ],
     "InvivoReload/Planner+Definitions.swift": [
         Mutant("never", "definitions.changed[child] == nil", "making differential"),

@@ -229,8 +229,9 @@ typedef struct invivo_observer_options {
      * call, and is therefore never older than the runtime. While pins keep former generations, the second call is
      * postponed until the last of them has ended, and there are no further first calls: a cache does not know in which
      * pin its caller is. Called on the committing thread, or on the loop thread after a pin, regardless of `domain`,
-     * without locks held. It may only call functions tagged INVIVO_NOWAIT. An observer that is added during a commit is
-     * called from the next commit on. */
+     * without locks held. The commit waits for it. It may call what `progress` may call; before the publication, resolves
+     * and reads answer from the former generation. An observer that is added during a commit is called from the next
+     * commit on. */
     void (*publishing)(void *user_data, uint32_t published);
     /** The observed part of the runtime: at most one of `key`, `type` and `object`, not with `publishing`. `reloaded` is
      * then called after the commits that change it, with a report of these changes alone. Without one, after each reload,
@@ -254,8 +255,13 @@ typedef struct invivo_observer_options {
      * A reload begins with DETECTED and ends with exactly one of COMMITTED, REFUSED and UNCHANGED, which comes before
      * `reloaded`. The close of the runtime refuses the reloads that wait for the worker. An observer is called for the
      * reloads that begin after it was added. RETIRED comes once for each former generation, in the order in which they
-     * end. Called on the thread that does the work, regardless of `domain`, without locks held. It may only call functions
-     * tagged INVIVO_NOWAIT, change options (invivo_runtime_options_change), and close its own observer. */
+     * end. Called on the thread that does the work, regardless of `domain`, without locks held.
+     *
+     * That work waits for the callback, which should return soon. It may call functions that do not wait for a reload: those
+     * tagged INVIVO_NOWAIT, resolves (of a confined object only in its domain), reads of the configuration and of the state,
+     * invivo_changes_submit, invivo_runtime_options_change, invivo_observe, and the close of its own observer. Calls that
+     * would wait for a reload return INVIVO_E_WOULD_WAIT, and invivo_runtime_close INVIVO_E_IN_CALLBACK. While the runtime
+     * closes, calls return INVIVO_E_CLOSED. */
     void (*progress)(void *user_data, const invivo_progress *progress);
 } invivo_observer_options;
 

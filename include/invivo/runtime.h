@@ -233,6 +233,10 @@ INVIVO_API invivo_status invivo_runtime_poll(invivo_runtime runtime, uint32_t ti
  * INVIVO_RAMP_TICK_MANUAL, otherwise INVIVO_E_UNSUPPORTED. Waits for the domains of the objects, each at most `commit_timeout_ms`; the
  * other objects move all the same. A value of a block is set before the first object moves.
  *
+ * Blocks and objects move while a reload is under way, as with the clock of the runtime. The call waits for the reload, at most
+ * `commit_timeout_ms`, only if objects move in a domain with INVIVO_DOMAIN_ANY_THREAD and without `is_current`, such as that of
+ * Python: nothing else keeps a step and a commit apart there. These objects move last. INVIVO_E_WOULD_WAIT in a callback.
+ *
  * @param nanoseconds how much time has passed. One call is one step, however long. */
 INVIVO_API invivo_status invivo_runtime_advance(invivo_runtime runtime, uint64_t nanoseconds, invivo_error **error) INVIVO_WAITS;
 /** Returns the current generation, even if the calling thread has a view of an older one. */
@@ -295,15 +299,18 @@ INVIVO_API invivo_status invivo_job_drop(invivo_job job) INVIVO_WAITS;
 
 /* A child process that is forked while a runtime is open can read the generation at the time of the fork:
  *
- * - views (view.h) with configuration, blocks and built shared objects; a view that is open at the fork stays open
+ * - views (view.h) with configuration, settings (invivo_view_settings), blocks and built shared objects; a view that is open
+ *   at the fork stays open
  * - built shared objects, through invivo_resolve, _resolve_name, _resolve_optional, _resolve_with and _resolve_type
  *   without arguments, and invivo_peek; a confined object only on the thread that forked, if it belongs to that thread
  * - invivo_key_find, invivo_key_of_type with a whole key as name or without name, invivo_key_name, invivo_key_version,
- *   invivo_config_read, and invivo_config_id of a path that was used before
+ *   invivo_config_read, invivo_config_id of a path that was used before, and invivo_settings_id and
+ *   invivo_settings_typed_id of a name that was bound before; the latter does not check the type
  * - invivo_object_instance, _type, _key and _runtime; leases can be taken and released
  *
  * Types, callables and errors do not belong to a runtime and work as before. All other functions return
- * INVIVO_E_FORKED, or do nothing if they return no status. The child builds, changes, starts and follows nothing. No
+ * INVIVO_E_FORKED, or do nothing if they return no status. This includes invivo_settings_read, which serves factories and
+ * hooks: a child uses invivo_view_settings. The child builds, changes, starts and follows nothing. No
  * stop, disposal or other callback of the parent's runtimes runs in the child. Closing them (also with
  * invivo_app_close) returns INVIVO_OK and does nothing.
  *

@@ -125,7 +125,7 @@ INVIVO_API invivo_status invivo_settings_typed_id(invivo_runtime runtime, const 
 
 /** Returns the value of a binding for the calling code: in a factory or hook that of the generation for which its object is built, which a
  * view does not show before the commit; elsewhere that of the view. Borrowed until the factory or hook returns, or the view ends.
- * INVIVO_E_NOT_FOUND if the generation has no such binding. */
+ * INVIVO_E_NOT_FOUND if the generation has no such binding. INVIVO_E_FORKED in a forked child, which uses invivo_view_settings. */
 INVIVO_API invivo_status invivo_settings_read(invivo_view view, invivo_runtime runtime, invivo_config id, const void **out,
                                               invivo_error **error) INVIVO_WAITS;
 

@@ -507,10 +507,21 @@ static void commit_comparison(const world *next, invivo_status status, const cha
     invivo_error_release(error);
     close_twin(&fresh, "fresh");
 }
+/* A build that a reload has overtaken is followed by a change set of the runtime. */
+static void settle(void) {
+    invivo_value status = invivo_null();
+    for (bool is_settled = false; !is_settled && !failure;) {
+        if (!MUST(invivo_runtime_status(live.runtime, &status, E))) return;
+        is_settled = entry_of(&status, "running")->kind == INVIVO_KIND_NULL && entry_of(&status, "waiting_sets")->as.unsigned_integer == 0;
+        invivo_value_clear(&status);
+        if (!is_settled) MUST(invivo_runtime_poll(live.runtime, 1, NULL, E));
+    }
+}
 static void compare(void) {
     comparison both = {.live = &live};
     invivo_error *error = NULL;
     trace("compare\n");
+    settle();
     if (with(WITH_TRAITS)) advance(10000);
     if (failure || !open_twin(&both.fresh)) return;
     uint64_t former_place = place_of_host;

@@ -110,6 +110,40 @@ def test_an_object_that_nothing_uses_is_stopped_by_the_commit() -> None:
         assert Pool.stops.get_nowait().stopped
 
 
+def test_a_suspended_trait_does_not_keep_its_target() -> None:
+    class Hold(invivo.Trait, name="a.Hold", everywhere=False):
+        targets = Pool
+        outside: ClassVar[list[Pool]] = []
+        keeps: bool = False
+
+        def apply(self, target: Pool) -> Iterator[None]:
+            same = target
+            if self.keeps:
+                self.outside.append(target)
+            yield
+            assert same.use()
+
+    with invivo.Runtime(stop_grace=None) as runtime:
+        runtime.define(Pool, "a.pool", "singleton")
+        runtime.add_trait(Hold)
+        with runtime.source("a.yaml", "traits: { a.pool: [{ a.Hold: {} }, { a.Hold: {} }] }") as source:
+            assert runtime[Pool].use()
+            replace(runtime)
+            assert runtime[Pool].use()
+            assert Pool.stops.get_nowait().stopped
+            # A reference elsewhere counts.
+            source.update("traits: { a.pool: [{ a.Hold: { keeps: true } }] }")
+            replace(runtime)
+            assert retired(runtime) == [("a.pool", "referenced")]
+            Hold.outside.clear()
+            assert stopped().stopped
+            # The trait is removed, and its code runs.
+            assert runtime[Pool].use()
+            source.update("traits: {}")
+            replace(runtime)
+            assert stopped().stopped
+
+
 def test_references_from_its_creation_do_not_keep_it() -> None:
     Pool.is_kept = True
     with invivo.Runtime() as runtime:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 import gc
+import queue
 import threading
 import types
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -582,3 +583,64 @@ def test_layers_and_check_return_nothing_else(runtime: invivo.Runtime) -> None:
         error = refusal(runtime, f"traits: {{ synth.lead: [{{ x.Wrong: {{ gives: {gives} }} }}] }}")
         assert "the trait 'x.Wrong' failed (because " in str(error)
         assert said in str(error)
+
+
+class Dial:
+    level: float = invivo.tunable(0.0)
+    sets: ClassVar[queue.SimpleQueue[tuple[float, int]]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "level":
+            Dial.sets.put((value, threading.get_ident()))
+
+
+def dial_threads(value: float) -> set[int]:
+    """Returns the threads that have set the level, up to this value."""
+    threads = set()
+    while True:
+        level, thread = Dial.sets.get(timeout=60)
+        threads.add(thread)
+        if level == value:
+            return threads
+
+
+RAMP = "traits: { a.dial: [{ Ramp: { to: { level: 1 }, over: 0.02 } }] }"
+
+
+def test_steps_of_a_ramp_run_on_a_thread_of_the_runtime() -> None:
+    Dial.sets = queue.SimpleQueue()
+    with invivo.Runtime(ramp_tick=0.001) as runtime:
+        runtime.define(Dial, "a.dial", "singleton")
+        assert runtime[Dial].level == 0
+        tell(runtime, RAMP)
+        (thread,) = dial_threads(1)
+        assert thread != threading.get_ident()
+        # A commit sets attributes on its own thread.
+        tell(runtime, "traits: {}")
+        assert dial_threads(0) == {threading.get_ident()}
+
+
+def test_manual_steps_of_a_ramp_run_on_the_thread_of_the_call() -> None:
+    Dial.sets = queue.SimpleQueue()
+    with invivo.Runtime(ramp_tick="manual") as runtime:
+        runtime.define(Dial, "a.dial", "singleton")
+        assert runtime[Dial].level == 0
+        tell(runtime, RAMP)
+        for _ in range(4):
+            runtime.advance(0.005)
+        assert dial_threads(1) == {threading.get_ident()}
+
+
+def test_objects_of_a_shared_class_do_not_move() -> None:
+    Dial.sets = queue.SimpleQueue()
+
+    @invivo.shared
+    class Shared(Dial):
+        pass
+
+    with invivo.Runtime() as runtime:
+        runtime.define(Shared, "a.dial", "singleton")
+        assert runtime[Shared].level == 0
+        assert "Shared is a shared type: its instances are never changed in place" in str(refusal(runtime, RAMP))
+        assert Dial.sets.empty()

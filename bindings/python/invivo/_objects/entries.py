@@ -22,6 +22,7 @@ class Entry:
     """
 
     __slots__ = (
+        "applied",
         "bits",
         "end",
         "ended",
@@ -49,6 +50,7 @@ class Entry:
         self.held = 0  # how many references to it the resource itself has
         self.finalizing = False  # its finalizer is running
         self.given: dict[str, tuple[Any, Any, Any]] | None = None  # values of spec files, by attribute: see `reading`
+        self.applied: list[Callable[[], int]] = []  # the references to it of the applied traits that are suspended
         self.number = next(callbacks.numbers)
 
     def target(self) -> Any:
@@ -63,10 +65,11 @@ class Entry:
             end()
 
     def references(self) -> int:
-        """Returns how many references Python has to the object, without the entry's own."""
+        """Returns how many references Python has to the object, without those of the entry and of its traits."""
         if self.strong is None:
             return 0 if self.target() is None else sys.maxsize
-        return max(0, count(self) - (finalizer_references if self.finalizing else _OWN_REFERENCES))
+        own = finalizer_references if self.finalizing else _OWN_REFERENCES
+        return max(0, count(self) - own - sum(references() for references in self.applied))
 
 
 def count(entry: Entry | SimpleNamespace) -> int:

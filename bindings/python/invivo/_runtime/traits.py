@@ -58,7 +58,8 @@ class Trait:
 
     The reversal gets the target if it has a parameter. A reversal without a parameter usually refers to the target, so
     the target is in use until it is reversed: a replaced object with a stop or teardown waits for ``stop_grace``.
-    ``apply`` may also be a generator that yields once; the code after the ``yield`` is the reversal. If it returns
+    ``apply`` may also be a generator that yields once; the code after the ``yield`` is the reversal, and its local
+    variables do not count as uses of the target. If it returns
     None, the runtime restores each annotated attribute that it has assigned, and the properties that it has set of an
     object of another language. Changes inside a list and other attributes stay.
     ``check`` and ``layers`` run on a thread of the library, must not wait, and must not call the runtime. ``apply`` and

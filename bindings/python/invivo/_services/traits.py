@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import ctypes
 import dataclasses
+import gc
 import inspect
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final, ForwardRef, TypeAlias, get_origin
 
 from .. import _generated as c
@@ -283,16 +284,28 @@ def _reversal(described: TraitType, answer: Any) -> Reversal | None:
         next(answer)
     except StopIteration:
         raise ArgumentError(f"{described.name}.apply did not yield: the code after 'yield' is its reversal") from None
+    return _Suspended(described, answer)
 
-    def reverse(_: Any) -> None:
+
+class _Suspended:
+    """The code of `apply` after its ``yield``, as a reversal."""
+
+    def __init__(self, described: TraitType, code: Generator[Any, Any, Any]) -> None:
+        self._described, self._code = described, code
+
+    def __call__(self, _: Any) -> None:
         try:
-            next(answer)
+            next(self._code)
         except StopIteration:
             return
-        answer.close()
-        raise ArgumentError(f"{described.name}.apply yields twice: the code after the one 'yield' is its reversal")
+        self._code.close()
+        name = self._described.name
+        raise ArgumentError(f"{name}.apply yields twice: the code after the one 'yield' is its reversal")
 
-    return reverse
+    def references(self, thing: Any) -> int:
+        """Returns how many local variables of the code refer to an object."""
+        # Before Python 3.11 the frame has them, since then the generator.
+        return sum(each is thing for each in gc.get_referents(self._code, self._code.gi_frame))
 
 
 def _with_target(function: Callable[..., Any]) -> Reversal:
@@ -365,6 +378,15 @@ class _Applied:
         if hasattr(thing, "__dict__"):
             thing.__dict__[self._name] = reverse
             self._reverse = None
+        if entry is not None and isinstance(reverse, _Suspended):
+            entry.applied.append(self.references)
+
+    def references(self) -> int:
+        """Returns how many references the reversal has to the object while it waits: they do not keep the object."""
+        reverse = self.reverse()
+        if self.entry is None or not isinstance(reverse, _Suspended):
+            return 0
+        return reverse.references(self.entry.target())
 
     def changing(self) -> None:
         if self.entry is not None:
@@ -380,3 +402,5 @@ class _Applied:
     def destroyed(self) -> None:
         """The library is done with it."""
         self._attributes().pop(self._name, None)
+        if self.entry is not None and self.references in self.entry.applied:
+            self.entry.applied.remove(self.references)
