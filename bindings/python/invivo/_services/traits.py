@@ -8,7 +8,8 @@ import dataclasses
 import gc
 import inspect
 import itertools
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
+from types import GeneratorType
 from typing import Any, Final, ForwardRef, TypeAlias, get_origin
 
 from .. import _generated as c
@@ -290,7 +291,7 @@ def _reversal(described: TraitType, answer: Any) -> Reversal | None:
 class _Suspended:
     """The code of `apply` after its ``yield``, as a reversal."""
 
-    def __init__(self, described: TraitType, code: Generator[Any, Any, Any]) -> None:
+    def __init__(self, described: TraitType, code: GeneratorType[Any, Any, Any]) -> None:
         self._described, self._code = described, code
 
     def __call__(self, _: Any) -> None:
