@@ -43,14 +43,17 @@ public final class Document: @unchecked Sendable {
         let includes: [SpecReference]
         /// The files that are values, with the hashes of their content.
         let values: [(reference: SpecReference, hash: ContentHash?)]
+        /// The bytes of these files, each as often as a reference leads to it.
+        let valueBytes: Int
         let wiring: [WiringDecision]
 
         init(
             text: [UInt8], nodes: Int = 0, includes: [SpecReference] = [],
-            values: [(reference: SpecReference, hash: ContentHash?)] = [], wiring: [WiringDecision] = []
+            values: [(reference: SpecReference, hash: ContentHash?)] = [], valueBytes: Int = 0,
+            wiring: [WiringDecision] = []
         ) {
             (self.text, self.nodes, self.includes, self.values) = (text, nodes, includes, values)
-            self.wiring = wiring
+            (self.valueBytes, self.wiring) = (valueBytes, wiring)
         }
     }
     var state = State()
@@ -177,6 +180,8 @@ public final class NewDocument: Sendable {
 extension Document.State {
     var text: [UInt8] { source.text }
     var nodes: Int { source.nodes }
+    /// The bytes of the text and of its values that are files.
+    var bytes: Int { source.text.count + source.valueBytes }
     var includes: [SpecReference] { source.includes }
     var wiring: [WiringDecision] { source.wiring }
     var values: [(reference: SpecReference, hash: ContentHash?)] { source.values }
@@ -209,12 +214,19 @@ extension Document.State {
         let nodes = parsed.valueCount
         let references = parsed.takeFileReferences()
         var values: [(reference: SpecReference, hash: ContentHash?)] = []
+        var bytes = text.count
         if !references.isEmpty {
             var contents: [(reference: SpecReference, text: [UInt8])] = []
             var failures: [Failure] = []
             for reference in references {
                 do throws(Failure) {
                     let file = try content(reference)
+                    bytes += file.text.count
+                    guard bytes <= limits.bytes else {
+                        // Each further reference could add a copy.
+                        failures.append(reference.tooLarge(bytes, most: limits.bytes))
+                        break
+                    }
                     values.append((reference, file.hash))
                     contents.append((reference, file.text))
                 } catch { failures.append(error) }
@@ -245,7 +257,9 @@ extension Document.State {
             throw first.failure(
                 .unsupported, "a document of a source that is not trusted changes no definitions: remove 'wiring'")
         }
-        source = Document.Source(text: text, nodes: nodes, includes: said.includes, values: values, wiring: wiring)
+        source = Document.Source(
+            text: text, nodes: nodes, includes: said.includes, values: values, valueBytes: bytes - text.count,
+            wiring: wiring)
         traits = said.isEmpty ? TraitDocument(naming: said.variables) : said
         return Failure.gathered(failures)
     }

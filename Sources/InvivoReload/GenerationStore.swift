@@ -43,7 +43,18 @@ final class GenerationStore: Sendable {
     var snapshot: Snapshot { state.withLock { $0 } }
 
     /// Declares the type of the targets of a key. Part of the next generation.
-    func declare(_ type: ObjectType, of id: UInt32) { state.withLock { $0 = $0.declaring(type, of: id) } }
+    func declare(_ type: ObjectType, of id: UInt32) { replace { $0.declaring(type, of: id) } }
+
+    /// Stores the next description. The former one is released without the lock, because it may end user data of the host, whose
+    /// destroy functions may read this one.
+    private func replace(by next: (Snapshot) -> Snapshot) {
+        let former = state.withLock { state in
+            let former = state
+            state = next(former)
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
 
     /// For close: gives up the description and the history, which the caller releases without a lock.
     func take() -> (Snapshot, [FormerContent]) {
@@ -94,7 +105,7 @@ final class GenerationStore: Sendable {
     func begin(_ first: ConfigLayers.NewEnvironment) throws(Failure) -> Graph {
         var layers = ConfigLayers()
         let changes = try layers.apply(documents: [], environment: first, settings: [])
-        state.withLock { $0 = Snapshot(config: layers) }
+        replace { [layers] _ in Snapshot(config: layers) }
         let graph = container.currentGraph()
         guard !changes.isEmpty else { return graph }
         var editor = GraphEditor(graph)
@@ -115,11 +126,12 @@ final class GenerationStore: Sendable {
         let set = wiring.set
         for clearing in set.rebuilds.pools { clearing.carryOut() }
         let (former, names) = (container.currentGraph(), container.names)
-        let (snapshot, replaced) = state.withLock { state in
-            let replaced = state.replacedContent(by: wiring)
-            state = state.applying(
+        // What the former description alone has ends without the lock, when the commit is over: see `replace`.
+        let (before, snapshot, replaced) = state.withLock { state in
+            let before = state
+            state = before.applying(
                 wiring, findings, plan.dependencies, plan.restarts, former: former, next: next, names)
-            return (state, replaced)
+            return (before, state, before.replacedContent(by: wiring))
         }
         let (shown, moving) = catchUp(next, plan.editor.former, findings.moving, snapshot)
         let dropped = history.note(
@@ -161,8 +173,8 @@ final class GenerationStore: Sendable {
             }
         }
         if !overtaken.isEmpty { container.builds.report(overtaken) }
-        // Its definitions may end user data of the host, which happens when the commit is over.
-        withExtendedLifetime(dropped) {}
+        // Their definitions may end user data of the host, which happens when the commit is over.
+        withExtendedLifetime((before, dropped)) {}
     }
 
     // MARK: steps

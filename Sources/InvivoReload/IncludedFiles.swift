@@ -48,7 +48,7 @@ final class IncludedFiles: Sendable {
         private(set) var (bytes, nodes) = (0, 0)
 
         mutating func replace(_ former: Document.State, by next: Document.State) {
-            bytes += next.text.count - former.text.count
+            bytes += next.bytes - former.bytes
             nodes += next.nodes - former.nodes
         }
     }
@@ -172,5 +172,15 @@ final class IncludedFiles: Sendable {
             known.filter { ids.contains(ObjectIdentifier($0)) && $0.follow == nil },
             known.filter { !ids.contains(ObjectIdentifier($0)) && $0.follow != nil }
         )
+    }
+}
+
+extension SpecReference {
+    /// The file of the reference exceeds the limit of bytes.
+    func tooLarge(_ bytes: Int, most: Int) -> Failure {
+        Failure(
+            .tooLarge,
+            "the document and its files have \(bytes) bytes up to here, at most \(most) are allowed; max_document_bytes permits "
+                + "more", path: path, at: location)
     }
 }

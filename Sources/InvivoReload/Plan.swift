@@ -137,6 +137,8 @@ struct LayerFindings {
     var warned: NameSet = []
     /// The names that the traits of the planned keys refer to.
     var uses: [Name: Set<TraitUses.Use>] = [:]
+    /// The numbers of traits that they inherit.
+    var inherited: [Name: Int] = [:]
     /// Names without an effect that are most likely misspelled.
     var doubtful: [DoubtfulName] = []
     /// The planned keys that are there to be inherited, and that nothing inherits.

@@ -32,7 +32,7 @@ extension Planner {
                 unknown.insert(key)
             }
         }
-        for key in traits.concerned(by: wiring) { add(key) }
+        for key in traits.concerned { add(key) }
         for key in traits.specKeys.abandoned(graph) { add(key) }
         var found: [Failure] = []
         var omitted = 0
@@ -70,7 +70,7 @@ extension Planner {
                 if let specKey, specKey != key { noteWarnings(specKey, since: count) }
             }
             ids = []
-            for key in unknown {
+            for key in unknown.sorted() {
                 try Loading.check()
                 let count = warnings.count
                 defer { noteWarnings(key, since: count) }
@@ -88,6 +88,7 @@ extension Planner {
         }
         var known: Set<String>?
         for one in untargeted {
+            try Loading.check()
             let count = warnings.count
             defer { noteWarnings(one.key, since: count) }
             guard one.waits || found.count < Failure.most else {
@@ -104,6 +105,7 @@ extension Planner {
             }
         }
         (findings.uses, findings.moving, findings.attached) = (traits.uses, traits.moving, traits.attached)
+        findings.inherited = traits.inherited.counts
         let templates = try unreadTemplates(untargeted.map { ($0.key, $0.location) }, traits, wiring)
         findings.doubtful = try misspelledConditions(traits, wiring) + templates.doubtful
         findings.unread = templates.unread

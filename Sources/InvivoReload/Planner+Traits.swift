@@ -113,6 +113,9 @@ final class TraitsNext {
     private let table: TraitTable
     private let skipped: SkippedTraits
     private let flattener: TraitFlattener
+    let inherited: InheritedTraits
+    /// The keys whose traits depend on something that the plan changes.
+    let concerned: NameSet
     private let former: TraitUses
     /// The copy of the environment before the plan.
     private let environment: Environment
@@ -130,17 +133,21 @@ final class TraitsNext {
         table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare)
         let skipped = SkippedTraits(documents)
         self.skipped = skipped
+        former = planner.before.traits.uses
+        environment = planner.before.config.environment
+        inherited = InheritedTraits(former, most: planner.limits.maxDocumentNodes)
+        concerned = Self.concerned(by: wiring, documents, former, environment)
+        inherited.forget(concerned)
         flattener = TraitFlattener(
             traits: { (key) throws(Failure) in try documents.traits(key) }, keys: { documents.keys },
             config: (wiring.config.layers ?? planner.before.config).tree,
-            environment: (wiring.config.layers ?? planner.before.config).environment,
+            environment: (wiring.config.layers ?? planner.before.config).environment, budget: inherited,
             skips: { skipped.skips($0, $1) })
-        former = planner.before.traits.uses
-        environment = planner.before.config.environment
     }
 
-    /// The keys whose traits depend on something that a plan changes.
-    func concerned(by wiring: NextWiring) -> NameSet {
+    private static func concerned(
+        by wiring: NextWiring, _ documents: DocumentsNext, _ former: TraitUses, _ environment: Environment
+    ) -> NameSet {
         guard !former.isEmpty else { return documents.changed }
         var found = documents.changed
         for change in wiring.config.changes { found.formUnion(former.users(of: .configuration(Name(change.path)))) }
@@ -158,8 +165,10 @@ final class TraitsNext {
     /// Returns the traits of a key without those that stand for lists. Nil when no document names it.
     func flat(_ key: String) throws(Failure) -> (traits: [FlatTrait], location: Location)? {
         uses[Name(key)] = []
+        if let overflow = inherited.overflow { throw overflow }
         guard let said = try documents.traits(key) else { return nil }
         let flat = try flattener.flat(key, said.specs)
+        try inherited.count(key, flat.inherited, at: said.location)
         uses[Name(key)] = flat.uses
         return (flat.traits, said.location)
     }

@@ -31,6 +31,7 @@ struct Planner {
     struct Limits {
         var allowsPendingTargets = false
         var maxEachEntries = 10_000
+        var maxDocumentNodes = Int.max
         var environmentPrefix: String?
     }
 

@@ -297,6 +297,7 @@ extension Reloader {
             limits: Planner.Limits(
                 allowsPendingTargets: options.allowsPendingTargets,
                 maxEachEntries: container.options.current.maxEachEntries,
+                maxDocumentNodes: container.options.current.maxDocumentNodes,
                 environmentPrefix: options.environmentPrefix),
             documents: documents.open, manifest: manifest.withLock { $0 })
     }

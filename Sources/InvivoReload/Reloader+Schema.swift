@@ -35,7 +35,8 @@ extension Reloader {
         return schemaReader.facts(
             SchemaFactsReader.Generation(
                 definitions: definitions, traits: wiring.traitTypes ?? snapshot.traits.types,
-                uses: snapshot.traits.uses.applying(plan.findings.uses), targetTypes: targetTypes,
+                uses: snapshot.traits.uses.applying(plan.findings.uses, inherited: plan.findings.inherited),
+                targetTypes: targetTypes,
                 bindings: wiring.bindings ?? snapshot.constraints.bindings,
                 config: wiring.config.layers ?? snapshot.config,
                 documents: wiring.staged.documents.map { ($0.document, $0.next) },

@@ -178,21 +178,29 @@ final class StagedDocuments {
 
         /// Adds a document, which `reference` includes.
         mutating func add(_ state: Document.State, _ reference: SpecReference?) throws(Failure) {
-            (bytes, nodes, files) = (bytes + state.text.count, nodes + state.nodes, files + 1)
+            // With its values: see `addValue`.
+            (bytes, nodes, files) = (bytes + state.bytes, nodes + state.nodes, files + 1)
             guard let reference else { return }
-            var message: String?
-            if files > IncludedFiles.mostFiles + 1 {
-                message = "the document leads to more than \(IncludedFiles.mostFiles) files"
-            } else if bytes > options.maxDocumentBytes {
-                message =
-                    "the document and its files have \(bytes) bytes up to here, at most \(options.maxDocumentBytes) are "
-                    + "allowed; max_document_bytes permits more"
-            } else if nodes > options.maxDocumentNodes {
-                message =
-                    "the document and its files have \(nodes) values up to here, at most \(options.maxDocumentNodes) are "
-                    + "allowed; max_document_nodes permits more"
-            }
-            if let message { throw Failure(.tooLarge, message, path: reference.path, at: reference.location) }
+            try checkFiles(reference)
+            if bytes > options.maxDocumentBytes { throw reference.tooLarge(bytes, most: options.maxDocumentBytes) }
+            guard nodes > options.maxDocumentNodes else { return }
+            throw Failure(
+                .tooLarge,
+                "the document and its files have \(nodes) values up to here, at most \(options.maxDocumentNodes) are "
+                    + "allowed; max_document_nodes permits more", path: reference.path, at: reference.location)
+        }
+
+        /// Adds a file that is a value. Its bytes count with the document, as often as a reference leads to it.
+        mutating func addValue(_ reference: SpecReference) throws(Failure) {
+            files += 1
+            try checkFiles(reference)
+        }
+
+        private func checkFiles(_ reference: SpecReference) throws(Failure) {
+            guard files > IncludedFiles.mostFiles + 1 else { return }
+            throw Failure(
+                .tooLarge, "the document leads to more than \(IncludedFiles.mostFiles) files", path: reference.path,
+                at: reference.location)
         }
     }
 
@@ -204,7 +212,7 @@ final class StagedDocuments {
             guard let path = try? files.path(of: value.reference, in: document) else { continue }
             let file = files.file(path, .value)
             guard walk.seen.insert(ObjectIdentifier(file)).inserted else { continue }
-            try walk.budget.add(next(file), value.reference)
+            try walk.budget.addValue(value.reference)
             walk.files.append(file)
         }
         for reference in state.includes {

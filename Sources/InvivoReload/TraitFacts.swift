@@ -22,7 +22,7 @@ struct TraitFacts: Sendable {
     func applying(_ wiring: NextWiring, _ findings: LayerFindings) -> TraitFacts {
         var next = self
         if let types = wiring.traitTypes { next.types = types }
-        next.uses = uses.applying(findings.uses)
+        next.uses = uses.applying(findings.uses, inherited: findings.inherited)
         // A key that once had a target may be named by documents while it has none.
         for target in wiring.set.targets.attached where targetTypes[target.id] == nil {
             next.targetTypes[target.id] = target.type

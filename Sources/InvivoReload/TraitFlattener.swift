@@ -21,8 +21,13 @@ final class TraitFlattener {
     let environment: Environment
     /// Returns whether a trait with an error is skipped.
     private let skips: (TraitSpec, Failure) -> Bool
-    /// The inherited keys that are resolved, with the errors of the others.
-    private var inherited: [Name: Result<Flat, Failure>] = [:]
+    /// The inherited keys that are resolved.
+    private var inherited: [Name: Resolved] = [:]
+    /// The traits that the keys of `inherited` inherit.
+    private var inheritedSize = 0
+    /// The present search has found more keys in a row than are allowed, and ends.
+    private var isTooDeep = false
+    private let budget: InheritedTraits
     /// The conditions that do not hold because their names mean nothing.
     private(set) var unmet: [UnmetCondition] = []
     /// The number of cycles that were found. The list of a key on a cycle that is skipped depends on where the search began.
@@ -30,8 +35,9 @@ final class TraitFlattener {
 
     init(
         traits: @escaping (String) throws(Failure) -> KeyTraits?, keys: @escaping () -> [String], config: ConfigTree,
-        environment: Environment, skips: @escaping (TraitSpec, Failure) -> Bool
+        environment: Environment, budget: InheritedTraits, skips: @escaping (TraitSpec, Failure) -> Bool
     ) {
+        self.budget = budget
         self.traits = traits
         self.keys = keys
         self.config = config
@@ -43,6 +49,17 @@ final class TraitFlattener {
     struct Flat {
         var traits: [FlatTrait] = []
         var uses: Set<TraitUses.Use> = []
+        /// The number of inherited traits, or of names that come with them.
+        var inherited = 0
+        /// The keys that inherit from each other in a row below this one. The list does not depend on where the search began, and
+        /// neither does this number.
+        var depth = 0
+    }
+
+    /// An inherited key: its list, or its errors, with the depth that was found until then.
+    private struct Resolved {
+        let result: Result<Flat, Failure>
+        let depth: Int
     }
 
     /// The variable with the names of active profiles, separated by commas.
@@ -59,16 +76,19 @@ final class TraitFlattener {
         guard specs.contains(where: { BuiltIn($0) != .plain || !TraitTable.isBuiltIn($0.type) }) else {
             return Flat(traits: specs.map { FlatTrait($0, isActive: true) })
         }
-        return try resolved(specs, path: [key])
+        isTooDeep = false
+        return try resolve(specs, path: [key]).result.get()
     }
 
-    /// Returns the list of the last key of a path of inheritance.
-    private func resolved(_ specs: [TraitSpec], path: [String]) throws(Failure) -> Flat {
+    /// Resolves the list of the last key of a path of inheritance.
+    private func resolve(_ specs: [TraitSpec], path: [String]) -> Resolved {
         var flat = Flat()
         var failures: [Failure] = []
-        try append(specs, to: &flat, isActive: true, path: path, &failures)
-        if let failure = Failure.gathered(failures) { throw failure }
-        return flat
+        do throws(Failure) { try append(specs, to: &flat, isActive: true, path: path, &failures) } catch {
+            return Resolved(result: .failure(error), depth: flat.depth)
+        }
+        let failure = Failure.gathered(failures)
+        return Resolved(result: failure.map { .failure($0) } ?? .success(flat), depth: flat.depth)
     }
 
     private enum BuiltIn {
@@ -122,6 +142,7 @@ final class TraitFlattener {
         let items = given.value.items ?? [given.value]
         func fail(_ failure: Failure) { if !skips(spec, failure) { failures.append(failure) } }
         for item in items {
+            try Loading.check()
             guard let name = item.text, !name.isEmpty else {
                 fail(
                     Failure(
@@ -140,14 +161,19 @@ final class TraitFlattener {
                         path: spec.path(of: ["traits"]), at: item.location))
                 continue
             }
-            let resolution: Result<Flat, Failure>
+            // Without the keys that a search found below: the same search can begin at any of them.
+            func tooDeep() -> Failure {
+                Failure(
+                    .tooLarge, "more than \(Self.deepest) keys inherit from each other in a row, from '\(path[0])'",
+                    path: spec.path(of: ["traits"]), at: item.location)
+            }
+            let resolution: Resolved
             if let known = inherited[Name(name)] {
                 resolution = known
             } else {
                 guard path.count < Self.deepest else {
-                    throw Failure(
-                        .tooLarge, "more than \(Self.deepest) keys inherit from each other in a row, from '\(path[0])'",
-                        path: spec.path(of: ["traits"]), at: item.location)
+                    isTooDeep = true
+                    throw tooDeep()
                 }
                 guard let own = try traits(name) else {
                     fail(
@@ -158,13 +184,29 @@ final class TraitFlattener {
                     continue
                 }
                 let known = cycles
-                resolution = Result { () throws(Failure) in try resolved(own.specs, path: path + [name]) }
+                resolution = resolve(own.specs, path: path + [name])
+                // The error is the one of the key at which the search began, whatever is known of the keys below.
+                if isTooDeep {
+                    if path.count == 1 { isTooDeep = false }
+                    throw tooDeep()
+                }
                 var isSkipped = false
-                if case .success = resolution { isSkipped = cycles > known }
+                if case .success(let list) = resolution.result {
+                    isSkipped = cycles > known
+                    inheritedSize += list.inherited
+                    try budget.check(inheritedSize, spec.path(of: ["traits"]), item.location)
+                }
                 if !isSkipped { inherited[Name(name)] = resolution }
             }
-            switch resolution {
+            flat.depth = max(flat.depth, resolution.depth + 1)
+            guard path.count + resolution.depth < Self.deepest else {
+                isTooDeep = path.count > 1
+                throw tooDeep()
+            }
+            switch resolution.result {
             case .success(let list):
+                flat.inherited += max(list.traits.count, list.uses.count)
+                try budget.check(flat.inherited, spec.path(of: ["traits"]), item.location)
                 try checkSize(flat.traits.count + list.traits.count, path, spec)
                 flat.uses.formUnion(list.uses)
                 flat.traits += isActive ? list.traits : list.traits.map { FlatTrait($0.spec, isActive: false) }

@@ -17,6 +17,9 @@ struct TraitUses: Sendable {
     private struct Tables: Sendable {
         var uses: TreeDictionary<Name, Set<Use>> = [:]
         var users: TreeDictionary<Use, TreeSet<Name>> = [:]
+        /// The numbers of traits that keys inherit, without zeros, and their sum.
+        var inherited: TreeDictionary<Name, Int> = [:]
+        var inheritedCount = 0
     }
 
     /// One reference, because the snapshots that have it are copied in each commit.
@@ -35,6 +38,12 @@ struct TraitUses: Sendable {
     /// The keys whose traits refer to a name.
     func users(of use: Use) -> [String] { shared?.tables.users[use].map { $0.map(\.text) } ?? [] }
 
+    /// The number of traits that all keys inherit.
+    var inheritedCount: Int { shared?.tables.inheritedCount ?? 0 }
+
+    /// The number of traits that a key inherits.
+    func inheritedCount(_ key: String) -> Int { shared?.tables.inherited[Name(key)] ?? 0 }
+
     func isUsed(_ use: Use) -> Bool { shared?.tables.users[use] != nil }
 
     /// The keys whose traits other keys inherit.
@@ -44,10 +53,17 @@ struct TraitUses: Sendable {
         } ?? []
     }
 
-    /// Returns the uses after these of some keys have changed.
-    func applying(_ changed: [Name: Set<Use>]) -> TraitUses {
-        guard changed.contains(where: { uses($0.key.text) != $0.value }) else { return self }
+    /// Returns the uses after these of some keys have changed, and their numbers of inherited traits.
+    func applying(_ changed: [Name: Set<Use>], inherited: [Name: Int]) -> TraitUses {
+        guard
+            changed.contains(where: { uses($0.key.text) != $0.value })
+                || inherited.contains(where: { inheritedCount($0.key.text) != $0.value })
+        else { return self }
         var tables = shared?.tables ?? Tables()
+        for (key, count) in inherited {
+            tables.inheritedCount += count - (tables.inherited[key] ?? 0)
+            tables.inherited[key] = count == 0 ? nil : count
+        }
         for (key, next) in changed {
             let former = tables.uses[key] ?? []
             tables.uses[key] = next.isEmpty ? nil : next

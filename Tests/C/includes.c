@@ -175,6 +175,53 @@ static void roots(void) {
                   "options.document_roots is NULL, and its count is 1");
 }
 
+/* Writes a document with many references to one file. */
+static void refer(const char *name, int count) {
+    char text[512];
+    int length = sprintf(text, "config: {%c: [", name[0]);
+    for (int i = 0; i < count; i++) length += sprintf(text + length, "%s\"file:v\"", i ? ", " : "");
+    sprintf(text + length, "]}");
+    replace(name, text);
+}
+static void write_value(int bytes) {
+    char value[512] = {0};
+    memset(value, 'x', (size_t)bytes);
+    replace("v", value);
+}
+/* Each reference adds a copy of the file. */
+static void repeated_values(void) {
+    invivo_runtime_options options = {.struct_size = sizeof options, .log_level = INVIVO_LOG_SILENT, .quiet_ms = 50, .max_document_bytes = 1000};
+    OK(invivo_runtime_open(&runtime, &options, E));
+    write_value(100);
+    refer("r.yaml", 9); /* 103 bytes and 900 */
+    expects_error(invivo_watch(runtime, "r.yaml", E), INVIVO_E_TOO_LARGE,
+                  "r.yaml:1:94: config.r[8]: the document and its files have 1003 bytes up to here, at most 1000 are allowed; "
+                  "max_document_bytes permits more");
+    refer("r.yaml", 8);
+    OK(invivo_watch(runtime, "r.yaml", E)); /* 93 bytes and 800 */
+    listener_open(&heard, runtime);
+    size_t count = listener_count(&heard);
+    /* The file grows. */
+    write_value(120);
+    listener_wait(&heard, ++count);
+    CHECK_EQUAL(listener_last(&heard)->status, INVIVO_E_TOO_LARGE);
+    CHECK(strstr(listener_last(&heard)->error, "r.yaml:1:84: config.r[7]: the document and its files have 1053 bytes up to here"));
+    write_value(113);
+    listener_wait(&heard, ++count);
+    CHECK_EQUAL(listener_last(&heard)->status, INVIVO_OK);
+    /* The copies of an included document count with it. */
+    write_value(50);
+    listener_wait(&heard, ++count);
+    CHECK_EQUAL(listener_last(&heard)->status, INVIVO_OK);
+    refer("s.yaml", 10);
+    replace("t.yaml", "include: [r.yaml, s.yaml]");
+    expects_error(invivo_watch(runtime, "t.yaml", E), INVIVO_E_TOO_LARGE,
+                  "t.yaml:1:19: include[1]: the document and its files have 1131 bytes up to here, at most 1000 are allowed; "
+                  "max_document_bytes permits more");
+    OK(invivo_runtime_close(runtime, E));
+    listener_end(&heard);
+}
+
 int main(void) {
     check_directory();
     check_begin();
@@ -182,5 +229,6 @@ int main(void) {
     RUN_TEST(waiting);
     RUN_TEST(budget);
     RUN_TEST(roots);
+    RUN_TEST(repeated_values);
     return check_end();
 }

@@ -206,6 +206,67 @@ static void each_inherited_key_is_resolved_once(void) {
     end_all();
 }
 
+/* A row of keys, each of which inherits from the one before it, or after it. */
+static const char *row_of(int count, bool backwards) {
+    static char text[1 << 13];
+    int length = sprintf(text, "traits:\n");
+    for (int i = 0; i < count; i++) {
+        int next = backwards ? i - 1 : i + 1;
+        if (next < 0 || next == count) {
+            length += sprintf(text + length, "  .k%02d: [{ Set: { gain: 2 } }]\n", i);
+        } else {
+            length += sprintf(text + length, "  .k%02d: [{ Inherit: { traits: .k%02d } }]\n", i, next);
+        }
+    }
+    return text;
+}
+/* The keys are resolved in their order, so that in one of the two rows those below are known. */
+static void the_length_of_a_row_does_not_depend_on_the_first_key(void) {
+    begin_all();
+    OK(tell("a", row_of(64, false)));
+    OK(tell("a", row_of(64, true)));
+    CHECK(tell("a", row_of(66, false)) == INVIVO_E_TOO_LARGE);
+    SAYS("a:2:31: traits..k00[0].Inherit.traits: more than 64 keys inherit from each other in a row, from '.k00'");
+    SAYS("a:3:31: traits..k01[0].Inherit.traits: more than 64 keys inherit from each other in a row, from '.k01'");
+    CHECK(tell("a", row_of(66, true)) == INVIVO_E_TOO_LARGE);
+    SAYS("a:66:31: traits..k64[0].Inherit.traits: more than 64 keys inherit from each other in a row, from '.k64'");
+    SAYS("a:67:31: traits..k65[0].Inherit.traits: more than 64 keys inherit from each other in a row, from '.k65'");
+    end_all();
+}
+
+/* A base with many traits, and keys that inherit it. */
+static const char *bases_of(int traits, int first, int keys) {
+    static char text[1 << 13];
+    int length = sprintf(text, "traits:\n");
+    if (traits) length += sprintf(text + length, "  .base: [");
+    for (int i = 0; i < traits; i++) length += sprintf(text + length, "%s{ Set: { gain: 2 } }", i ? ", " : "");
+    if (traits) length += sprintf(text + length, "]\n");
+    for (int i = first; i < first + keys; i++) length += sprintf(text + length, "  .k%02d: [{ Inherit: { traits: .base } }]\n", i);
+    return text;
+}
+static void inherited_traits_are_limited_together(void) {
+    begin_all();
+    invivo_runtime_options options = {.struct_size = sizeof options};
+    OK(invivo_runtime_options_read(runtime, &options, E));
+    options.max_document_nodes = 100;
+    OK(invivo_runtime_options_change(runtime, &options, E));
+    CHECK(tell("a", bases_of(20, 0, 6)) == INVIVO_E_TOO_LARGE);
+    SAYS("a:8:3: traits..k05: the keys inherit more than 100 traits together; max_document_nodes permits more");
+    OK(tell("a", bases_of(20, 0, 5)));
+    /* All documents count, and only what they have now. */
+    CHECK(tell("b", bases_of(0, 5, 1)) == INVIVO_E_TOO_LARGE);
+    SAYS("b:2:3: traits..k05: the keys inherit more than 100 traits together; max_document_nodes permits more");
+    OK(tell("a", bases_of(10, 0, 5)));
+    OK(tell("b", bases_of(0, 5, 5)));
+    CHECK(tell("a", bases_of(11, 0, 5)) == INVIVO_E_TOO_LARGE);
+    OK(tell("b", NULL));
+    OK(tell("a", bases_of(20, 0, 5)));
+    /* Moved from one key to another, in one commit. */
+    OK(tell("a", bases_of(20, 5, 5)));
+    OK(tell("a", bases_of(20, 0, 5)));
+    end_all();
+}
+
 static void a_key_that_is_only_inherited_needs_no_target(void) {
     begin_all();
     CHECK(tell("a", "traits: { synth.laed: [{ Set: { gain: 2 } }] }") == INVIVO_E_SPEC);
@@ -727,6 +788,8 @@ int main(void) {
     RUN_TEST(traits_are_inherited_through_several_keys);
     RUN_TEST(cycles_of_inheritance_are_refused);
     RUN_TEST(each_inherited_key_is_resolved_once);
+    RUN_TEST(the_length_of_a_row_does_not_depend_on_the_first_key);
+    RUN_TEST(inherited_traits_are_limited_together);
     RUN_TEST(a_key_that_is_only_inherited_needs_no_target);
     RUN_TEST(conditions_follow_the_configuration);
     RUN_TEST(a_branch_that_is_not_taken_is_checked_too);

@@ -112,7 +112,9 @@ typedef struct invivo_runtime_options {
      * A converter is not interrupted: one that does not return blocks its reload. 0 = default 10 s;
      * INVIVO_LOAD_UNLIMITED = no limit. */
     uint32_t load_timeout_ms;
-    uint64_t max_document_nodes; /**< a document with more values, lists and maps is INVIVO_E_TOO_LARGE; 0 = default 50,000 */
+    /** A document with more values, lists and maps is INVIVO_E_TOO_LARGE, and so are more traits that keys inherit together.
+     * 0 = default 50,000. */
+    uint64_t max_document_nodes;
     /** a map or list with more entries for a definition with `each` is INVIVO_E_TOO_LARGE; 0 = default 10,000; at most
      * 2,097,151 */
     uint64_t max_each_entries;

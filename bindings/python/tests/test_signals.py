@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import dis
 import os
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import pytest
 
 import invivo
 from invivo._native import signals
+from invivo._native.pins import Pin, open_pins
 from invivo._services.views import View, _Begun
 
 PROGRAM = """
@@ -329,4 +332,119 @@ def test_no_lease_is_lost_wherever_an_exception_comes(name: str) -> None:
     runtime.close()
     del runtime, core
     assert invivo.live() == before
+    assert interrupted > 30
+
+
+class Volume:
+    gain: float = invivo.tunable(1.0)
+
+
+class Faded(invivo.Trait, name="signals.Faded"):
+    targets = (Volume,)
+    by: float = invivo.tunable(0.0)
+
+    def layers(self, layers: invivo.Layers) -> None:
+        layers.offset("gain", self.by)
+
+
+class Counted(invivo.Trait, name="signals.Counted"):
+    targets = (Volume,)
+    by: float = invivo.tunable(0.0)
+
+    def apply(self, target: Volume) -> Callable[[], None]:
+        return lambda: None
+
+
+@dataclasses.dataclass
+class Sound:
+    rate: int = 0
+
+
+def _pinned(runtime: invivo.Runtime) -> None:
+    pin = runtime.pinned()
+    pin.__enter__()
+    try:
+        runtime.settings(Sound)
+        runtime.resolve_optional("a.none")
+    finally:
+        pin.__exit__()
+
+
+def _pinned_twice(runtime: invivo.Runtime) -> None:
+    with runtime.pinned():
+        pin = runtime.pinned()
+        pin.__enter__()
+        pin.__exit__()
+
+
+RETURN = dis.opmap["RETURN_VALUE"]
+
+TRY = Pin.__exit__.__code__.co_firstlineno + 2  # the line; no handler runs between the entry and it
+
+UPDATES = {
+    "base value": "traits: {a.volume: [{Set: {gain: %d}}]}",
+    "layers": "traits: {a.volume: [{signals.Faded: {by: %d}}]}",
+    "code": "traits: {a.volume: [{signals.Counted: {by: %d}}]}",
+}
+
+READINGS: dict[str, Callable[[invivo.Runtime, invivo.Source, int], Any]] = {
+    "settings": lambda runtime, document, turn: runtime.settings(Sound),
+    "pinned": lambda runtime, document, turn: _pinned(runtime),
+    "pinned twice": lambda runtime, document, turn: _pinned_twice(runtime),
+    **{name: lambda runtime, document, turn, text=text: document.update(text % turn) for name, text in UPDATES.items()},
+}
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("name", READINGS)
+def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> None:
+    """At each instruction of the package; of an update at each third."""
+    package = os.path.dirname(invivo.__file__)
+
+    class Alarm(KeyboardInterrupt): ...
+
+    steps = interrupted = 0
+    place = ""
+
+    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
+        nonlocal steps, place
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        is_entry = frame.f_code is Pin.__exit__.__code__ and frame.f_lineno <= TRY
+        # No handler runs between the end of a function and its caller.
+        if event == "opcode" and not is_entry and frame.f_code.co_code[frame.f_lasti] != RETURN:
+            steps += 1
+            if steps == interrupted:
+                place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
+                raise Alarm
+        return trace
+
+    runtime = invivo.Runtime(log_level="silent")
+    runtime.add_trait(Faded)
+    runtime.add_trait(Counted)
+    runtime.define(Clock, "a.clock", scope="lazy_singleton")
+    runtime.define(Volume, "a.volume", scope="lazy_singleton")
+    runtime.bind_settings(Sound, "sound")
+    document = runtime.source("volume.yaml", "{}")
+    _ = runtime["a.volume"]
+    turn = 0
+    READINGS[name](runtime, document, turn)
+    while steps >= interrupted:
+        interrupted, steps, turn = interrupted + (3 if name in UPDATES else 1), 0, turn + 1
+        former = sys.gettrace()
+        try:
+            sys.settrace(trace)
+            READINGS[name](runtime, document, turn)
+        except (Alarm, invivo.Error):
+            pass
+        finally:
+            sys.settrace(former)
+            signals.take()  # it came where Python drops exceptions
+        first = runtime["a.clock"]
+        runtime.reset("a.clock")
+        assert runtime["a.clock"] is not first, f"a view or pin is open after an exception in {place}"
+        assert not open_pins
+        assert not runtime.status.pins
+    runtime.close()
     assert interrupted > 30

@@ -19,7 +19,7 @@ from .. import _generated as c
 from ..errors import FileError, VersionError
 from . import signals
 from .failures import ErrorCell, Failures, forget_since, sent
-from .pins import Entered, is_pinned, open_pins
+from .pins import entered, is_pinned, open_pins
 
 _INDEX = {name: index for index, name in enumerate(c.TABLE)}
 _FIRST = c.invivo_table._fields_[3][0]
@@ -92,8 +92,8 @@ class Library:
         the context, the call answers from its generation.
         """
         if open_pins and is_pinned(self):
-            with Entered(self, name):
-                return self.call(name, *arguments)
+            entered(self, self.call, name, *arguments, name=name)
+            return
         function = self.bare(name)
         error = ErrorCell()
         reference = ctypes.byref(error)

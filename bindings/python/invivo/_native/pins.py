@@ -11,12 +11,15 @@ import contextvars
 import ctypes
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 from .. import _generated as c
 from ..errors import BusyError, StaleError
 from .strings import text
+
+T = TypeVar("T")
 
 
 class Library(Protocol):
@@ -86,12 +89,16 @@ class Keeper:
         raise BusyError("the calling thread has an open view of another generation: end it before it begins a pin")
 
 
+# The open blocks of a pin, the innermost first: of each the pin around it. None: there are none.
+_Blocks: TypeAlias = "tuple[Pin | None, _Blocks] | None"
+
+
 class Pin:
     """A kept generation: ``with runtime.pinned():`` reads of the block answer from it. See `Runtime.pinned`."""
 
     __slots__ = ("_around", "_bits", "_keeper", "_outer", "_place")
 
-    _around: list[Pin | None]  # of each block that is open, the pin around it; unset before the first
+    _around: _Blocks  # the open blocks; unset before the first
     _outer: Pin | None  # when it has ended, the pin around it
 
     def __init__(self, keeper: Keeper, frame: FrameType) -> None:
@@ -103,21 +110,37 @@ class Pin:
     def __enter__(self) -> Pin:
         if not self._bits:
             return _begin(self)
-        if not self._around:
+        around = self._around
+        if around is None:
             raise StaleError("the pin has ended: runtime.pinned() begins another one")
-        self._around.append(_get())
-        _set(self)
-        return self
+        outer = _get()
+        try:
+            self._around = outer, around
+            _set(self)
+            return self
+        except BaseException:
+            self._around = around
+            _set(outer)
+            raise
 
     def __exit__(self, *_: object) -> None:
-        around = self._outer = self._around.pop()
-        if _get() is self:  # otherwise the block ends in another context than it began in, or out of order
-            while around is not None and not around._around:  # it ended out of order
-                around = around._outer
-            _set(around)
-        if not self._around:
-            _discard(self._bits, None)
-            self._keeper.end(self._bits)
+        around = self._around
+        try:
+            if around is None:
+                return
+            outer, self._around = around
+            self._outer = outer
+            if _get() is self:  # otherwise the block ends in another context than it began in, or out of order
+                while outer is not None and not outer._around:  # it ended out of order
+                    outer = outer._outer
+                _set(outer)
+            if around[1] is None:
+                _discard(self._bits, None)
+                self._keeper.end(self._bits)
+        except BaseException:  # of a signal handler: all steps can be repeated
+            self._around = around
+            self.__exit__()
+            raise
 
     @property
     def generation(self) -> int:
@@ -139,19 +162,30 @@ def _begin(pin: Pin) -> Pin:
     """Begins a pin at its first block."""
     around = _get()
     keeper = pin._keeper
-    if around is None:
-        bits = keeper.hold(keeper.runtime, pin._place)
-    else:  # the same generation
-        with Entered(keeper.library):
-            bits = keeper.hold(keeper.runtime, pin._place)
-    pin.__class__ = Pin
-    if not bits:
-        keeper.refuse()
-    pin._around = [around]
-    pin._bits = bits
-    open_pins[bits] = pin
-    _set(pin)
-    return pin
+    begun: list[int] = []
+    try:
+        # Called and noted within one call into C: wherever a signal handler raises, the pin is in the list.
+        beginning = map(keeper.hold, (keeper.runtime,), (pin._place,))
+        if around is None:
+            begun.extend(beginning)
+        else:  # the same generation
+            entered(keeper.library, begun.extend, beginning)
+        (bits,) = begun
+        pin.__class__ = Pin
+        if not bits:
+            keeper.refuse()
+        pin._around = around, None
+        pin._bits = bits
+        open_pins[bits] = pin
+        _set(pin)
+        return pin
+    except BaseException:
+        for bits in begun:
+            _discard(bits, None)
+            keeper.end(bits)
+        pin._around = None
+        _set(around)
+        raise
 
 
 class UnusedPin(Pin):
@@ -162,6 +196,8 @@ class UnusedPin(Pin):
     __enter__ = _begin
 
     def __del__(self) -> None:
+        if not hasattr(self, "_place"):  # a signal handler raised while it was created
+            return
         place = self._place._obj
         warnings.warn_explicit(
             "runtime.pinned() began no pin, because its result was not entered: use it as 'with runtime.pinned():'",
@@ -171,33 +207,29 @@ class UnusedPin(Pin):
         )
 
 
-class Entered:
-    """A block in which the calling thread is in the pin of its context, if there is one.
+def entered(library: Library, function: Callable[..., T], *arguments: Any, name: str = "") -> T:
+    """Calls a function. The calling thread is meanwhile in the pin of its context, if there is one.
 
-    ``function``: the function of the library that is called in the block. If it concerns no generation, the thread is
-    in no pin.
+    ``name``: the function of the library that is called. If it concerns no generation, the thread is in no pin. The
+    thread leaves the pin wherever a signal handler raises.
     """
-
-    __slots__ = ("_inside", "_is_read", "_library", "_pin")
-
-    def __init__(self, library: Library, function: str = "") -> None:
-        self._library = library
-        self._is_read = function not in _OF_NO_GENERATION
-        self._inside = c.invivo_pin()
-        self._pin: Pin | None = None
-
-    def __enter__(self) -> None:
-        pin = _pin.get()
-        if pin is not None and pin.is_of(self._library):
-            if self._is_read:
-                pin.enter(self._inside)  # not if it has ended: the block then reads the current generation
-            self._pin = pin
-            _pin.set(None)
-
-    def __exit__(self, *_: object) -> None:
-        if self._pin is not None:
-            _pin.set(self._pin)
-            self._library.bare("pin_end")(self._inside)
+    pin = _get()
+    if pin is None or not pin.is_of(library):
+        return function(*arguments)
+    inside, end = c.invivo_pin(), library.bare("pin_end")
+    try:
+        try:
+            if name not in _OF_NO_GENERATION:
+                pin.enter(inside)  # not if it has ended: the function then reads the current generation
+            _set(None)
+            return function(*arguments)
+        finally:
+            _set(pin)
+            end(inside)
+    except BaseException:  # a signal handler may have raised in the block above
+        _set(pin)
+        end(inside)  # does nothing if it has ended
+        raise
 
 
 def without_entered(keeper: Keeper, found: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ import weakref
 from typing import Any, Protocol
 
 from .. import _generated as c
+from .._native import views
 from .._native.session import Session
 from ..errors import NotFoundError
 from .entries import Entry, entry_of
@@ -110,30 +111,23 @@ class Tunings:
         It keeps the GIL. A thread that reads in a loop and releases the GIL each time would delay the other threads:
         CPython asks for a switch only if the GIL was not released for a whole switch interval.
         """
-        library = self._core.library
-        view = library.view_begin(self._core.handle)
-        if not view.graph:
-            return 0
-        try:
-            return int(view.graph[0].generation)
-        finally:
-            library.view_end(view)
+        return views.reading(self._core.library, self._core.handle, _generation_of)
 
     def _is_current(self, entry: Entry, generation: int) -> bool:
         """Whether others may have the object: the graph shows it, or it existed before the runtime had it."""
         if not entry.key:
             return True
         library = self._core.library
-        view = library.view_begin(self._core.handle)
-        if not view.graph:
-            return False
-        try:
+
+        def is_current(view: c.invivo_view) -> bool:
+            if not view.graph:
+                return False
             if instance_of(library, view, c.invivo_key(entry.key)) == entry.number:
                 return True
             # In a view of this thread the graph is an older one, without objects that were built since.
-            return view.graph[0].generation != generation and entry.bits != 0
-        finally:
-            library.view_end(view)
+            return bool(view.graph[0].generation != generation and entry.bits != 0)
+
+        return views.reading(library, self._core.handle, is_current)
 
     def at(self, entry: Entry, generation: int) -> dict[str, Any] | None:
         """Returns the tunable attributes of an object in a generation, or None if it is gone."""
@@ -172,6 +166,10 @@ class Tunings:
                 path=name,
             )
         return dict(values)
+
+
+def _generation_of(view: c.invivo_view) -> int:
+    return int(view.graph[0].generation) if view.graph else 0
 
 
 def held(entry: Entry) -> dict[str, Any] | None:

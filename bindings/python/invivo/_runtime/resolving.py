@@ -14,7 +14,7 @@ from .._assemblies.members import Bound
 from .._classes.annotations import CLASSES
 from .._native import strings
 from .._native.leases import ObjectCell
-from .._native.pins import Entered
+from .._native.pins import entered
 from .._services import asynchronous
 from .._state.core import Core
 from .._values import conversion
@@ -91,8 +91,7 @@ class Resolving(RuntimeBase):
     def _resolved(self, core: Core, handle: c.invivo_key, found: ObjectCell) -> tuple[Any, bool]:
         peeked = core.cell()
         try:
-            with Entered(core.library):
-                core.library.peek(core.handle, handle, ctypes.byref(peeked))
+            entered(core.library, core.library.peek, core.handle, handle, ctypes.byref(peeked))
             shared = bool(found.bits) and peeked.bits == found.bits
         finally:
             core.drop(peeked.number)
@@ -169,9 +168,9 @@ class Resolving(RuntimeBase):
             return None
         handle, text = c.invivo_key(), strings.name_bytes(name, "key")
         # A name that is only looked up is not kept.
-        with Entered(core.library):
-            if core.library.key_find(core.handle, text, ctypes.byref(handle), None) == c.INVIVO_E_NOT_FOUND:
-                return None
+        find = core.library.key_find
+        if entered(core.library, find, core.handle, text, ctypes.byref(handle), None) == c.INVIVO_E_NOT_FOUND:
+            return None
         if not handle.bits:
             core.library.call("key_find", core.handle, text, ctypes.byref(handle))
         return self._ask("resolve_optional", handle, name, core.keys.bind(name, arguments, named))

@@ -12,8 +12,7 @@ from .._classes import configured
 from .._declarations.recipes import Options
 from .._declarations.words import config as config_value
 from .._declarations.words import new
-from .._native import callbacks, strings
-from .._native.pins import Entered
+from .._native import callbacks, strings, views
 from .._objects import tunings
 from .._objects.objects import Objects
 from .._settings import describe
@@ -186,18 +185,18 @@ def _value(number: int | None, what: Any) -> Any:
 
 def current(core: Objects, what: Any) -> Any:
     """Returns the value of a binding in the generation that the calling thread reads."""
-    library, found = core.library, ctypes.c_void_p()
     core.check()
-    with Entered(library):
-        view = library.view_begin(core.handle)  # which keeps the value
-    try:
-        if core.is_parents or not core.activity.calling:
-            return in_view(core, view, what)
-        # In a factory or hook: of the generation for which its object is built.
-        library.call("settings_read", view, core.handle, c.invivo_config(settings_id(core, what)), ctypes.byref(found))
-        return _value(found.value, what)
-    finally:
-        library.view_end(view)
+    return views.reading(core.library, core.handle, lambda view: _current(core, view, what), in_pin=True)
+
+
+def _current(core: Objects, view: c.invivo_view, what: Any) -> Any:
+    """Does the same in a view, which keeps the value."""
+    if core.is_parents or not core.activity.calling:
+        return in_view(core, view, what)
+    # In a factory or hook: of the generation for which its object is built.
+    found, config = ctypes.c_void_p(), c.invivo_config(settings_id(core, what))
+    core.library.call("settings_read", view, core.handle, config, ctypes.byref(found))
+    return _value(found.value, what)
 
 
 class Changed:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from .. import _generated as c
 from .._declarations.marks import is_class
 from .._native import signals, strings
-from .._native.pins import Entered
+from .._native.pins import entered
 from .._objects import tunings
 from .._objects.objects import Objects
 from .._values.foreign import PropertyInfo
@@ -165,8 +165,7 @@ class View:
         try:
             self._begun = begun
             begun.__class__ = _Open
-            with Entered(library):
-                begun.views.extend(map(library.view_begin, (self._core.handle,)))
+            entered(library, begun.views.extend, map(library.view_begin, (self._core.handle,)))
             if not begun.views[-1].graph:  # type: ignore[union-attr]
                 raise StaleError("the runtime is closed, or belongs to the parent process")
             begun.generation = int(begun.views[-1].graph[0].generation)  # type: ignore[union-attr]
