@@ -76,7 +76,10 @@ static void open_with(uint32_t tick, uint32_t commit_timeout_ms) {
     options.quiet_ms = 0, options.log_level = INVIVO_LOG_SILENT, options.ramp_tick_ms = tick, options.load_timeout_ms = 120000;
     if (commit_timeout_ms) options.commit_timeout_ms = commit_timeout_ms;
     OK(invivo_runtime_open(&runtime, &options, E));
-    answers = true, dial_sets = goes_back = 0, only_rises = false;
+    answers = true;
+    dial_sets = 0;
+    goes_back = 0;
+    only_rises = false;
     kept_count = 0;
     in_set = NULL;
     invivo_type type;
