@@ -236,7 +236,9 @@ ANSWERING(create, (const invivo_section *section, void **out, void *user_data, i
           (section, out, user_data, error))
 ANSWERING(bind, (invivo_changes changes, const char *name, const char *path, void *user_data, invivo_error **error),
           (changes, name, path, user_data, error))
-ANSWERING(revert, (invivo_object target, void *instance, void *data, invivo_error **error), (target, instance, data, error))
+/* An undo step, which nothing else replaces. */
+ANSWERING_OR(INVIVO_E_CLOSED, TRIES, revert, (invivo_object target, void *instance, void *data, invivo_error **error),
+             (target, instance, data, error))
 
 invivo_status invivo_callbacks_guard(const invivo_callbacks *callbacks, invivo_callbacks *out, invivo_error **error) {
     if (!callbacks || !out || callbacks->struct_size < sizeof *callbacks || callbacks->struct_size > (size_t)1 << 20)

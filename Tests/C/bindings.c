@@ -288,6 +288,10 @@ static invivo_status store_stopped(void *instance, void *user_data, invivo_error
     (void)instance, (void)user_data, (void)error;
     return is_dropped() ? INVIVO_E_HOST : store(INVIVO_OK);
 }
+static invivo_status store_reverted(invivo_object target, void *instance, void *data, invivo_error **error) {
+    (void)target, (void)instance, (void)data, (void)error;
+    return is_dropped() ? INVIVO_OK : store(INVIVO_OK);
+}
 static void *store_made(void *instance, void *user_data) {
     (void)user_data;
     if (is_dropped()) return &dropped_calls;
@@ -299,7 +303,7 @@ static void store_destroyed(void *user_data) {
     if (!is_dropped()) store(INVIVO_OK);
 }
 static void a_status_counts_only_where_the_host_has_stored_it(void) {
-    const invivo_callbacks own = {.struct_size = sizeof own, .invoke = store_invoked, .stop = store_stopped, .weak_make = store_made, .destroy = store_destroyed, .cell = invivo_callbacks_cell};
+    const invivo_callbacks own = {.struct_size = sizeof own, .invoke = store_invoked, .stop = store_stopped, .revert = store_reverted, .weak_make = store_made, .destroy = store_destroyed, .cell = invivo_callbacks_cell};
     invivo_callbacks guarded = {.struct_size = sizeof guarded};
     invivo_runtime runtime = thing_runtime();
     invivo_callable callable;
@@ -314,6 +318,9 @@ static void a_status_counts_only_where_the_host_has_stored_it(void) {
     CHECK_EQUAL(result.as.signed_integer, 5);
     dropped_calls = 3, ran_calls = 0;
     OK(guarded.stop(NULL, NULL, E)); /* a pending task is done at the end if no other thread does it */
+    CHECK(dropped_calls == 0 && ran_calls == 1);
+    dropped_calls = 3, ran_calls = 0;
+    OK(guarded.revert((invivo_object){0}, NULL, NULL, E)); /* nothing else reverses it */
     CHECK(dropped_calls == 0 && ran_calls == 1);
     dropped_calls = 3, ran_calls = 0;
     CHECK(guarded.weak_make(&result, NULL) == &result);

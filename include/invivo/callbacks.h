@@ -80,8 +80,8 @@ typedef struct invivo_callbacks {
      * For a host whose functions may return without having run. For example, ctypes drops an exception that a signal
      * handler raises at the entry of a callback. The returned status is then uninitialized. With this function, a status counts
      * only if the callback stored it in the cell; a callback without a status stores INVIVO_OK. A callback that stored
-     * nothing has not run. The runtime calls `stop`, `restore` and callbacks without a status again; for others, the call
-     * fails with INVIVO_E_HOST. NULL: the returned status counts. */
+     * nothing has not run. The runtime calls `stop`, `teardown`, `undo`, `restore`, `revert` and callbacks without a status
+     * again; for others, the call fails with INVIVO_E_HOST. NULL: the returned status counts. */
     invivo_status *(*cell)(void);
     /* applications and trees */
     invivo_status (*load_module)(void *user_data, invivo_runtime runtime, const char *name, const char *path,

@@ -18,6 +18,7 @@ import invivo
 from invivo._native import callbacks
 from invivo._native.session import sessions
 from invivo._objects.entries import entries
+from invivo._runtime import traits
 
 HERE = Path(__file__).resolve().parent
 
@@ -34,6 +35,12 @@ def wait_for_ended_threads(known: set[str]) -> None:
         if set(os.listdir("/proc/self/task")) <= alive:
             return
         os.sched_yield()
+
+
+@pytest.fixture(autouse=True)
+def no_other_traits() -> None:
+    """No test has the trait types of another, nor those of modules: it adds those by itself."""
+    traits._declared.clear()
 
 
 @pytest.fixture(autouse=True)

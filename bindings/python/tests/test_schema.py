@@ -24,7 +24,6 @@ from schemas.mutate import mutants
 
 import invivo
 from invivo.__main__ import main
-from invivo._runtime import traits
 
 # The errors of mutants that a schema cannot express. Each has a test below.
 INEXPRESSIBLE = (
@@ -36,15 +35,6 @@ INEXPRESSIBLE = (
     r"config\.profiles: expected the names",  # while a condition names a profile
     r"expected a duration",  # a string that a converter of Python reads
 )
-
-
-@pytest.fixture(autouse=True)
-def declared() -> Iterator[None]:
-    """No other test has the trait types of these."""
-    before = dict(traits._declared)
-    yield
-    traits._declared.clear()
-    traits._declared.update(before)
 
 
 @contextlib.contextmanager

@@ -6,11 +6,12 @@ import contextlib
 import dataclasses
 import dis
 import os
+import signal
 import subprocess
 import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import pytest
@@ -377,7 +378,7 @@ def _pinned_twice(runtime: invivo.Runtime) -> None:
         pin.__exit__()
 
 
-RETURN = dis.opmap["RETURN_VALUE"]
+RETURN, YIELD = dis.opmap["RETURN_VALUE"], dis.opmap["YIELD_VALUE"]
 
 TRY = Pin.__exit__.__code__.co_firstlineno + 2  # the line; no handler runs between the entry and it
 
@@ -448,3 +449,130 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
         assert not runtime.status.pins
     runtime.close()
     assert interrupted > 30
+
+
+class Level:
+    def __init__(self) -> None:
+        self.applied = self.reversed = 0
+        self.value = 1
+
+
+class Raised(invivo.Trait, name="signals.Raised"):
+    targets = (Level,)
+    by: float = 0.0
+
+    def apply(self, target: Level) -> Callable[[], None]:
+        def reverse_alone() -> None:
+            target.reversed += 1
+
+        target.applied += 1
+        return reverse_alone
+
+
+class RaisedByTarget(invivo.Trait, name="signals.RaisedByTarget"):
+    targets = (Level,)
+    by: float = 0.0
+
+    def apply(self, target: Level) -> Callable[[Level], None]:
+        target.applied += 1
+        return reverse
+
+
+def reverse(target: Level) -> None:
+    target.reversed += 1
+
+
+class RaisedInBlock(invivo.Trait, name="signals.RaisedInBlock"):
+    targets = (Level,)
+    by: float = 0.0
+
+    def apply(self, target: Level) -> Iterator[None]:
+        target.applied += 1
+        yield
+        target.reversed += 1
+
+
+@pytest.mark.parametrize("trait", [Raised, RaisedByTarget, RaisedInBlock])
+def test_each_application_is_reversed_once_wherever_an_exception_comes(trait: type[invivo.Trait]) -> None:
+    """At each third instruction of the package, and at the entries of the code of the trait."""
+    package = os.path.dirname(invivo.__file__)
+
+    class Alarm(KeyboardInterrupt): ...
+
+    entries = {"apply", "reverse_alone", "reverse"}
+    steps = interrupted = 0
+    place = ""
+
+    def step(frame: types.FrameType) -> None:
+        nonlocal steps, place
+        steps += 1
+        if steps == interrupted:
+            place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
+            raise Alarm
+
+    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(package):
+            # A generator that continues ends with any exception.
+            is_resumed = frame.f_lasti > RaisedInBlock.apply.__code__.co_code.index(YIELD)
+            if event == "call" and frame.f_code.co_name in entries and not is_resumed:
+                step(frame)
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] != RETURN:
+            step(frame)
+        return trace
+
+    handler = signal.signal(signal.SIGUSR1, trace)  # what it raises comes from a handler; nobody sends the signal
+    with invivo.Runtime(log_level="silent") as runtime, contextlib.ExitStack() as stack:
+        stack.callback(signal.signal, signal.SIGUSR1, handler)
+        runtime.add_trait(trait)
+        level = Level()
+        runtime.attach_target(level, "a.level")
+        document = runtime.source("level.yaml", "{}")
+        text = f"traits: {{a.level: [{{signals.{trait.__name__}: {{by: %d}}}}]}}"
+        document.update(text % 0)
+        turn = 0
+        while steps >= interrupted:
+            interrupted, steps, turn = interrupted + 3, 0, turn + 1
+            former = sys.gettrace()
+            try:
+                sys.settrace(trace)
+                document.update(text % turn)
+            except (Alarm, invivo.Error):
+                pass
+            finally:
+                sys.settrace(former)
+                signals.take()  # it came where Python drops exceptions
+            assert level.applied == level.reversed + 1, f"after an exception in {place}"
+        document.update("{}")
+        assert level.applied == level.reversed > 100
+
+
+def test_an_interrupt_that_comes_twice_in_a_reload_is_raised_once() -> None:
+    """By the application in the commit, and by that of the former trait in its undo."""
+    raised: list[BaseException] = []
+    is_raising = False
+
+    class Interrupting(invivo.Trait, name="signals.Interrupting"):
+        targets = (Level,)
+        by: float = 0.0
+
+        def apply(self, target: Level) -> Callable[[], None]:
+            if is_raising:
+                raised.append(KeyboardInterrupt())
+                raise raised[-1]
+            return lambda: None
+
+    with invivo.Runtime(log_level="silent") as runtime:
+        runtime.add_trait(Interrupting)
+        level = Level()
+        runtime.attach_target(level, "a.level")
+        document = runtime.source("level.yaml", "traits: {a.level: [{signals.Interrupting: {by: 1}}]}")
+        is_raising = True
+        with pytest.raises(KeyboardInterrupt) as found:
+            document.update("traits: {a.level: [{signals.Interrupting: {by: 2}}]}")
+        is_raising = False
+        assert len(raised) == 2
+        assert found.value is raised[0]
+        document.update("traits: {a.level: [{signals.Interrupting: {by: 3}}]}")
+        raised.clear()

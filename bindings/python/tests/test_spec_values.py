@@ -7,7 +7,6 @@ import datetime
 import decimal
 import enum
 import types
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Optional
 
@@ -42,14 +41,6 @@ class Point:
 class Name:
     def __init__(self, text: str) -> None:
         self.text = text
-
-
-@pytest.fixture(autouse=True)
-def declared() -> Iterator[None]:
-    before = dict(traits._declared)
-    yield
-    traits._declared.clear()
-    traits._declared.update(before)
 
 
 # The annotation, the initial value, a right text with its value, and a wrong text with a part of the message.

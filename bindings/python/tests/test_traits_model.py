@@ -13,13 +13,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import invivo
-from invivo._runtime import traits
 
 NAMES = ("gain", "pan", "code")
 KEYS = ("t.one", "t.two")
@@ -394,13 +393,8 @@ def written(document: dict[str, list[Any]]) -> str:
 
 
 @pytest.fixture(autouse=True)
-def declared() -> Iterator[None]:
-    """No test has the trait types of another."""
-    before = dict(traits._declared)
+def declared(no_other_traits: None) -> None:
     define_code()
-    yield
-    traits._declared.clear()
-    traits._declared.update(before)
 
 
 @pytest.mark.parametrize("first", range(1, 61, 20))

@@ -33,15 +33,6 @@ class Voice:
         self.listeners: list[str] = []
 
 
-@pytest.fixture(autouse=True)
-def declared() -> Iterator[None]:
-    """No test has the trait types of another."""
-    before = dict(traits._declared)
-    yield
-    traits._declared.clear()
-    traits._declared.update(before)
-
-
 @pytest.fixture
 def runtime() -> Iterator[invivo.Runtime]:
     app = invivo.Assembly("synth")

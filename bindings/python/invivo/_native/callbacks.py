@@ -103,9 +103,9 @@ def _forked() -> None:
 os.register_at_fork(after_in_child=_forked)
 
 
-def enroll(item: Item) -> int:
-    """Gives an item a number, which it keeps until `dismiss`."""
-    number = next(numbers)
+def enroll(item: Item, number: int = 0) -> int:
+    """Gives an item a number, which it keeps until `dismiss`. ``number``: a new one of `numbers`."""
+    number = number or next(numbers)
     _items[number] = item
     return number
 
@@ -147,12 +147,14 @@ def returns_status(
     user_data: int,
     *,
     undo: Callable[..., None] | None = None,
+    completes: bool = False,
     is_located: bool = False,
 ) -> Callable[[Callable[..., None]], Any]:
     """Declares a callback that returns a status and takes an error last.
 
     Its body gets the item and the C arguments. ``undo`` gets the same if the body, or the code that follows it, has
-    failed. ``is_located``: the error of an exception that is no refusal has the source location of the code.
+    failed. ``completes``: the body gets a list before them, see `signals.complete`. ``is_located``: the error of an
+    exception that is no refusal has the source location of the code.
     """
 
     def wrap(body: Callable[..., None]) -> Any:
@@ -162,12 +164,20 @@ def returns_status(
                 cell[0] = c.INVIVO_E_CLOSED
                 return
             calling = item.core.activity.calling
+            done: list[Any] = []
             try:
                 calling.append(None)
-                body(item, *arguments)
+                if completes:
+                    signals.complete(body, done, item, *arguments)
+                else:
+                    body(item, *arguments)
                 cell[0] = c.INVIVO_OK
                 return
             except BaseException as problem:  # KeyboardInterrupt too: it reaches the caller
+                if completes and not signals.has_begun(problem, done) and signals.note(problem):
+                    if done:
+                        cell[0] = c.INVIVO_OK
+                    return  # otherwise nothing is stored: the library calls this again
                 failed = problem
             finally:
                 calling.pop()

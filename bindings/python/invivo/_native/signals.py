@@ -7,7 +7,9 @@ they occurred raises them.
 
 from __future__ import annotations
 
+import dis
 import functools
+import itertools
 import os
 import signal
 import sys
@@ -55,8 +57,11 @@ def _collect(found: Any) -> None:
 
 
 def _keep(problem: BaseException) -> None:
-    if not any(each is problem for each in _waiting):
-        _waiting.append(problem)
+    """Keeps an exception, once. Several interrupts by the user during a library call are one."""
+    kind = type(problem)
+    if any(each is problem or (type(each) is kind is KeyboardInterrupt) for each in _waiting):
+        return
+    _waiting.append(problem)
 
 
 def is_kept(problem: BaseException) -> bool:
@@ -106,6 +111,53 @@ def pass_on(problem: BaseException) -> None:
     """Raises an exception again if a signal handler has raised it: for code that drops exceptions of other causes."""
     if threading.get_ident() == main and is_from_handler(problem):
         raise problem
+
+
+def complete(body: Callable[..., None], done: list[Any], *arguments: Any) -> None:
+    """Calls a body with a list and arguments until it has done its work, also if signal handlers raise in between.
+
+    The body calls code of the program once, by `run`, which adds to the list. An exception of a handler before that, or
+    at the entry of that code, repeats the body: none of the code has run. A later one does not change that the work is
+    done. The library call raises both. All other exceptions are those of the body.
+    """
+    for left in reversed(range(TRIES)):
+        try:
+            body(done, *arguments)
+            return
+        except BaseException as problem:
+            if left == 0 or has_begun(problem, done) or not note(problem):
+                raise
+            if done:
+                return
+
+
+def run(done: list[Any], function: Callable[..., Any], *arguments: Any) -> None:
+    """Calls code of the program in a body of `complete`."""
+    done.extend(itertools.starmap(function, (arguments,)))
+    if not done:
+        raise RuntimeError(f"{function!r} raised StopIteration")
+
+
+def has_begun(problem: BaseException, done: list[Any]) -> bool:
+    """Whether the function that `run` calls had begun, and not ended, when an exception of a signal handler came."""
+    if done:
+        return False
+    codes = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    step, is_called = problem.__traceback__, False
+    while step is not None and step.tb_frame.f_code not in codes:
+        code = step.tb_frame.f_code
+        # Python runs handlers at this instruction, the first one of a function.
+        is_entered = code.co_code[step.tb_lasti] == _RESUME and code.co_code[step.tb_lasti + 1] == 0
+        if is_called and not is_entered and not code.co_filename.startswith(_PACKAGE):
+            return True
+        is_called = is_called or code is run.__code__
+        step = step.tb_next
+    return False
+
+
+TRIES = 1000  # as in the library, for handlers that raise each time
+_RESUME = dis.opmap["RESUME"]
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def _code_of(handler: Any) -> types.CodeType | None:

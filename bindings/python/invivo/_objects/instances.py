@@ -9,7 +9,7 @@ from .. import _generated as c
 from .._classes.callables import call
 from .._classes.classes import Method, Property
 from .._classes.universal import ANY_CALL, call_any
-from .._native import callbacks, strings
+from .._native import callbacks, signals, strings
 from .._values import conversion
 from ..errors import StaleError, WrongTypeError
 from . import belongings
@@ -155,13 +155,13 @@ def capture(item: PropertyItem, instance: int, _: int, out: Any, kept: Any, erro
     kept[0] = callbacks.enroll(Kept(item.core, held, item.described.is_own(thing)))
 
 
-@callbacks.returns_status(c.invivo_property, "restore", user_data=1)
-def restore(item: PropertyItem, instance: int, _: int, kept: int, error: Any) -> None:
+@callbacks.returns_status(c.invivo_property, "restore", user_data=1, completes=True)
+def restore(done: list[Any], item: PropertyItem, instance: int, _: int, kept: int, error: Any) -> None:
     held = callbacks.item_of(kept)
     thing = instance_at(instance)
     if item.described.offered:
         item.core.tunings.changing(instance)
-    item.described.put_back(thing, held.value, held.is_own)
+    signals.run(done, item.described.put_back, thing, held.value, held.is_own)
     if item.described.offered:
         item.core.tunings.put_back(instance)
 
@@ -201,11 +201,11 @@ def setup(item: TypeItem, instance: int, _: int, error: Any) -> None:
         getattr(instance_at(instance), item.record.description.setup)()
 
 
-@callbacks.returns_status(c.invivo_type_options, "teardown", user_data=1)
-def teardown(item: TypeItem, instance: int, _: int, error: Any) -> None:
+@callbacks.returns_status(c.invivo_type_options, "teardown", user_data=1, completes=True)
+def teardown(done: list[Any], item: TypeItem, instance: int, _: int, error: Any) -> None:
     assert item.record.description.teardown is not None
     with item.core.entered_to_end():
-        getattr(instance_at(instance), item.record.description.teardown)()
+        signals.run(done, getattr(instance_at(instance), item.record.description.teardown))
 
 
 SETUP_HOOKS |= {"setup": setup, "teardown": teardown}

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _generated as c
 from .._classes.callables import check_callback
-from .._native import callbacks
+from .._native import callbacks, signals
 from .._objects import belongings
 from .._objects.objects import Objects
 from ..errors import ArgumentError
@@ -44,10 +44,14 @@ def effect(core: Objects, undo: Callable[[], Any]) -> None:
         core.library.call("effect", core.handle, _undo.of(core.library), number)
 
 
-@callbacks.returns_status(c.invivo_callbacks, "undo", user_data=0)
-def _undo(item: _Item, number: int, error: Any) -> None:
+def _dismiss(item: _Item, number: int, error: Any) -> None:
     callbacks.dismiss(number)
+
+
+@callbacks.returns_status(c.invivo_callbacks, "undo", user_data=0, undo=_dismiss, completes=True)
+def _undo(done: list[Any], item: _Item, number: int, error: Any) -> None:
     with item.core.entered_to_end():
         undo = item.undo()
         if undo is not None:
-            undo()
+            signals.run(done, undo)
+    callbacks.dismiss(number)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import ctypes
 import dataclasses
 import gc
 import inspect
-import itertools
 from collections.abc import Callable, Iterable
 from types import GeneratorType
 from typing import Any, Final, ForwardRef, TypeAlias, get_origin
@@ -17,7 +17,7 @@ from .._classes.annotations import hints_of
 from .._classes.callables import check_callback, place_of, signature_of
 from .._classes.classes import Property, describe, spec_hint
 from .._classes.hints import place_hint
-from .._native import callbacks, strings
+from .._native import callbacks, signals, strings
 from .._objects.entries import Entry
 from .._objects.objects import Objects
 from .._objects.reading import Reader, reader_of
@@ -32,7 +32,7 @@ TRAIT = "__invivo_trait__"
 _REVERSAL = "__invivo_reversal_"
 _ADVICE = "a trait must return at once"
 _MISSING = object()
-_numbers = itertools.count()
+_ENDED = object()  # of a generator
 
 
 class Layers:
@@ -227,8 +227,9 @@ def _layers(item: _Item, fields: int, values: Any, count: int, pointer: int, _: 
         )
 
 
-@callbacks.returns_status(c.invivo_callbacks, "apply", user_data=6)
+@callbacks.returns_status(c.invivo_callbacks, "apply", user_data=6, completes=True)
 def _apply(
+    done: list[Any],
     item: _Item,
     target: Any,
     instance: int,
@@ -242,29 +243,63 @@ def _apply(
     core = item.core
     entry = core.entry_at(target.bits)
     trait = item.trait(values, count)
-    attributes = _Attributes(core, entry)
-    try:
-        with core.entered():
-            own = _reversal(item.described, trait.apply(_thing(core, entry, target.bits)))
-    except BaseException:
-        attributes.put_back(attributes.changed())
-        raise
-    changed = attributes.changed() if own is None else []
-    if own is None and not changed:
-        return  # the library puts back what was set through it
-    reverse = own or (lambda _: attributes.put_back(changed))
-    given = reversal[0]
-    given.data = callbacks.enroll(_Applied(core, entry, reverse))
-    given.revert, given.destroy = _revert.of(core.library), callbacks.destroy.of(core.library)
+    attributes, applied = _Attributes(core, entry), _Applied(core, entry)
+    answers: list[Any] = []
+    for left in reversed(range(signals.TRIES)):
+        try:
+            if not _is_applied(answers):
+                with core.entered():
+                    signals.run(answers, trait.apply, _thing(core, entry, target.bits))
+                    if inspect.isgenerator(answers[0]):
+                        answers.extend(map(next, (answers[0],)))
+            _register(done, applied, item.described, answers, attributes, reversal)
+            return
+        except BaseException as problem:
+            if not left or not _is_applied(answers) or not signals.note(problem):
+                attributes.put_back(attributes.changed())
+                raise
 
 
-@callbacks.returns_status(c.invivo_callbacks, "revert", user_data=2)
-def _revert(item: _Applied, target: Any, instance: int, _: int, error: Any) -> None:
+def _is_applied(answers: list[Any]) -> bool:
+    """Whether the code of `apply` has run, up to its ``yield`` if it has one."""
+    return len(answers) > inspect.isgenerator(answers[0]) if answers else False
+
+
+def _register(
+    done: list[Any], applied: _Applied, described: TraitType, answers: list[Any], attributes: _Attributes, reversal: Any
+) -> None:
+    """Gives the library the reversal of an application. It may be repeated."""
+    reverse = _reversal(described, answers)
+    if reverse is None:
+        changed = attributes.changed()
+        if not changed:
+            done.append(None)
+            return  # the library puts back what was set through it
+        reverse = lambda _: attributes.put_back(changed)  # noqa: E731
+    applied.hold(reverse)
+    given, library = reversal[0], applied.core.library
+    given.data = callbacks.enroll(applied, applied.number)
+    given.destroy, given.revert = callbacks.destroy.of(library), _revert.of(library)
+    done.append(None)
+
+
+@callbacks.returns_status(c.invivo_callbacks, "revert", user_data=2, completes=True)
+def _revert(done: list[Any], item: _Applied, target: Any, instance: int, _: int, error: Any) -> None:
     item.changing()
     reverse = item.reverse()
-    if reverse is not None:
-        with item.core.entered():
-            reverse(_thing(item.core, item.entry, target.bits))
+    if reverse is None:
+        done.append(None)
+        return
+    with item.core.entered():
+        thing = _thing(item.core, item.entry, target.bits)
+        if isinstance(reverse, _Suspended):
+            signals.run(done, next, reverse.code, _ENDED)
+        elif isinstance(reverse, _Alone):
+            signals.run(done, reverse.function)
+        else:
+            signals.run(done, reverse, thing)
+    if isinstance(reverse, _Suspended):
+        reverse.check(done[0])
 
 
 def _thing(core: Objects, entry: Entry | None, bits: int) -> Any:
@@ -273,51 +308,59 @@ def _thing(core: Objects, entry: Entry | None, bits: int) -> Any:
     return core.borrow(bits) if thing is None else thing
 
 
-def _reversal(described: TraitType, answer: Any) -> Reversal | None:
-    """Returns the reversal that `apply` has returned, or the code after its ``yield``, as a function of the target."""
+def _reversal(described: TraitType, answers: list[Any]) -> Reversal | _Alone | _Suspended | None:
+    """Returns the reversal that `apply` has returned, or the code after its ``yield``.
+
+    ``answers``: what `apply` has returned, and what its generator has yielded.
+    """
+    answer = answers[0]
     if answer is None:
         return None
     if not inspect.isgenerator(answer):
         if not callable(answer):
             raise WrongTypeError(f"{described.name}.apply returns its reversal, a function, or None, not {answer!r}")
         return _with_target(answer)
-    try:
-        next(answer)
-    except StopIteration:
-        raise ArgumentError(f"{described.name}.apply did not yield: the code after 'yield' is its reversal") from None
+    if len(answers) == 1:
+        raise ArgumentError(f"{described.name}.apply did not yield: the code after 'yield' is its reversal")
     return _Suspended(described, answer)
 
 
+@dataclasses.dataclass(frozen=True)
 class _Suspended:
     """The code of `apply` after its ``yield``, as a reversal."""
 
-    def __init__(self, described: TraitType, code: GeneratorType[Any, Any, Any]) -> None:
-        self._described, self._code = described, code
+    described: TraitType
+    code: GeneratorType[Any, Any, Any]
 
-    def __call__(self, _: Any) -> None:
-        try:
-            next(self._code)
-        except StopIteration:
-            return
-        self._code.close()
-        name = self._described.name
-        raise ArgumentError(f"{name}.apply yields twice: the code after the one 'yield' is its reversal")
+    def check(self, answer: Any) -> None:
+        """Checks that the code has ended."""
+        if answer is not _ENDED:
+            self.code.close()
+            name = self.described.name
+            raise ArgumentError(f"{name}.apply yields twice: the code after the one 'yield' is its reversal")
 
     def references(self, thing: Any) -> int:
         """Returns how many local variables of the code refer to an object."""
         # Before Python 3.11 the frame has them, since then the generator.
-        return sum(each is thing for each in gc.get_referents(self._code, self._code.gi_frame))
+        return sum(each is thing for each in gc.get_referents(self.code, self.code.gi_frame))
 
 
-def _with_target(function: Callable[..., Any]) -> Reversal:
-    """Returns the function if it needs the target, else one that calls it without."""
+@dataclasses.dataclass(frozen=True)
+class _Alone:
+    """A reversal that does not take the target."""
+
+    function: Callable[[], Any]
+
+
+def _with_target(function: Callable[..., Any]) -> Reversal | _Alone:
+    """Returns the function if it needs the target."""
     signature = signature_of(function)
     try:
         if signature is not None:
             signature.bind()
     except TypeError:
         return function
-    return lambda _: function()
+    return _Alone(function)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -362,7 +405,8 @@ class _Attributes:
         thing = self._entry.target()
         for each in reversed(changed):
             if each.value is _MISSING:
-                delattr(thing, each.described.name)
+                with contextlib.suppress(AttributeError):  # a signal handler raised afterwards
+                    delattr(thing, each.described.name)
             else:
                 each.described.put_back(thing, each.value, each.is_own)
         self._core.tunings.put_back(self._entry.number)
@@ -372,15 +416,20 @@ class _Applied:
     """One application of a trait. An object of Python keeps its reversals itself: the garbage collector then finds
     the cycles through them."""
 
-    def __init__(self, core: Objects, entry: Entry | None, reverse: Reversal) -> None:
-        self.core, self.entry, self._name = core, entry, f"{_REVERSAL}{next(_numbers)}"
-        self._reverse: Reversal | None = reverse
-        thing = None if entry is None else entry.target()
+    def __init__(self, core: Objects, entry: Entry | None) -> None:
+        self.core, self.entry, self.number = core, entry, next(callbacks.numbers)
+        self._name = f"{_REVERSAL}{self.number}"
+        self._reverse: Reversal | _Alone | _Suspended | None = None
+
+    def hold(self, reverse: Reversal | _Alone | _Suspended) -> None:
+        """Keeps the reversal. It may be repeated."""
+        thing = None if self.entry is None else self.entry.target()
         if hasattr(thing, "__dict__"):
             thing.__dict__[self._name] = reverse
-            self._reverse = None
-        if entry is not None and isinstance(reverse, _Suspended):
-            entry.applied.append(self.references)
+        else:
+            self._reverse = reverse
+        if self.entry is not None and isinstance(reverse, _Suspended) and self.references not in self.entry.applied:
+            self.entry.applied.append(self.references)
 
     def references(self) -> int:
         """Returns how many references the reversal has to the object while it waits: they do not keep the object."""
@@ -397,7 +446,7 @@ class _Applied:
         """Returns the attributes of the object, or another dict if it has none."""
         return getattr(None if self.entry is None else self.entry.target(), "__dict__", {})
 
-    def reverse(self) -> Reversal | None:
+    def reverse(self) -> Reversal | _Alone | _Suspended | None:
         return self._reverse or self._attributes().get(self._name)
 
     def destroyed(self) -> None:
