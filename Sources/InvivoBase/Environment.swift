@@ -124,6 +124,11 @@ public final class VariableText: Sendable {
     /// "the value of the environment variable 'RATE'"
     public var describedValue: String { variables.isEmpty ? described : "the value of \(described)" }
 
+    /// Stands for a message that could show the value: "(the message is not shown, since ...)".
+    public var hidden: String {
+        isSecret ? " \(Failure.hiddenMessage)" : " (the message is not shown, since it could show \(describedValue))"
+    }
+
     /// The name of a variable as errors show it.
     public static func shown(_ name: String) -> String {
         name.utf8.count <= 64 ? "'\(name)'" : "'\(name.prefix(64))...'"

@@ -116,7 +116,7 @@ final class IncludedFiles: Sendable {
         guard directories.contains(where: path.isBelow) else {
             throw refused(
                 .file,
-                "\(quoted(reference.text)) lies outside of \(FileReader.listed(directories)): a document reads files below its "
+                "\(reference.shown) lies outside of \(FileReader.listed(directories)): a document reads files below its "
                     + "own directory; the option document_roots permits other directories")
         }
         return path

@@ -96,8 +96,8 @@ extension Planner {
             guard !base.body.flags.contains(.waits) else { return nil }
             return decision.failure(
                 .notFound,
-                "no definition has the key \(decision.shown(quoted(target)))"
-                    + (decision.hasVariables ? "" : near(target, definitions, &known)))
+                decision.variables.map { "no definition has the key that is \($0)" }
+                    ?? "no definition has the key \(quoted(target))\(near(target, definitions, &known))")
         case .choose(let value):
             guard let choice = base.body.choice else {
                 return decision.failure(
@@ -105,6 +105,10 @@ extension Planner {
             }
             return check(decision, value, choice, base, definitions)
         case .scope(let scope, let name):
+            // The compiler would name it.
+            if let name, let variables = decision.variables, let failure = registrations.scopeFailure(name) {
+                return decision.failure(failure.code, "no scope is registered whose name is \(variables)")
+            }
             if let type = type(of: base, definitions), type.hasOnlyValues, !scope.isForValues {
                 return decision.failure(
                     .argument,
@@ -135,7 +139,7 @@ extension Planner {
         let hasBlock = expected.contains { $0.description.blockSize > 0 }
         return decision.failure(
             .type,
-            "\(decision.shown("'\(target.key)'")) is of type '\(found.name)', and '\(base.key)' of type \(names): an alias leads to the "
+            "\(decision.variables ?? "'\(target.key)'") is of type '\(found.name)', and '\(base.key)' of type \(names): an alias leads to the "
                 + (hasBlock
                     ? "same type, because it has a block" : "same type, a subtype, or a type with a common supertype"))
     }
@@ -181,7 +185,7 @@ extension Planner {
     ) -> Failure? {
         guard let option = choice.options.first(where: { $0.when.fits(value) }) else {
             var failure = noOption(value, choice.options.map(\.when), base, at: decision.location)
-            if decision.hasVariables { failure.message = "no option is for \(decision.shown(""))" }
+            if let variables = decision.variables { failure.message = "no option is for \(variables)" }
             failure.path = decision.path
             return failure
         }
@@ -190,8 +194,8 @@ extension Planner {
             names.id(of: key).flatMap { next($0, definitions) } != nil
         }
         guard !isThere else { return nil }
-        guard !decision.hasVariables else {
-            return decision.failure(.notFound, "no definition has the key \(decision.shown(""))")
+        if let variables = decision.variables {
+            return decision.failure(.notFound, "no definition has the key that is \(variables)")
         }
         var failure = noDefinition(name, keys(definitions), base, at: decision.location)
         failure.path = decision.path

@@ -95,11 +95,10 @@ extension Reloader {
         var set = given
         set.documents = documents.withEntries(set.documents)
         let prepared = PreparedReload(set, given: set, concernsNoOpenDocument: false)
-        var stage = documents.stage(for: set, heedingWriters: false, generations.snapshot.config.environment)
-        stage.hasSecrets = set.declaresSecrets
+        let stage = documents.stage(for: set, heedingWriters: false, generations.snapshot.config.environment)
         var failures: [Failure] = []
         Loading.within(min(container.options.current.loadTimeout, UInt64.max / 4)) {
-            asReload {
+            asReload(hasSecrets: set.declaresSecrets) {
                 do throws(Failure) {
                     failures = try stage.run(set, &prepared.files, &prepared.clock).failure?.all ?? []
                 } catch {
@@ -183,13 +182,16 @@ extension Reloader {
         return latest
     }
 
-    /// Runs `body` as code of this runtime, which may not wait for reloads.
-    private func asReload<Result>(_ body: () -> Result) -> Result {
+    /// Runs `body` as code of this runtime, which may not wait for reloads. While there are secrets, errors of the form of documents quote
+    /// no text.
+    private func asReload<Result>(hasSecrets: Bool = false, _ body: () -> Result) -> Result {
         let thread = currentThread()
         let formerEngine = thread.pointee.engine
         thread.pointee.engine = Unmanaged.passUnretained(container).toOpaque()
         defer { thread.pointee.engine = formerEngine }
-        return Pins.outside(container.core) { ContentQuoting.allowed(options.quotesContent, body) }
+        return Pins.outside(container.core) {
+            ContentQuoting.allowed(options.quotesContent) { ContentQuoting.allowedForForm(!hasSecrets, body) }
+        }
     }
 
     /// Runs `body` without quoting values in errors, if the content of a file may be one of them.
@@ -221,16 +223,16 @@ extension Reloader {
             prepared.outcome = .failed(failure)
             return prepared
         }
-        var stage = documents.stage(
+        let stage = documents.stage(
             for: set, heedingWriters: heedingWriters, generations.snapshot.config.environment)
-        stage.hasSecrets = !generations.snapshot.config.secrets.isEmpty || set.declaresSecrets
+        let hasSecrets = !generations.snapshot.config.secrets.isEmpty || set.declaresSecrets
         targets.removeGone()
         turns.name(set.cause(besides: []))
         if let first = set.cause.parts.first, first.kind == .manifest { manifest.withLock { $0 = first.name } }
         let current = container.options.current
         let limit = set.documents.contents.isEmpty ? UInt64.max / 4 : min(current.loadTimeout, UInt64.max / 4)
         Loading.within(limit) {
-            asReload {
+            asReload(hasSecrets: hasSecrets) {
                 do throws(Failure) {
                     let isRollback = set.restoredGeneration != nil
                     let result =

@@ -16,14 +16,6 @@ struct Stage {
     /// The copy of the environment before and after the change set.
     let environment, next: Environment
     let environmentPrefix: String?
-    /// Whether the generation has secrets, or the set declares some.
-    var hasSecrets = false
-
-    private var limits: SpecLimits {
-        var limits = options.specLimits
-        limits.quotesText = !hasSecrets
-        return limits
-    }
 
     /// The result of a stage that has not ended early.
     struct Result {
@@ -199,7 +191,8 @@ struct Stage {
             if document.role == .value {
                 try next.read(value: bytes, of: document)
             } else {
-                let failure = try next.readParts(bytes, of: document, limits, self.next) { reference throws(Failure) in
+                let failure = try next.readParts(bytes, of: document, options.specLimits, self.next) {
+                    reference throws(Failure) in
                     do throws(Failure) { return try staged.content(reference, of: document) } catch {
                         isReference = true
                         throw error

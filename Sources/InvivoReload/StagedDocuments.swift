@@ -70,8 +70,11 @@ final class StagedDocuments {
             try Loading.check()
             failed[id] = error
             let what = file.role == .value ? "the file of this value cannot be read" : "the file cannot be included"
+            // Without a line, the error is not about the content of a file, and its only location is the path from the variable.
+            let isHidden = reference.hasVariables && error.location.line == 0
             throw Failure(
-                error.code, "\(what): \(error.message)", path: reference.path, at: reference.location, cause: error)
+                error.code, "\(what): \(error.message)", path: reference.path, at: reference.location,
+                cause: isHidden ? nil : error)
         }
     }
 
@@ -260,7 +263,7 @@ final class StagedDocuments {
                 .cycle, "the file includes itself; remove this include", path: reference.path, at: reference.location)
         }
         let steps = (walk.references + [reference])[start...].map { step in
-            "\(quoted(step.text)) in \(step.location.file):\(step.location.line):\(step.location.column)"
+            "\(step.shown) in \(step.location.file):\(step.location.line):\(step.location.column)"
         }
         throw Failure(
             .cycle, "the includes form a cycle: \(steps.joined(separator: ", ")); remove one of them",

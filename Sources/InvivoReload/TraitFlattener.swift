@@ -179,7 +179,8 @@ final class TraitFlattener {
                     fail(
                         Failure(
                             .spec,
-                            "no document has traits for '\(name)'\(suggestion(for: name, among: keys().sorted()))",
+                            item.variables.map { "no document has traits for the key that is \($0.describedValue)" }
+                                ?? "no document has traits for '\(name)'\(suggestion(for: name, among: keys().sorted()))",
                             path: spec.path(of: ["traits"]), at: item.location))
                     continue
                 }

@@ -18,8 +18,8 @@ struct WiringDecision: Sendable {
     let location: Location
     /// The key path of its entry.
     let path: String
-    /// The environment variables in its value, for messages.
-    private let variables: String?
+    /// Stands for its value in messages, if environment variables are a part of it.
+    let variables: String?
 
     init(_ entry: WiringEntry) throws(Failure) {
         (key, location, path) = (entry.key, entry.location, entry.path)
@@ -32,19 +32,16 @@ struct WiringDecision: Sendable {
             kind = .choose(try Value(spec: value))
             node = value
         case .scope(let scope): kind = .scope(Scope(manifest: scope), name: nil)
-        case .hostScope(let name): kind = .scope(.host, name: name)
+        case .hostScope(let value):
+            kind = .scope(.host, name: value.text ?? "")
+            node = value
         case .described: kind = .described
         }
         variables = node?.variables?.describedValue
     }
 
-    var hasVariables: Bool { variables != nil }
-
     /// Whether it only keeps the decisions of lower documents from applying.
     var isDescribed: Bool { if case .described = kind { true } else { false } }
-
-    /// Its value as an error may show it.
-    func shown(_ text: String) -> String { variables ?? text }
 
     /// Whether both change a definition in the same way.
     func isSame(as other: WiringDecision) -> Bool {

@@ -43,7 +43,15 @@ public struct AppManifest: Sendable {
     public static func read(
         _ bytes: UnsafeRawBufferPointer, file: String, format: SpecFormat, limits: SpecLimits = SpecLimits()
     ) throws(Failure) -> AppManifest {
-        try AppManifest(SpecReader.read(bytes, file: file, format: format, limits: limits.forManifest(bytes)))
+        try ContentQuoting.allowedForForm(!mayDeclareSecrets(bytes)) { () throws(Failure) in
+            try AppManifest(SpecReader.read(bytes, file: file, format: format, limits: limits))
+        }
+    }
+
+    /// Whether the text of a manifest may declare secrets. It need not be well-formed.
+    private static func mayDeclareSecrets(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let mark = Array("secrets".utf8)
+        return bytes.indices.contains { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }
     }
 }
 
@@ -109,7 +117,9 @@ extension DocumentChecker {
         if let scope = ManifestScope(rawValue: name.replacing("_", with: "-")) { return .standard(scope) }
         let near = suggestion(for: name.lowercased(), among: known)
         if near.isEmpty { return .host(name) }
-        fail("unknown scope \(quoted(name))\(near)", path: path, at: node.location)
+        fail(
+            node.variables.map { "\($0.describedValue) is not the name of a scope; expected \(expected)" }
+                ?? "unknown scope \(quoted(name))\(near)", path: path, at: node.location)
         return nil
     }
 }

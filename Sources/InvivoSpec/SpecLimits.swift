@@ -9,8 +9,6 @@ public struct SpecLimits: Sendable {
     public var nodes: Int
     /// Bytes of one text or one key, as UTF-8.
     public var stringLength: Int
-    /// Whether errors may quote the text. A text that is not well-formed does not tell which of its parts are secret.
-    public var quotesText = true
 
     public init(bytes: Int = 1 << 20, depth: Int = 64, nodes: Int = 50_000, stringLength: Int = 1 << 20) {
         self.bytes = bytes
@@ -21,14 +19,6 @@ public struct SpecLimits: Sendable {
 
     /// The limits of an application manifest, which is as trusted as code.
     public static let manifest = SpecLimits(bytes: 16 << 20, nodes: 1_000_000)
-
-    /// The limits for a manifest. If it may declare secrets, errors of its form do not quote its text.
-    public func forManifest(_ bytes: UnsafeRawBufferPointer) -> SpecLimits {
-        var limits = self
-        let mark = Array("secrets".utf8)
-        limits.quotesText = !bytes.indices.contains { bytes[$0] == mark[0] && bytes[$0...].starts(with: mark) }
-        return limits
-    }
 
     /// Trees are walked and freed by recursion, so that depth is stack: no setting may exceed what every stack has.
     static let depthCeiling = 512

@@ -136,6 +136,7 @@ extension SpecNode {
     /// A description of the value for error messages: "the text 'saw'", "a list", "nothing".
     public var described: String {
         if let variables { return variables.describedValue }
+        guard ContentQuoting.isAllowedForForm else { return describedForm }
         return switch content {
         case .null: "nothing"
         case .bool(let value): "the boolean \(value)"
@@ -143,6 +144,19 @@ extension SpecNode {
         case .unsigned(let value): "the integer \(value)"
         case .number(let value): "the number \(value)"
         case .text(let text): "the text \(quoted(text))"
+        case .list: "a list"
+        case .map: "a map"
+        }
+    }
+
+    /// A description without the value: "a string", "an integer".
+    private var describedForm: String {
+        switch content {
+        case .null: "nothing"
+        case .bool: "a boolean"
+        case .integer, .unsigned: "an integer"
+        case .number: "a number"
+        case .text: "a string"
         case .list: "a list"
         case .map: "a map"
         }

@@ -42,7 +42,7 @@ public enum SpecReader {
         let document: SpecDocument?
         do throws(Failure) {
             document =
-                try ContentQuoting.allowed(ContentQuoting.isAllowed && limits.quotesText) { () throws(Failure) in
+                try ContentQuoting.allowed(ContentQuoting.isAllowedForForm) { () throws(Failure) in
                     switch format {
                     case .yaml: try YamlReader.read(text, limits: limits, expansion)
                     case .json: try JsonReader.read(text, limits: limits, expansion)

@@ -7,6 +7,8 @@ public struct SpecReference: Sendable {
     public let location: Location
     /// The key path of the reference: "include[0]", "config.synth.password".
     public let path: String
+    /// The part that environment variables have in the path.
+    private let variables: VariableText?
     /// The index of a value in its tree.
     let index: Int
 
@@ -14,8 +16,15 @@ public struct SpecReference: Sendable {
         self.text = text
         location = node.location
         self.path = path.text
+        variables = node.variables
         index = node.index
     }
+
+    /// Whether environment variables are a part of the path.
+    public var hasVariables: Bool { variables != nil }
+
+    /// The path as an error may show it.
+    public var shown: String { variables?.describedValue ?? quoted(text) }
 
     /// The entries under `include:`: a list of paths, or one path.
     static func includes(of root: SpecNode, _ checker: inout DocumentChecker) -> [SpecReference] {

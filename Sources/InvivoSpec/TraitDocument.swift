@@ -194,20 +194,29 @@ public final class TraitOrigin: Sendable {
 /// The location of a value in the traits of a target, in the version of the document that is in effect.
 public struct TraitLocation: Sendable {
     private let origin: TraitOrigin?
-    private let offset: Int
+    private let offset: Int32
+    /// Whether the value comes from a secret, of which its node alone does not tell.
+    private let isSecret: Bool
 
     /// No location.
-    public init() { (origin, offset) = (nil, 0) }
+    public init() { (origin, offset, isSecret) = (nil, 0, false) }
 
-    init(_ origin: TraitOrigin, offset: Int) {
-        self.origin = origin
-        self.offset = offset
+    init(_ origin: TraitOrigin, offset: Int) { self.init(origin, Int32(clamping: offset), isSecret: false) }
+
+    private init(_ origin: TraitOrigin?, _ offset: Int32, isSecret: Bool) {
+        (self.origin, self.offset, self.isSecret) = (origin, offset, isSecret)
     }
 
-    public var location: Location { origin?.location(offset) ?? Location() }
+    /// The same location, of a value that comes from a secret if `isSecret`.
+    public func marked(isSecret: Bool) -> TraitLocation { TraitLocation(origin, offset, isSecret: isSecret) }
 
-    /// The part that environment variables have in the value; nil if they have none.
-    public var variables: VariableText? { origin?.variables(offset) }
+    public var location: Location { origin?.location(Int(offset)) ?? Location() }
+
+    /// The part that environment variables, files and secrets have in the value; nil if they have none.
+    public var variables: VariableText? {
+        let variables = origin?.variables(Int(offset))
+        return isSecret ? VariableText.marking(variables, isSecret: true) : variables
+    }
 }
 
 /// One trait: its type and its parameters, the same for the short and the long form.
@@ -401,7 +410,9 @@ extension TraitDocument {
 
     /// The advice for the name of a trait without a map of its parameters.
     private static func bareName(_ item: SpecNode) -> String {
-        guard let name = item.text, !name.isEmpty, !item.hasVariables, ContentQuoting.isAllowed else { return "" }
+        guard let name = item.text, !name.isEmpty, !item.hasVariables, ContentQuoting.isAllowedForForm else {
+            return ""
+        }
         let isName = name.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
                 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")

@@ -131,18 +131,21 @@ public final class LayerSteps: Sendable {
             do throws(Failure) {
                 guard let next = try Self.applied(step, step.amount, over: value, property) else { return nil }
                 value = next
-            } catch { throw Self.located(error, step.location.location) }
+            } catch { throw located(error, step.location.location, property) }
         }
         guard let value else { return nil }
         do throws(Failure) { return try property.check(value.picked(like: affected)) } catch {
-            throw Self.located(error, steps.last?.location.location ?? Location())
+            throw located(error, steps.last?.location.location ?? Location(), property)
         }
     }
 
-    private static func located(_ failure: Failure, _ location: Location) -> Failure {
-        guard failure.location.line == 0 else { return failure }
-        var located = failure
-        located.location = location
+    /// A failure at the location of a step. The value of each step is a part of the result, so its message shows none if one of them must
+    /// not be shown.
+    private func located(_ failure: Failure, _ location: Location, _ property: Property) -> Failure {
+        let origins = steps.compactMap { property.origin($0.location.variables) }
+        let origin = origins.first(where: \.isSecret) ?? origins.first
+        var located = origin?.masking(failure, expected: property.kind.withArticle) ?? failure
+        if located.location.line == 0 { located.location = location }
         return located
     }
 

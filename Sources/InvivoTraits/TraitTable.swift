@@ -109,6 +109,9 @@ public struct TraitTable {
         }
         var failures: [Failure] = []
         var items: [StackItem] = []
+        // Any part of a layer may come from a parameter.
+        let origin = trait.origin(of: spec)
+        let location = spec.trackedLocation.marked(isSecret: origin?.isSecret == true)
         for layer in declared {
             do throws(Failure) {
                 let property = try type.tunableProperty(layer.property).property
@@ -116,13 +119,12 @@ public struct TraitTable {
                 items.append(
                     .layer(
                         DeclaredLayer(
-                            property: type.description.index(of: property), layer.operation, amount,
-                            at: spec.trackedLocation)))
+                            property: type.description.index(of: property), layer.operation, amount, at: location)))
             } catch {
                 failures += error.all.map { failure in
                     var located = failure
-                    located.message =
-                        "the trait '\(trait.name)' declares a layer that is not possible: \(failure.message)"
+                    let subject = "the trait '\(trait.name)' declares a layer that is not possible"
+                    located.message = "\(subject)\(origin?.hidden ?? ": \(failure.message)")"
                     located.path = spec.path
                     located.location = spec.typeLocation
                     return located

@@ -61,11 +61,16 @@ public final class TraitType: Sendable {
     // MARK: parameters
 
     /// Whether a parameter of a trait is secret.
-    public func hasSecret(_ spec: TraitSpec) -> Bool {
-        spec.parameters.contains { parameter in
-            fields.index(named: parameter.key).map { fields.properties[$0].origin(nil) != nil } ?? false
-                || parameter.value.anyVariables?.isSecret == true
+    public func hasSecret(_ spec: TraitSpec) -> Bool { origin(of: spec)?.isSecret == true }
+
+    /// The origin of the parameters of a trait, as messages show it: the first secret, or else the first one with variables or the content
+    /// of a file. Nil if messages may show all of them.
+    func origin(of spec: TraitSpec) -> VariableText? {
+        let origins = spec.parameters.compactMap { parameter in
+            let variables = parameter.value.anyVariables
+            return fields.index(named: parameter.key).map { fields.properties[$0].origin(variables) } ?? variables
         }
+        return origins.first(where: \.isSecret) ?? origins.first
     }
 
     /// Returns the values of all fields; null for a field without one. Throws all errors at once.

@@ -171,6 +171,58 @@ static void no_error_shows_a_value(void) {
     unsetenv("IV_S__b__rate"), unsetenv("IV_S__b__count"), unsetenv("IV_S__b__map");
 }
 
+/* A value that is the name of something: it is not shown if that is not there. */
+static void no_error_shows_a_value_that_is_a_name(void) {
+    static const struct { const char *text, *message; } wrong[] = {
+        {"config: { a: \"file:${IV_SECRET}\" }", "a.yaml:1:14: config.a: the file of this value cannot be read: no such file"},
+        {"config: { a: \"file:../${IV_SECRET}\" }", NULL},
+        {"config: { a: \"file:/${IV_SECRET}/x\" }", NULL},
+        {"include: \"${IV_SECRET}\"", "a.yaml:1:10: include: the file cannot be included: no such file"},
+        {"include: [\"../${IV_SECRET}\"]", NULL},
+        {"traits: { a.t: [{ Inherit: { traits: \"${IV_SECRET}\" } }] }",
+         "a.yaml:1:38: traits.a.t[0].Inherit.traits: no document has traits for the key that is the value of the environment variable 'IV_SECRET'"},
+        {"traits: { a.t: [{ type: \"${IV_SECRET}\" }] }", NULL},
+        {"wiring: { a.part: { alias: \"${IV_SECRET}\" } }",
+         "a.yaml:1:28: wiring.a.part: no definition has the key that is the value of the environment variable 'IV_SECRET'"},
+        {"wiring: { a.part: { scope: \"${IV_SECRET}\" } }",
+         "a.yaml:1:28: wiring.a.part: no scope is registered whose name is the value of the environment variable 'IV_SECRET'"},
+        {"wiring: { a.part: { scope: \"${IV_NEAR}\" } }", NULL},
+        {"wiring: { a.part: { choose: \"${IV_SECRET}\" } }", NULL},
+        {"traits: { a.t: [{ When: { profile: \"${IV_SECRET}\", traits: [{ Set: { gain: 99 } }] } }] }", NULL},
+        {"traits: { a.t: [{ Ramp: { to: { gain: 1 }, over: \"${IV_SECRET}\" } }] }", NULL},
+        {"traits: { a.t: [{ Set: { label: a } }, { Scale: { gain: \"${IV_SECRET}\" } }] }", NULL}};
+    const char *roots[] = {"."};
+    char folder[512];
+    invivo_runtime_options options;
+    if (!getcwd(folder, sizeof folder)) return;
+    roots[0] = folder;
+    set("IV_SECRET", "hunter2"), set("IV_NEAR", "singletonn");
+    invivo_runtime_options_init(&options);
+    options.document_roots = roots, options.document_root_count = 1;
+    options.log = keep_log, options.log_level = INVIVO_LOG_TRACE;
+    logged[0] = 0;
+    OK(invivo_runtime_open(&runtime, &options, E));
+    invivo_type_options voice_type = {.struct_size = sizeof voice_type, .name = "Voice", .size = sizeof(voice), .properties = properties,
+                                      .property_count = sizeof properties / sizeof *properties};
+    OK(invivo_type_register(runtime, &voice_type, &type, E));
+    OK(invivo_object_make(runtime, type, NULL, 0, &object, E));
+    OK(invivo_target_attach(object, "a.t", NULL, E));
+    const invivo_definition part = {.struct_size = sizeof part, .key = "a.part", .scope = INVIVO_SCOPE_LAZY_SINGLETON, .type = type};
+    OK(invivo_define(runtime, &part, NULL, E));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        invivo_error *error = NULL;
+        CHECK(document(wrong[i].text, &error) != INVIVO_OK);
+        if (!error) continue;
+        const char *text = invivo_error_text(error);
+        if (strstr(text, "hunter2") || strstr(text, "singletonn") || (wrong[i].message && strcmp(text, wrong[i].message)))
+            check_failed(__FILE__, __LINE__, "%s: %s", wrong[i].text, text);
+        invivo_error_release(error);
+    }
+    if (strstr(logged, "hunter2") || strstr(logged, "singletonn")) check_failed(__FILE__, __LINE__, "the log: %s", logged);
+    OK(invivo_object_release(object));
+    OK(invivo_runtime_close(runtime, E));
+}
+
 static void the_receiver_decides_the_kind(void) {
     set("IV_K__b__text", "0123"), set("IV_K__b__number", "12"), set("IV_K__b__on", "true");
     begin("IV_K__");
@@ -405,6 +457,7 @@ int main(void) {
     check_begin();
     RUN_TEST(a_parameter_of_a_trait);
     RUN_TEST(no_error_shows_a_value);
+    RUN_TEST(no_error_shows_a_value_that_is_a_name);
     RUN_TEST(the_receiver_decides_the_kind);
     RUN_TEST(the_declared_kind_decides_in_views);
     RUN_TEST(a_value_that_is_not_utf8);

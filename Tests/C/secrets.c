@@ -458,6 +458,56 @@ static const invivo_property parameter_fields[] = {INVIVO_FLAGGED_FIELD(paramete
 static const invivo_property number_fields[] = {{.struct_size = sizeof(invivo_property), .name = "word", .kind = INVIVO_KIND_DOUBLE,
                                                  .flags = INVIVO_PROPERTY_SECRET, .max = 5, .size = 8}};
 
+/* Trait types that put their parameter into each part of a layer. */
+enum { NUMBER_VALUE, SCALED, SHIFTED, TEXT_VALUE, NAME, NAME_SCALED, KINDS_OF_LAYERS };
+static const char *const layer_kinds[] = {"a number", "a scale", "an offset", "a text", "a name", "a name of a scale"};
+static int kinds[KINDS_OF_LAYERS];
+
+static invivo_status put_layers(const void *fields, const invivo_value *values, size_t count, invivo_layers *layers, void *user_data,
+                                invivo_error **error) {
+    (void)fields, (void)count;
+    double number = values->kind == INVIVO_KIND_DOUBLE ? values->as.number : 0;
+    invivo_value one = invivo_int64(1);
+    switch (*(int *)user_data) {
+    case SCALED: return invivo_layers_scale(layers, "count", number, error);
+    case SHIFTED: return invivo_layers_offset(layers, "count", number, error);
+    case NAME: return invivo_layers_set(layers, values->as.string.data, &one, error);
+    case NAME_SCALED: return invivo_layers_scale(layers, values->as.string.data, 2, error);
+    default: return invivo_layers_set(layers, "count", values, error);
+    }
+}
+/* The property that a layer is for is not secret, and the parameter is, or comes from a variable or a file. */
+static void no_output_shows_a_parameter_in_a_layer(void) {
+    static const int used[] = {MEMORY, VARIABLE, CONTENT};
+    static const char *const targets[] = {"*"};
+    const invivo_property open_word[] = {INVIVO_FIELD(parameters, word)};
+    const invivo_property open_number[] = {{.struct_size = sizeof(invivo_property), .name = "word", .kind = INVIVO_KIND_DOUBLE, .size = 8}};
+    invivo_property secret_number = *open_number;
+    secret_number.flags = INVIVO_PROPERTY_SECRET;
+    for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
+        int channel = used[i];
+        begin();
+        attach();
+        void *instance = NULL;
+        OK(invivo_object_instance(object, (invivo_type){0}, &instance, E));
+        ((vault *)instance)->count = 1;
+        for (int kind = 0; kind < KINDS_OF_LAYERS; kind++) {
+            char name[32], use[64];
+            bool is_text = kind >= TEXT_VALUE;
+            kinds[kind] = kind;
+            snprintf(name, sizeof name, "m.Put%d", kind), snprintf(use, sizeof use, "%s: { word", name);
+            invivo_trait put_trait = {.struct_size = sizeof put_trait, .name = name, .targets = targets, .target_count = 1, .field_count = 1,
+                                      .size = is_text ? sizeof(parameters) : 8, .layers = put_layers, .user_data = &kinds[kind]};
+            put_trait.fields = is_text ? (channel == MEMORY ? parameter_fields : open_word) : channel == MEMORY ? &secret_number : open_number;
+            OK(invivo_trait_add(runtime, &put_trait, E));
+            REFUSED(layer_kinds[kind], trait(channel, use, is_text ? CANARY : NUMBER, &gone));
+            IS_CLEAN(layer_kinds[kind]);
+        }
+        OK(invivo_object_release(object));
+        end();
+    }
+}
+
 static void no_output_shows_a_secret_of_a_trait(void) {
     static const int used[] = {MEMORY, VARIABLE, CONTENT};
     static const char *const targets[] = {"*"};
@@ -645,12 +695,35 @@ static void errors_of_form_quote_no_text_while_there_are_secrets(void) {
     static const char *const wrong[] = {"{\"config\": {\"db\": {\"password\": " CANARY "}}}", "config: { db: { password: !!int " CANARY " } }",
                                         "config: { db: { password: *" CANARY " } }", "config:\n  db:\n    password: [" CANARY "\n",
                                         "config: { db: { password: 987654321987654321987654321 } }", "config: { db: { password: &" CANARY " x } }",
-                                        "config: { db: { password: !" CANARY " x } }"};
-    begin();
-    secret("db.password");
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) REFUSED(wrong[i], document(i ? "a.yaml" : "a.json", wrong[i], &gone));
-    IS_CLEAN("errors of form");
-    end();
+                                        "config: { db: { password: !" CANARY " x } }",
+                                        /* Well-formed texts that are no documents. */
+                                        CANARY "\n", NUMBER, "98765.4321", "config: " CANARY, "config: " NUMBER, "traits: " CANARY, "specs: " CANARY,
+                                        "wiring: " CANARY, "traits: { a.b: " CANARY " }", "traits: { a.b: [" CANARY "] }", "traits: { a.b: [" NUMBER "] }",
+                                        "traits: { a.b: [{ Set: " CANARY " }] }", "wiring: { a.b: " CANARY " }", "wiring: { a.b: { alias: " NUMBER " } }",
+                                        "wiring: { a.b: { scope: " NUMBER " } }", "include: " NUMBER, "include: [" NUMBER "]",
+                                        "traits: { a.t: [{ Ramp: { to: { plain: 1 }, over: " CANARY " } }] }",
+                                        "traits: { a.t: [{ Ramp: { to: " CANARY ", over: 1 } }] }", "traits: { a.t: [{ Inherit: { traits: " NUMBER " } }] }",
+                                        "traits: { a.t: [{ When: { config: [" CANARY "], traits: " CANARY " } }] }",
+                                        "traits: { a.t: [{ When: { profile: " NUMBER ", traits: [] } }] }", "traits: { a.t: [{ type: " NUMBER " }] }"};
+    static const char *const declared[] = {"db.password", ""};
+    for (size_t at = 0; at < sizeof declared / sizeof *declared; at++) {
+        begin();
+        attach();
+        secret(declared[at]);
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+            REFUSED(wrong[i], document(i ? "a.yaml" : "a.json", wrong[i], &gone));
+            CHECK(!strstr(output, "98765.4321"));
+            IS_CLEAN(wrong[i]);
+        }
+        /* A file with a secret that is included instead of read as a value. */
+        char path[600], text[700];
+        snprintf(path, sizeof path, "%s/secret.txt", folder), snprintf(text, sizeof text, "include: [%s]", path);
+        write_text(path, CANARY "\n");
+        REFUSED("an included file", document("a.yaml", text, &gone));
+        IS_CLEAN("an included file");
+        OK(invivo_object_release(object));
+        end();
+    }
     /* The set with the document declares the secret. */
     begin();
     invivo_changes set = changes();
@@ -763,6 +836,7 @@ int main(void) {
     RUN_TEST(a_receiver_that_comes_later_and_a_rollback_show_nothing);
     RUN_TEST(a_declaration_applies_to_values_that_are_there);
     RUN_TEST(no_output_shows_a_secret_of_a_trait);
+    RUN_TEST(no_output_shows_a_parameter_in_a_layer);
     RUN_TEST(a_base_value_from_a_secret_is_not_shown);
     RUN_TEST(a_secret_parameter_shows_no_value);
     RUN_TEST(a_prototype_shows_no_secret_each_time);
