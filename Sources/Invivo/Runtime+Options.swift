@@ -11,8 +11,6 @@ extension Runtime {
         public var quiet: Duration?
         /// The longest time for which events of a document delay its reading; nil is 250 ms.
         public var settleMaximum: Duration?
-        /// The longest time for which a document that is written repeatedly is awaited; nil is 250 ms.
-        public var settleLimit: Duration?
         /// The limit of a commit's wait for the thread of the objects that it changes; nil is 5 s, and
         /// `.seconds(Int64.max)` no limit. At the limit the commit fails, and other commits continue.
         public var commitTimeout: Duration?
@@ -228,7 +226,6 @@ extension Runtime.Options {
         if !fillsInjected { raw.flags |= UInt32(INVIVO_RUNTIME_WITHOUT_NEEDS) }
         if let quiet { raw.quiet_ms = quiet.milliseconds }
         if let settleMaximum { raw.settle_max_ms = max(1, settleMaximum.milliseconds) }
-        if let settleLimit { raw.settle_max_ms = settleLimit.milliseconds }
         if let commitTimeout { raw.commit_timeout_ms = commitTimeout.milliseconds }
         if let startTimeout { raw.start_timeout_ms = startTimeout.milliseconds }
         if let stopTimeout { raw.stop_timeout_ms = stopTimeout.milliseconds }

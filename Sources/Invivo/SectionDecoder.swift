@@ -13,7 +13,7 @@ final class SectionDecoder {
     }
 
     /// Stands for the message of code of the host about a private section.
-    static let hiddenMessage = "(its message is not shown, since it reads a secret)"
+    static let hiddenMessage = "(its message is not shown, because it could quote a hidden value)"
 
     /// Reading went no further. The error was noted.
     private struct Stopped: Error {}

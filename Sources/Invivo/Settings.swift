@@ -123,8 +123,8 @@ extension Runtime {
         try core.settingsKey(type, name)
     }
 
-    /// Returns the typed settings of the current generation: in a factory or hook of that for which its object is built, in a pin of that
-    /// of the pin.
+    /// Returns the typed settings of the current generation. In a factory or hook, they are of the generation for which the object is
+    /// built. In a pin, they are of the pinned generation.
     public func settings<Value>(_ type: Value.Type = Value.self, named name: String? = nil) throws(InvivoError) -> Value
     {
         try core.settings(type, name)

@@ -99,7 +99,7 @@ public func invivo_changes_configure(
         if let value {
             let said = try Value(borrowing: value.pointee)
             guard !path.isEmpty || said.kind == .map else {
-                throw Failure(.argument, "the whole configuration is a map, \(said.withKind) is none")
+                throw Failure(.argument, "expected a map for the whole configuration, got \(said.withKind)")
             }
             guard !said.holdsReference, said.kind != .type else {
                 throw Failure(.type, "the configuration is data, and the value leads to an object", path: path)

@@ -94,7 +94,7 @@ private struct GivenRule {
             guard
                 !(input.rest(after: "/") ?? input).split(separator: ".", omittingEmptySubsequences: false).contains("")
             else {
-                throw fail("the input '\(input)' is no path; expected names with a dot between them: 'audio.rate'")
+                throw fail("the input '\(input)' is not a path; expected names with a dot between them: 'audio.rate'")
             }
             return input
         }

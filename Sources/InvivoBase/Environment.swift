@@ -156,7 +156,7 @@ extension Failure {
     }
 
     /// Stands for the message of host code that received a secret.
-    public static let hiddenMessage = "(its message is not shown, since it reads a secret)"
+    public static let hiddenMessage = "(its message is not shown, because it could quote a hidden value)"
 
     /// The failure of host code that received secrets, without their texts. The whole message is dropped if a secret is too short
     /// to be told from other text.

@@ -28,7 +28,7 @@ public struct SecretPaths: Sendable, Equatable {
         return paths.compactMap { path.isEmpty ? $0 : $0.rest(after: path + ".") }.sorted()
     }
 
-    /// The paths that have a value in `tree` and are secret, or have a secret part, in one of both only. The outer come before the inner.
+    /// The paths with a value in `tree` whose secrecy, or that of a part, differs from `former`. Outer paths come before inner ones.
     public func changes(since former: SecretPaths, in tree: ConfigTree) -> [String] {
         paths.symmetricDifference(former.paths).sorted().flatMap { path in
             guard let node = tree.find(path) else { return [] as [String] }
@@ -43,7 +43,7 @@ public struct SecretPaths: Sendable, Equatable {
         return (0..<names.count).map { names[..<$0].joined(separator: ".") }
     }
 
-    /// Returns a layer of the configuration in which these paths are marked as secret, and those of `former` that are none any more are not.
+    /// Returns a layer of the configuration in which these paths are marked as secret. Paths that only `former` has are no longer marked.
     func marking(_ node: ConfigNode, after former: SecretPaths = SecretPaths()) -> ConfigNode {
         var marked = node
         for path in former.paths.subtracting(paths) {

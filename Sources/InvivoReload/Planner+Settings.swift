@@ -123,12 +123,8 @@ final class SettingsCheck: PlannedCall {
     /// An error of the host without its message. Its path could show a value, too, unless it leads to a part of the section.
     private func hidden(_ failure: Failure) -> Failure {
         var named = self.failure(failure.code, "refuses the values \(Failure.hiddenMessage)", at: nil, cause: nil)
-        if hasPart(at: failure.path) { named = located(Failure(named.code, named.message, path: failure.path)) }
+        if position(of: failure.path).isPart { named = located(Failure(named.code, named.message, path: failure.path)) }
         return named
-    }
-
-    private func hasPart(at path: String) -> Bool {
-        path.split(separator: ".").reduce(node) { $0?.inner(String($1)) } != nil
     }
 
     func failure(_ code: Status, _ message: String, at index: Int?, cause: Failure?) -> Failure {
@@ -224,9 +220,11 @@ final class SettingsCheck: PlannedCall {
     private func location(of path: String) -> Location { position(of: path).location }
 
     /// The path of a part, with its indices in lists as `[0]`, and its source location, or that of the innermost part around it that
-    /// is there. `key`: the location of the key of that part.
-    private func position(of path: String, key: Bool = false) -> (path: String, location: Location) {
-        guard var found = node else { return (path, Location()) }
+    /// is there. `isPart`: it leads to a part. `key`: the location of the key of that part.
+    private func position(
+        of path: String, key: Bool = false
+    ) -> (path: String, location: Location, isPart: Bool) {
+        guard var found = node else { return (path, Location(), false) }
         var shown = ""
         var names = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...]
         while !names.isEmpty {
@@ -244,7 +242,7 @@ final class SettingsCheck: PlannedCall {
         let rest = names.joined(separator: ".")
         return (
             shown + (shown.isEmpty || rest.isEmpty ? rest : "." + rest),
-            key && names.isEmpty ? found.keyLocation : found.location
+            key && names.isEmpty ? found.keyLocation : found.location, rest.isEmpty
         )
     }
 }

@@ -101,7 +101,7 @@ extension Planner {
         case .choose(let value):
             guard let choice = base.body.choice else {
                 return decision.failure(
-                    .argument, "'\(base.key)' is no choice; 'alias' makes it another name of a definition")
+                    .argument, "'\(base.key)' is not a choice; 'alias' makes it another name of a definition")
             }
             return check(decision, value, choice, base, definitions)
         case .scope(let scope, let name):

@@ -204,7 +204,7 @@ final class Ramps: Sendable {
         if let failure = Failure.gathered(failures) { throw failure }
     }
 
-    /// Makes a step of blocks. One that meets a publication is made when that is over.
+    /// Makes a step of blocks. While a generation is being published, it waits for the end of the publication.
     private func stepSurely(limit: UInt64) throws(Failure) {
         let deadline = deadline(limit)
         while !step() {
@@ -285,7 +285,7 @@ final class Ramps: Sendable {
         try container.domains.run(in: domain, timeout: limit) { [self] _ in run(object, at: now) }
     }
 
-    /// In the domain of the object. A step that another one has overtaken makes that one.
+    /// In the domain of the object. Uses the newest time if a later step has been requested meanwhile.
     private func run(_ object: UInt64, at moment: UInt64, finalizes: Bool = true) {
         let (id, now) = state.locked { ($0.objects[object]?.id, max(moment, clock($0))) }
         guard let id else { return }

@@ -3,8 +3,8 @@ public import InvivoBase
 internal import InvivoConfig
 public import InvivoGraph
 
-/// A section of the configuration as a value of the host (`invivo_settings`). Immutable; the user data is destroyed with the last reference
-/// to it, which the values that it has created also have.
+/// A section of the configuration as a value of the host (`invivo_settings`). Immutable. The user data is destroyed with the binding.
+/// The values that the binding has created keep it alive.
 public final class SettingsBinding: Named {
     public typealias Check =
         @convention(c) (

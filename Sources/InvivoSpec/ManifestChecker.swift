@@ -80,7 +80,7 @@ struct ManifestChecker {
             let names = name.split(separator: ".", omittingEmptySubsequences: false)
             guard !names.contains("") else {
                 checker.fail(
-                    "\(quoted(name)) is no path of the configuration; expected names joined by dots, such as db.password",
+                    "\(quoted(name)) is not a path of the configuration; expected names joined by dots, such as db.password",
                     path: path, at: item.location)
                 return nil
             }

@@ -63,7 +63,7 @@ public enum SpecReader {
         }
         let hint = SpecFormat.hint(fileName: file)
         guard hint.isEmpty || document.root.entries != nil else {
-            throw Failure(.syntax, "the document is no map\(hint)", at: Location(file: file))
+            throw Failure(.syntax, "the document is not a map\(hint)", at: Location(file: file))
         }
         return document
     }

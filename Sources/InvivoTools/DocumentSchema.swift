@@ -9,7 +9,7 @@ public struct DocumentSchema {
     /// The schema, in several lines.
     public let text: String
 
-    /// Fails if a host gives a schema that is no JSON.
+    /// Fails if a host gives a schema that is not valid JSON.
     public init(_ facts: SchemaFacts) throws(Failure) {
         var definitions = SchemaDefinitions()
         let root = try Self.root(facts, &definitions)

@@ -21,7 +21,7 @@ struct HostSchema {
             root = JsonText(try SpecReader.read(text, file: binding, format: .json).root)
         } catch {
             throw Failure(
-                .argument, "the schema of the settings '\(binding)' is no JSON: \(error.message)", path: binding)
+                .argument, "the schema of the settings '\(binding)' is not valid JSON: \(error.message)", path: binding)
         }
         definitions = root["$defs"]?.members ?? []
     }

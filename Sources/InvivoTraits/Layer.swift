@@ -171,7 +171,7 @@ public final class LayerSteps: Sendable {
         guard let below else { return nil }
         guard below.kind.isNumber else {
             let verb = step.operation == .scale ? "scaled" : "offset"
-            throw Failure(.type, "\(below.withKind) cannot be \(verb): it is no number", path: property.name)
+            throw Failure(.type, "\(below.withKind) cannot be \(verb): expected a number", path: property.name)
         }
         let kind = property.kind == .any ? below.kind : property.kind
         do throws(Failure) {

@@ -34,12 +34,12 @@ public struct TraitTable {
     /// Runs the check of a trait type, and its declaration of layers, for the fields of a trait.
     public typealias Declare = (TraitType, [Value], TraitSpec) throws(Failure) -> [LayerDeclaration]
 
-    /// The traits that other modules resolve before: they stand for lists of traits.
+    /// The traits that stand for lists of traits: the flattener expands them before this table sees them.
     public static let inherit = "Inherit"
     public static let when = "When"
     private static let builtIn = BuiltInTrait.allCases.map(\.rawValue) + [inherit, when]
 
-    /// The treatment of what is not as it should be in the traits of a key.
+    /// How problems in the traits of a key are reported.
     public struct Notes {
         /// A warning about a trait.
         let warn: (String, Location) -> Void

@@ -151,13 +151,6 @@ public final class Container: @unchecked Sendable {
         Pins.graph(core).flatMap { Graph.read(UnsafeRawPointer($0).assumingMemoryBound(to: invivo_graph.self)) }
     }
 
-    /// Runs code of the host that belongs to none of the calling thread's pins.
-    public func outsidePins<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        try Pins.outside(core) { () -> Swift.Result<Result, Failure> in
-            do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
-        }.get()
-    }
-
     /// Calls `body` with the leases of the current graph and of everything that is registered, some more than once. Called with
     /// the monitor held.
     public func forEachLease(_ body: (ObjectLease) -> Void) {

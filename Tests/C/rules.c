@@ -266,7 +266,7 @@ static void descriptions_are_checked(void) {
     rule = rule_of("empty", empty, 1, ordered);
     describe();
     expects_error(invivo_changes_add_rule(changes, &rule, E), INVIVO_E_ARGUMENT,
-                  "empty: the input 'a..b' is no path; expected names with a dot between them: 'audio.rate'");
+                  "empty: the input 'a..b' is not a path; expected names with a dot between them: 'audio.rate'");
     invivo_changes_discard(changes);
     /* The last one stays the caller's. */
     CHECK_EQUAL(destroyed, 3);

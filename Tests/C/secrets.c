@@ -578,14 +578,14 @@ static void a_base_value_from_a_secret_is_not_shown(void) {
         if (i == 0) {
             /* It cannot be set again. */
             REFUSED("a restored value", document("b.yaml", "{}", &gone));
-            CHECK(strstr(output, "a.setter.told: the value cannot be set (its message is not shown, since it reads a secret)"));
+            CHECK(strstr(output, "a.setter.told: the value cannot be set (its message is not shown, because it could quote a hidden value)"));
         } else if (i == 3) {
             /* Neither can the change be undone. The next commit tries again. */
             refuses = true;
             REFUSED("a restored value", document("b.yaml", "{}", &gone));
             OK(document("c.yaml", "config: { other: 1 }", E));
             gather();
-            CHECK(strstr(output, "a.setter: its traits still cannot be put back: the value cannot be set (its message is not shown, since it reads a secret)"));
+            CHECK(strstr(output, "a.setter: its traits still cannot be put back: the value cannot be set (its message is not shown, because it could quote a hidden value)"));
             refuses = false;
         } else {
             /* The object returns another value, or other code has changed it. */
@@ -813,7 +813,7 @@ static void messages_name_the_place_and_what_was_expected(void) {
     OK(invivo_changes_remove(set, "a.count", E));
     OK(invivo_changes_commit(set, E));
     expects_error(give(MEMORY, CANARY, E), INVIVO_E_HOST,
-                  "a.yaml:1:27: db.password: the rule 'tells' refuses the values (its message is not shown, since it reads a secret)");
+                  "a.yaml:1:27: db.password: the rule 'tells' refuses the values (its message is not shown, because it could quote a hidden value)");
     OK(invivo_rule_remove(runtime, "tells", E));
     OK(give(MEMORY, "fine", E));
     receive_constructor();

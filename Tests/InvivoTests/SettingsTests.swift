@@ -155,7 +155,7 @@ extension SwiftAPI {
                 ),
                 (
                     "device: canary",
-                    "config.audio: the check refuses the values (its message is not shown, since it reads a secret)"
+                    "config.audio: the check refuses the values (its message is not shown, because it could quote a hidden value)"
                 ),
                 ("wave: canary", "a.yaml:1:46: config.audio.wave: the value is not accepted"),
             ] {

@@ -276,7 +276,7 @@ private:
 
 inline uint32_t milliseconds_of(std::chrono::milliseconds time) {
     if (time.count() < 0 || time.count() > UINT32_MAX)
-        throw error(INVIVO_E_ARGUMENT, std::to_string(time.count()) + " ms is no time to wait");
+        throw error(INVIVO_E_ARGUMENT, std::to_string(time.count()) + " ms is not a time to wait; expected 0 to 4294967295 ms");
     return static_cast<uint32_t>(time.count());
 }
 } // namespace detail

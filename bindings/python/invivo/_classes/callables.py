@@ -116,7 +116,7 @@ def without_secrets(problem: Exception, parameters: Sequence[Parameter], argumen
         return problem
     message = describe(problem)
     if min(map(len, texts)) < _LEAST_SHOWN:
-        message = "it failed (its message is not shown, since it reads a secret)"
+        message = "it failed (its message is not shown, because it could quote a hidden value)"
     for text in sorted(texts, key=len, reverse=True):
         message = message.replace(text, "<secret>")
     file, line, _ = frame_of(problem)

@@ -94,7 +94,7 @@ class Pin:
 
     __slots__ = ("_around", "_bits", "_keeper", "_outer", "_place")
 
-    # The open blocks, innermost first: the pin around it, and the others. None if there are none; unset before the first.
+    # The open blocks, innermost first: the pin around it, and the others. None if there are none; unset before one.
     _around: tuple[Pin | None, Any] | None
     _outer: Pin | None  # when it has ended, the pin around it
 

@@ -81,7 +81,7 @@ def _log(item: LogItem, _: int, entry: Any) -> None:
 
 def _integer(value: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ArgumentError(f"{value!r} is no number of bytes, values or entries")
+        raise ArgumentError(f"{value!r} is not a number of bytes, values or entries; expected a non-negative integer")
     return value
 
 
@@ -110,7 +110,7 @@ def milliseconds(seconds: float) -> int:
     except TypeError:
         raise WrongTypeError(f"a time is a number of seconds, not {seconds!r}") from None
     if not is_valid:
-        raise ArgumentError(f"{seconds} s is no time to wait")
+        raise ArgumentError(f"{seconds} s is not a time to wait; expected 0 to 4,294,966 s")
     return round(seconds * 1000)
 
 

@@ -43,7 +43,7 @@ class Fault:
 class Faults(list[Fault]):
     """The errors of one reading, in the order of the section."""
 
-    HIDDEN: Final = "(its message is not shown, since it reads a secret)"
+    HIDDEN: Final = "(its message is not shown, because it could quote a hidden value)"
     """Stands for the message of code of the host."""
 
     def __init__(self, *, hides: bool = False) -> None:
