@@ -145,6 +145,10 @@ public func invivo_config_is_secret(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let path = try ConfigPath.checked(try text(path, "path"))
+        if let parents = ForkedRuntime(runtime.bits) {
+            out.pointee = try parents.isSecret(path)
+            return
+        }
         out.pointee = try Engine.find(runtime.bits).isSecret(path)
     }
 }

@@ -40,7 +40,8 @@ final class InheritedTraits {
     func check(_ count: Int, _ path: String, _ location: Location) throws(Failure) {
         guard count > most else { return }
         let failure = Failure(
-            .tooLarge, "the keys inherit more than \(most) traits together; max_document_nodes permits more", path: path,
+            .tooLarge, "the keys inherit more than \(most) traits together; max_document_nodes permits more",
+            path: path,
             at: location)
         overflow = overflow ?? failure
         throw failure

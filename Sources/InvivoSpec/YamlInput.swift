@@ -3,8 +3,8 @@ internal import InvivoBase
 
 /// The bytes of a text for libyaml, which is stricter than YAML in two cases.
 ///
-/// It takes no tab between an indicator or the indentation and a value (`-<tab>a`), and no blanks after the last line break of a
-/// block scalar. The first error of a tab gives its position, outside of every scalar. The tab becomes a blank there, and the text is
+/// It takes no tab between an indicator or the indentation and a value (`-<tab>a`), and treats blanks after the last line break
+/// of a block scalar as nothing (`|+`): they get a line break, see `YamlEvents.content`. The first error of a tab gives its position, outside of every scalar. The tab becomes a blank there, and the text is
 /// read again. All positions stay.
 struct YamlInput {
     /// Nil: the bytes of the text.
@@ -12,11 +12,14 @@ struct YamlInput {
     /// The errors of tabs that became blanks, by the scalar's number behind them.
     private var tabs: [Int: Failure] = [:]
     private let mostTabs: Int
+    /// The number of blanks in the last line if it has nothing else, not even a line break.
+    let lastBlanks: Int
 
     init(_ text: SourceText) {
         mostTabs = max(64, (1 << 24) / max(1, text.bytes.count))
         let blanks = text.bytes.reversed().prefix { $0 == 0x20 }.count
         let isBlankLine = blanks > 0 && blanks < text.bytes.count && text.bytes[text.bytes.count - blanks - 1] == 0x0A
+        lastBlanks = isBlankLine ? blanks : 0
         if isBlankLine { copy = Array(text.bytes) + [0x0A] }
     }
 
@@ -51,6 +54,29 @@ struct SeparatingTab {
 }
 
 extension YamlEvents {
+    /// The content of a scalar. If the last line of the text belongs to it with some of its blanks, the line has no line break.
+    func content(of scalar: YamlScalar, lastBlanks: Int) -> UnsafeBufferPointer<UInt8> {
+        let content = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+        let isBlock = scalar.style == YAML_LITERAL_SCALAR_STYLE || scalar.style == YAML_FOLDED_SCALAR_STYLE
+        guard lastBlanks > 0, isBlock, content.last == 0x0A, event.pointee.end_mark.index >= text.scalarCount else {
+            return content
+        }
+        let bytes = text.bytes
+        let start = text.byte(ofScalar: event.pointee.start_mark.index)
+        // The blanks before the first line with text, in the source and in the content: the rest is the indentation.
+        guard let header = bytes[start...].firstIndex(where: { $0 == 0x0A || $0 == 0x0D }),
+            let source = Self.blanks(before: bytes[header...]), let own = Self.blanks(before: content[...]),
+            lastBlanks > source - own
+        else { return content }
+        return UnsafeBufferPointer(rebasing: content.dropLast())
+    }
+
+    /// The number of blanks right before the first byte that is no blank and no line break; nil without one.
+    private static func blanks(before bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+        guard let first = bytes.firstIndex(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D }) else { return nil }
+        return bytes[..<first].reversed().prefix { $0 == 0x20 }.count
+    }
+
     /// The tabs of the last error, if they only separate. A tab never indents: the blanks before it must do that, unless the rest of
     /// the line is empty. `column` is that of the innermost block.
     func separatingTab(in column: Int?) -> SeparatingTab? {

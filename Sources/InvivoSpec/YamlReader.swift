@@ -119,7 +119,7 @@ struct YamlReader {
         try refuse(anchor: scalar.anchor)
         let tag = try coreTag(scalar.tag)
         let isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE
-        let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+        let bytes = events.content(of: scalar, lastBlanks: input.lastBlanks)
         if tree.wantsKey {
             guard !isPlain || scalar.length > 0 else {
                 throw tree.failure(.syntax, "expected a key, found nothing", at: events.position)

@@ -121,6 +121,11 @@ public struct ForkedRuntime {
         }
     }
 
+    /// Whether the value at a path is secret, or a part of it.
+    public func isSecret(_ path: String) throws(Failure) -> Bool {
+        try reading { (_, graph) throws(Failure) in graph.secrets.touches(path) }
+    }
+
     /// The configuration value at a path.
     public func configuration(_ path: String) throws(Failure) -> Value {
         let path = try ConfigPath.checked(path)

@@ -358,7 +358,7 @@ static void zeroed_views_read_nothing(const arguments *live) {
 static const char *const answered_in_a_child[] = {
     "invivo_runtime_close", "invivo_runtime_close_deferred", "invivo_app_close",
     "invivo_resolve", "invivo_resolve_name", "invivo_resolve_with", "invivo_resolve_optional", "invivo_peek",
-    "invivo_key_find", "invivo_key_of_type", "invivo_config_read", "invivo_config_id",
+    "invivo_key_find", "invivo_key_of_type", "invivo_config_read", "invivo_config_is_secret", "invivo_config_id",
     "invivo_pin_end", "invivo_object_retain", "invivo_object_release", "invivo_object_instance", "invivo_object_type", "invivo_object_key",
     "invivo_object_runtime",
     /* Descriptions and functions belong to the process, not to the runtime. */

@@ -73,6 +73,7 @@ static invivo_runtime open_runtime(void) {
     OK(invivo_type_register(opened, &confined, &confined_pairs, E));
     OK(invivo_changes_open(opened, &changes, E));
     OK(invivo_changes_document(changes, "said", "config: { app: { number: 0 } }", 30, E));
+    OK(invivo_changes_add_secret(changes, "tls.key", E));
     invivo_definition each = {.struct_size = sizeof each, .scope = INVIVO_SCOPE_SINGLETON, .type = pairs,
                               .initializer = from_config, .initializer_count = 1};
     each.key = "app.left";
@@ -133,6 +134,7 @@ static int reads(void) {
     invivo_value value;
     int64_t n;
     int line;
+    bool is_secret;
     invivo_view view = invivo_view_begin(runtime);
     HOLDS(invivo_view_generation(view) > 0);
     n = invivo_view_config_int64(view, number, -1);
@@ -172,6 +174,9 @@ static int reads(void) {
     HOLDS(invivo_config_read(runtime, "app", &value, NULL) == INVIVO_OK && value.kind == INVIVO_KIND_MAP);
     invivo_value_clear(&value);
     HOLDS(invivo_config_read(runtime, "app.nothing", &value, NULL) == INVIVO_E_NOT_CONFIGURED);
+    HOLDS(invivo_config_is_secret(runtime, "tls", &is_secret, NULL) == INVIVO_OK && is_secret);
+    HOLDS(invivo_config_is_secret(runtime, "app.number", &is_secret, NULL) == INVIVO_OK && !is_secret);
+    HOLDS(invivo_config_is_secret(runtime, "a..b", &is_secret, NULL) == INVIVO_E_ARGUMENT && !is_secret);
     return 0;
 }
 

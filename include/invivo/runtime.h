@@ -306,8 +306,8 @@ INVIVO_API invivo_status invivo_job_drop(invivo_job job) INVIVO_WAITS;
  * - built shared objects, through invivo_resolve, _resolve_name, _resolve_optional, _resolve_with and _resolve_type
  *   without arguments, and invivo_peek; a confined object only on the thread that forked, if it belongs to that thread
  * - invivo_key_find, invivo_key_of_type with a whole key as name or without name, invivo_key_name, invivo_key_version,
- *   invivo_config_read, invivo_config_id of a path that was used before, and invivo_settings_id and
- *   invivo_settings_typed_id of a name that was bound before; the latter does not check the type
+ *   invivo_config_read, invivo_config_is_secret, invivo_config_id of a path that was used before, and invivo_settings_id
+ *   and invivo_settings_typed_id of a name that was bound before; the latter does not check the type
  * - invivo_object_instance, _type, _key and _runtime; leases can be taken and released
  *
  * Types, callables and errors do not belong to a runtime and work as before. All other functions return
