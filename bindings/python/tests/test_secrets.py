@@ -377,7 +377,7 @@ class Optionally(invivo.Trait, everywhere=False):
 @pytest.mark.parametrize("trait", [ByDefault, WithoutDefault, Optionally])
 @pytest.mark.parametrize("how", ["number", "scale", "offset", "text", "name", "name of a scale", "none"])
 def test_layers_from_the_secret_fields_of_a_trait(trait: Any, how: str) -> None:
-    class Layered(trait, everywhere=False):
+    class Layered(trait, everywhere=False):  # type: ignore[misc, call-arg]
         targets = ("*",)
 
         def layers(self, layers: invivo.Layers) -> None:
