@@ -1,4 +1,5 @@
 public import InvivoBase
+internal import InvivoConfig
 public import InvivoSpec
 internal import InvivoTraits
 public import InvivoGraph
@@ -15,6 +16,14 @@ public struct ManifestReader {
     }
 
     public func hasComponent(_ key: String) -> Bool { component(key) != nil }
+
+    /// Whether a value that the definition of `key` reads at a path may be one of the declared secrets.
+    fileprivate func declaresSecret(_ path: String, for key: String) -> Bool {
+        guard !manifest.secrets.isEmpty else { return false }
+        let secrets = SecretPaths(manifest.secrets.map { ConfigPath.whole($0.name) })
+        let candidates = ConfigPath.candidates(path, for: Definition(id: 0, key: key, Definition.Body()))
+        return candidates.contains(where: secrets.touches)
+    }
 
     private func component(_ key: String) -> ManifestComponent? {
         manifest.components.first { $0.key.isSameName(as: key) }
@@ -134,6 +143,8 @@ private struct ComponentReader {
     /// The runtime arguments of the component, which inline definitions may use.
     private var parameters: Signature?
     private let inlines: InlineDefinitions
+    /// Whether the values that are read now stand for a secret of the configuration.
+    private var isSecret = false
     private let manifest: ManifestReader
     private let key: String
     private let path: String
@@ -191,6 +202,19 @@ private struct ComponentReader {
             case .parameter(let parameter): parameter.kind == .object
             case .kind(let kind): kind == .object
             }
+        }
+
+        /// A failure without the value, if that is secret.
+        func masked(_ failure: Failure, isSecret: Bool) -> Failure {
+            let (ownSecret, kind): (Bool, ValueKind) =
+                switch self {
+                case .property(let property): (property.origin(nil) != nil, property.kind)
+                case .parameter(let parameter): (parameter.isSecret, parameter.kind)
+                case .kind(let kind): (false, kind ?? .any)
+                }
+            guard isSecret || ownSecret else { return failure }
+            let expected = kind == .any ? "another kind of value" : kind.withArticle
+            return VariableText.secret.masking(failure, expected: expected)
         }
     }
 
@@ -370,7 +394,7 @@ private struct ComponentReader {
                 }
             }
         } catch {
-            note(error, injection)
+            note(destination.masked(error, isSecret: isSecret), injection)
             return nil
         }
     }
@@ -397,6 +421,9 @@ private struct ComponentReader {
         guard let kind = SourceForm.Kind(manifest: form.kind) else { return nil }
         let inner: Destination = kind == .config || kind == .entry ? destination : .kind(nil)
         refuseOnChange(inside: form.items)
+        let former = isSecret
+        if kind == .config { isSecret = isSecret || manifest.declaresSecret(form.name, for: key) }
+        defer { isSecret = former }
         let items = form.items.compactMap { source($0, inner) }
         guard items.count == form.items.count else { return nil }
         var neutral = SourceForm(kind, name: form.name)

@@ -74,17 +74,21 @@ extension KeyTable {
 /// Access to the configuration of the next generation, for the compiler of definitions.
 public struct ConfigLookup {
     public let tree: ConfigTree
+    /// The secret paths. A default of one is secret, too.
+    let secrets: SecretPaths
     let placeOfNull: (String) -> Location?
     let intern: (String) -> UInt32
     public let converter: (String) -> TextConverter?
     let converters: () -> [String]
 
     public init(
-        tree: ConfigTree, placeOfNull: @escaping (String) -> Location?, intern: @escaping (String) -> UInt32,
+        tree: ConfigTree, secrets: SecretPaths = SecretPaths(), placeOfNull: @escaping (String) -> Location?,
+        intern: @escaping (String) -> UInt32,
         converter: @escaping (String) -> TextConverter?,
         converters: @escaping () -> [String]
     ) {
         self.tree = tree
+        self.secrets = secrets
         self.placeOfNull = placeOfNull
         self.intern = intern
         self.converter = converter

@@ -37,7 +37,18 @@ extension DefinitionCompiler {
                 return .config(found.ids, .value(try node.value(for: taker, config.converter)))
             } catch { return failed(error, found, site) }
         }
-        if let other { return .config(found.ids, source(other, edge, "\(site), the default", taker)) }
+        if let other {
+            let compiled = source(other, edge, "\(site), the default", taker)
+            if isSecret(found), let value = compiled.constant {
+                // The receiver would show it.
+                do throws(Failure) { _ = try taker.checked(value) } catch {
+                    let masked = VariableText.secret.masking(error, expected: taker.expected)
+                    fail(masked.code, "\(site), the default: \(masked.message)")
+                    return .arguments
+                }
+            }
+            return .config(found.ids, compiled)
+        }
         if isOptional {
             if let value = taker.valueForNothing { return .config(found.ids, .value(value)) }
             fail(
@@ -69,6 +80,9 @@ extension DefinitionCompiler {
         }
         return find(path, edge)
     }
+
+    /// Whether a value at one of the candidates is secret, or a part of it. So is the default then.
+    private func isSecret(_ found: Found) -> Bool { found.candidates.contains(where: config.secrets.touches) }
 
     private mutating func missing(_ path: String, _ found: Found, _ site: String) {
         let hint = hint(path, found.candidates)
@@ -113,8 +127,12 @@ extension DefinitionCompiler {
     func node(of source: Injection.Source) -> ConfigNode? {
         switch source.kind {
         case .config(let path, _, _):
-            for candidate in ConfigPath.candidates(path.text, for: definition) {
+            let candidates = ConfigPath.candidates(path.text, for: definition)
+            for candidate in candidates {
                 if let node = config.tree.find(candidate) { return node }
+            }
+            if let value = source.parts.first?.constant, candidates.contains(where: config.secrets.touches) {
+                return ConfigNode(.value(value), at: definition.location, variables: .secret)
             }
             return source.parts.first.flatMap(node)
         case .text: return source.parts.first.flatMap(node)
@@ -181,7 +199,8 @@ extension DefinitionCompiler {
             if let there = found.node {
                 node = there
             } else if let string = given.parts.first?.constantString {
-                node = ConfigNode(.string(string), at: definition.location)
+                let origin = VariableText.marking(nil, isSecret: isSecret(found))
+                node = ConfigNode(.value(.string(string)), at: definition.location, variables: origin)
             } else {
                 // There is nothing to read.
                 return setting(path, given.parts.first, isOptional, edge, site, taker.orKind(kind))

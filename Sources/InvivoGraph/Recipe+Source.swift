@@ -70,7 +70,7 @@ extension Recipe.Source {
     }
 
     /// Calls `body` with this source and all nested ones, parents before children.
-    func forEach(_ body: (Recipe.Source) -> Void) {
+    public func forEach(_ body: (Recipe.Source) -> Void) {
         body(self)
         for part in parts { part.forEach(body) }
     }

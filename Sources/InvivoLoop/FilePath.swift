@@ -74,6 +74,11 @@ public struct FilePath: Sendable {
         return absolute.hasPrefix(names.map { "/" + $0 }.joined() + "/")
     }
 
+    /// Whether it is the path of a directory, by its text.
+    public func isSame(as directory: String) -> Bool {
+        absolute.split(separator: "/") == directory.split(separator: "/").filter { $0 != "." }
+    }
+
     private static func folder(_ path: String) -> Substring {
         path.lastIndex(of: "/").map { path[...$0] } ?? ""
     }

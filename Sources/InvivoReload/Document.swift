@@ -96,7 +96,7 @@ public final class Document: @unchecked Sendable {
             let most = min(limit, IncludedFiles.mostValueBytes)
             return try FileReader.read(
                 path, below: permitted, limit: most,
-                hint: "a file that is a value has at most \(IncludedFiles.mostValueBytes) bytes", thread: thread)
+                hint: "a file that is a value is limited to \(IncludedFiles.mostValueBytes >> 10) KiB", thread: thread)
         }
     }
 }

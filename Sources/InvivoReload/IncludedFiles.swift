@@ -114,6 +114,9 @@ final class IncludedFiles: Sendable {
         }
         let path = FilePath.reference(reference.text, in: first, shown: document.path?.shown ?? first + "/")
         guard directories.contains(where: path.isBelow) else {
+            guard !directories.contains(where: path.isSame) else {
+                throw refused(.file, "\(reference.shown) is a directory; expected a file below it")
+            }
             throw refused(
                 .file,
                 "\(reference.shown) lies outside of \(FileReader.listed(directories)): a document reads files below its "

@@ -70,11 +70,15 @@ final class StagedDocuments {
             try Loading.check()
             failed[id] = error
             let what = file.role == .value ? "the file of this value cannot be read" : "the file cannot be included"
-            // Without a line, the error is not about the content of a file, and its only location is the path from the variable.
-            let isHidden = reference.hasVariables && error.location.line == 0
+            // Without a line, the error is about the file and not about its content. A path from a variable is not shown.
+            // `visit` ends at a limit of all files together, which has no cause.
+            let isOfFile =
+                error.location.line == 0 && error.others.isEmpty && (error.code != .tooLarge || file.role == .value)
+            let shown = isOfFile && !reference.hasVariables ? error.location.file : ""
+            let place = shown.isEmpty ? "" : "\(shown): "
             throw Failure(
-                error.code, "\(what): \(error.message)", path: reference.path, at: reference.location,
-                cause: isHidden ? nil : error)
+                error.code, "\(what): \(place)\(error.message)", path: reference.path, at: reference.location,
+                cause: isOfFile || reference.hasVariables && error.location.line == 0 ? nil : error)
         }
     }
 

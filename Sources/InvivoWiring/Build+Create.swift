@@ -201,11 +201,12 @@ extension Build {
             case .config(let ids, let value):
                 if graph.hasSecret(ids, container.names) {
                     for id in ids { found += graph.setting(id)?.node.texts ?? [] }
-                    if case .value(let value) = value { found += value.texts }
+                    value.forEach { part in if case .value(let value) = part { found += value.texts } }
                 }
             case .setting(let setting):
                 if graph.hasSecret(setting.ids, container.names) {
                     for id in setting.ids { found += graph.setting(id)?.node.texts ?? [] }
+                    found += setting.otherwise?.texts ?? []
                 }
             case .list, .set, .map: source.parts.forEach(look)
             case .value, .object, .all, .argument, .arguments, .path, .deferred, .resolver, .asker: break

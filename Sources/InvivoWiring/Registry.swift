@@ -103,16 +103,18 @@ public final class Registry: Sendable {
     /// The lookup of configuration values in the generation of `graph`. Paths that are looked up are noted as read.
     func configLookup(of graph: Graph) -> ConfigLookup {
         let root = monitor.locked { keys.id(ofConfig: "") }.flatMap { graph.setting($0) }
-        return configLookup(root.map { ConfigTree(root: $0.node) } ?? ConfigTree(), { _ in nil })
+        return configLookup(root.map { ConfigTree(root: $0.node) } ?? ConfigTree(), graph.secrets, { _ in nil })
     }
 
     public func configLookup(_ layers: ConfigLayers) -> ConfigLookup {
-        configLookup(layers.tree, layers.placeOfNull)
+        configLookup(layers.tree, layers.secrets, layers.placeOfNull)
     }
 
-    private func configLookup(_ tree: ConfigTree, _ placeOfNull: @escaping (String) -> Location?) -> ConfigLookup {
+    private func configLookup(
+        _ tree: ConfigTree, _ secrets: SecretPaths, _ placeOfNull: @escaping (String) -> Location?
+    ) -> ConfigLookup {
         ConfigLookup(
-            tree: tree, placeOfNull: placeOfNull,
+            tree: tree, secrets: secrets, placeOfNull: placeOfNull,
             intern: { [self] path in monitor.locked { configReads.id(of: path) ?? .max } },
             converter: { [self] name in converters.find(name).map(noted) },
             converters: { [self] in converters.names })

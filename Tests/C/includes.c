@@ -87,7 +87,7 @@ static void waiting(void) {
     replace("a.yaml", "include: [late.yaml]\nconfig: {a: 1}");
     invivo_source_options options = {.struct_size = sizeof options, .path = "a.yaml"};
     expects_error(invivo_source_open(runtime, &options, &source, E), INVIVO_E_NOT_FOUND,
-                  "a.yaml:1:11: include[0]: the file cannot be included: no such file (because late.yaml: no such file)");
+                  "a.yaml:1:11: include[0]: the file cannot be included: late.yaml: no such file");
     invivo_live_counts live = {.struct_size = sizeof live};
     invivo_live(&live);
     CHECK_EQUAL(live.descriptors, 0);

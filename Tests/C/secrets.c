@@ -421,6 +421,34 @@ static void a_declaration_applies_to_values_that_are_there(void) {
     end();
 }
 
+/* The default of an injection stands for the secret. */
+static void no_output_shows_the_default_of_a_secret(void) {
+    static const struct { const char *what, *property; bool isInitializer, isText, isChoice; } uses[] = {
+        {"a property", "count", false, false, false}, {"a setter", "told", false, false, false}, {"a converter", "count", false, true, false},
+        {"an initializer", NULL, true, false, false}, {"a choice", NULL, false, false, true}};
+    begin();
+    secret("db.password");
+    OK(define("a.one", NULL, NULL, E));
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        invivo_injection value = {.how = INVIVO_INJECT_VALUE, .value = invivo_string(CANARY)};
+        invivo_injection read = {.name = uses[i].property, .how = INVIVO_INJECT_CONFIG, .reference = "/db.password", .items = &value, .item_count = 1};
+        invivo_injection text = {.name = uses[i].property, .how = INVIVO_INJECT_TEXT, .reference = "url", .items = &read, .item_count = 1};
+        invivo_option option = {.when = INVIVO_WHEN_EQUAL, .value = invivo_int64(1), .use = {.how = INVIVO_INJECT_REFERENCE, .reference = "a.one"}};
+        invivo_definition definition = {.struct_size = sizeof definition, .key = "a.default", .scope = INVIVO_SCOPE_SINGLETON, .type = type};
+        if (uses[i].isText) value.value = invivo_string("http://u:" CANARY "@ h");
+        if (uses[i].isChoice) {
+            definition = (invivo_definition){.struct_size = sizeof definition, .key = "a.default", .chooser = &read, .options = &option, .option_count = 1};
+        } else if (uses[i].isInitializer) {
+            definition.initializer = &read, definition.initializer_count = 1;
+        } else {
+            definition.properties = uses[i].isText ? &text : &read, definition.property_count = 1;
+        }
+        REFUSED(uses[i].what, invivo_define(runtime, &definition, NULL, &gone));
+        IS_CLEAN(uses[i].what);
+    }
+    end();
+}
+
 /* ---- properties and traits ---- */
 
 static void attach(void) {
@@ -835,6 +863,7 @@ int main(void) {
     RUN_TEST(no_output_shows_a_secret_of_the_configuration);
     RUN_TEST(a_receiver_that_comes_later_and_a_rollback_show_nothing);
     RUN_TEST(a_declaration_applies_to_values_that_are_there);
+    RUN_TEST(no_output_shows_the_default_of_a_secret);
     RUN_TEST(no_output_shows_a_secret_of_a_trait);
     RUN_TEST(no_output_shows_a_parameter_in_a_layer);
     RUN_TEST(a_base_value_from_a_secret_is_not_shown);

@@ -350,6 +350,88 @@ def test_a_field_of_a_trait() -> None:
         output.is_clean(runtime)
 
 
+class ByDefault(invivo.Trait, everywhere=False):
+    targets = ("*",)
+    password: invivo.Secret[str] = ""
+    number: invivo.Secret[float] = 0.0
+
+    def layers(self, layers: invivo.Layers) -> None: ...
+
+
+class WithoutDefault(invivo.Trait, everywhere=False):
+    targets = ("*",)
+    password: invivo.Secret[str]
+    number: Annotated[float, invivo.secret] = invivo.tunable(0.0)
+
+    def layers(self, layers: invivo.Layers) -> None: ...
+
+
+class Optionally(invivo.Trait, everywhere=False):
+    targets = ("*",)
+    password: invivo.Secret[str] | None = None
+    number: invivo.Secret[float] | None = None
+
+    def layers(self, layers: invivo.Layers) -> None: ...
+
+
+@pytest.mark.parametrize("trait", [ByDefault, WithoutDefault, Optionally])
+@pytest.mark.parametrize("how", ["number", "scale", "offset", "text", "name", "name of a scale", "none"])
+def test_layers_from_the_secret_fields_of_a_trait(trait: Any, how: str) -> None:
+    class Layered(trait, everywhere=False):  # type: ignore[misc, call-arg]
+        targets = ("*",)
+
+        def layers(self, layers: invivo.Layers) -> None:
+            if how == "number":
+                layers.set("level", self.number)
+            elif how == "scale":
+                layers.scale("plain", self.number)
+            elif how == "offset":
+                layers.offset("plain", self.number)
+            elif how == "text":
+                layers.set("plain", self.password)
+            elif how == "name":
+                layers.set(self.password, 1)
+            elif how == "name of a scale":
+                layers.scale(self.password, 2)
+
+    class Limited(Vault):
+        plain = invivo.tunable(1.0, max=2)
+
+    with opened() as (runtime, output):
+        with runtime.changes() as changes:
+            changes.define(Limited, "a.vault", "singleton")
+            changes.add_trait(Layered)
+        name = f"{Layered.__module__}.Layered"
+        given = f"number: [{CANARY}]" if how == "none" else f"number: {NUMBER}"
+        refused(
+            output,
+            lambda: configured(runtime, f"traits: {{ a.vault: [{{type: {name}, password: {CANARY}, {given}}}] }}"),
+        )
+        output.is_clean(runtime)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CANARY,
+        NUMBER,
+        f"config: {CANARY}",
+        f"traits: {{ a.vault: {CANARY} }}",
+        f"traits: {{ a.vault: [{CANARY}] }}",
+        f"traits: {{ a.vault: [{{ Set: {CANARY} }}] }}",
+        f"wiring: {{ a.vault: {NUMBER} }}",
+        f"traits: {{ a.vault: [{{ Ramp: {{ to: {{ plain: 1 }}, over: {CANARY} }} }}] }}",
+    ],
+)
+def test_errors_of_form_quote_no_text(text: str) -> None:
+    with opened() as (runtime, output):
+        runtime.add_secret("db")
+        with runtime.changes() as changes:
+            changes.define(Vault, "a.vault", "singleton")
+        refused(output, lambda: configured(runtime, text))
+        output.is_clean(runtime)
+
+
 def test_a_constructor_receives_the_value_and_tells_it() -> None:
     with opened() as (runtime, output):
         runtime.add_secret("db.password")
@@ -526,6 +608,9 @@ import invivo
 class Vault:
     key = invivo.tunable('')
     count = invivo.tunable(0, max=10)
+    level = invivo.tunable(0.0, max=2, secret=True)
+
+    def __init__(self, number: invivo.Secret[int] = 0) -> None: ...
 """
 
 
@@ -553,6 +638,44 @@ def test_tools_show_no_secret_of_a_manifest(command: list[str], value: str, tmp_
     assert done.returncode != 0
     assert "<secret>" in text
     assert value not in text
+
+
+@pytest.mark.parametrize("command", [["check"], ["graph"]])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"config": CANARY},
+        {"config": {"db": {"password": 1}}, "specs": NUMBER},
+        {"modules": CANARY},
+        {"components": {"a.vault": CANARY}},
+        {
+            "components": {
+                "a.vault": {"type": "Vault", "properties": {"count": {"$config": "/db.password", "default": CANARY}}}
+            }
+        },
+        {"components": {"a.vault": {"type": "Vault", "properties": {"level": CANARY}}}},
+        {"components": {"a.vault": {"type": "Vault", "properties": {"level": [CANARY]}}}},
+        {"components": {"a.vault": {"type": "Vault", "init": [[CANARY]]}}},
+        {"components": {"a.vault": {"choose": {"$config": "/db.password", "default": CANARY}, "options": ["named"]}}},
+    ],
+)
+def test_tools_show_no_secret_of_a_manifest_with_errors(
+    command: list[str], changed: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "vault.py").write_text(MODULE)
+    manifest = {"modules": {"vault": "vault.py"}, "secrets": ["db"], **changed}
+    (tmp_path / "app.json").write_text(json.dumps(manifest))
+    done = subprocess.run(
+        [sys.executable, "-m", "invivo", *command, str(tmp_path / "app.json")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    text = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert CANARY not in text
+    assert NUMBER not in text
 
 
 SAFE = """
