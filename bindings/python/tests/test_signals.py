@@ -378,7 +378,9 @@ def _pinned_twice(runtime: invivo.Runtime) -> None:
         pin.__exit__()
 
 
-RETURN, YIELD = dis.opmap["RETURN_VALUE"], dis.opmap["YIELD_VALUE"]
+# No handler runs before these instructions. After an exception there, Python would not restore the handled one.
+NEVER = {dis.opmap[name] for name in ("RETURN_VALUE", "PUSH_EXC_INFO", "COPY", "POP_EXCEPT", "RERAISE")}
+YIELD = dis.opmap["YIELD_VALUE"]
 
 TRY = Pin.__exit__.__code__.co_firstlineno + 2  # the line; no handler runs between the entry and it
 
@@ -413,8 +415,7 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         is_entry = frame.f_code is Pin.__exit__.__code__ and frame.f_lineno <= TRY
-        # No handler runs between the end of a function and its caller.
-        if event == "opcode" and not is_entry and frame.f_code.co_code[frame.f_lasti] != RETURN:
+        if event == "opcode" and not is_entry and frame.f_code.co_code[frame.f_lasti] not in NEVER:
             steps += 1
             if steps == interrupted:
                 place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
@@ -518,7 +519,7 @@ def test_each_application_is_reversed_once_wherever_an_exception_comes(trait: ty
                 step(frame)
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] != RETURN:
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in NEVER:
             step(frame)
         return trace
 
