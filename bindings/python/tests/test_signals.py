@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import pytest
 
 import invivo
+from invivo import _generated as c
 from invivo._native import signals
 from invivo._native.pins import Pin, open_pins
 from invivo._services.views import View, _Begun
@@ -340,20 +341,22 @@ class Volume:
     gain: float = invivo.tunable(1.0)
 
 
-class Faded(invivo.Trait, name="signals.Faded"):
-    targets = (Volume,)
-    by: float = invivo.tunable(0.0)
+def volume_traits() -> tuple[type[invivo.Trait], ...]:
+    class Faded(invivo.Trait, name="signals.Faded"):
+        targets = (Volume,)
+        by: float = invivo.tunable(0.0)
 
-    def layers(self, layers: invivo.Layers) -> None:
-        layers.offset("gain", self.by)
+        def layers(self, layers: invivo.Layers) -> None:
+            layers.offset("gain", self.by)
 
+    class Counted(invivo.Trait, name="signals.Counted"):
+        targets = (Volume,)
+        by: float = invivo.tunable(0.0)
 
-class Counted(invivo.Trait, name="signals.Counted"):
-    targets = (Volume,)
-    by: float = invivo.tunable(0.0)
+        def apply(self, target: Volume) -> Callable[[], None]:
+            return lambda: None
 
-    def apply(self, target: Volume) -> Callable[[], None]:
-        return lambda: None
+    return Faded, Counted
 
 
 @dataclasses.dataclass
@@ -423,8 +426,7 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
         return trace
 
     runtime = invivo.Runtime(log_level="silent")
-    runtime.add_trait(Faded)
-    runtime.add_trait(Counted)
+    traits = volume_traits()
     runtime.define(Clock, "a.clock", scope="lazy_singleton")
     runtime.define(Volume, "a.volume", scope="lazy_singleton")
     runtime.bind_settings(Sound, "sound")
@@ -449,6 +451,7 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
         assert not open_pins
         assert not runtime.status.pins
     runtime.close()
+    assert traits
     assert interrupted > 30
 
 
@@ -458,48 +461,52 @@ class Level:
         self.value = 1
 
 
-class Raised(invivo.Trait, name="signals.Raised"):
-    targets = (Level,)
-    by: float = 0.0
-
-    def apply(self, target: Level) -> Callable[[], None]:
-        def reverse_alone() -> None:
-            target.reversed += 1
-
-        target.applied += 1
-        return reverse_alone
-
-
-class RaisedByTarget(invivo.Trait, name="signals.RaisedByTarget"):
-    targets = (Level,)
-    by: float = 0.0
-
-    def apply(self, target: Level) -> Callable[[Level], None]:
-        target.applied += 1
-        return reverse
-
-
 def reverse(target: Level) -> None:
     target.reversed += 1
 
 
-class RaisedInBlock(invivo.Trait, name="signals.RaisedInBlock"):
-    targets = (Level,)
-    by: float = 0.0
+def raising_traits() -> tuple[type[invivo.Trait], ...]:
+    class Raised(invivo.Trait, name="signals.Raised"):
+        targets = (Level,)
+        by: float = 0.0
 
-    def apply(self, target: Level) -> Iterator[None]:
-        target.applied += 1
-        yield
-        target.reversed += 1
+        def apply(self, target: Level) -> Callable[[], None]:
+            def reverse_alone() -> None:
+                target.reversed += 1
+
+            target.applied += 1
+            return reverse_alone
+
+    class RaisedByTarget(invivo.Trait, name="signals.RaisedByTarget"):
+        targets = (Level,)
+        by: float = 0.0
+
+        def apply(self, target: Level) -> Callable[[Level], None]:
+            target.applied += 1
+            return reverse
+
+    class RaisedInBlock(invivo.Trait, name="signals.RaisedInBlock"):
+        targets = (Level,)
+        by: float = 0.0
+
+        def apply(self, target: Level) -> Iterator[None]:
+            target.applied += 1
+            yield
+            target.reversed += 1
+
+    return Raised, RaisedByTarget, RaisedInBlock
 
 
-@pytest.mark.parametrize("trait", [Raised, RaisedByTarget, RaisedInBlock])
-def test_each_application_is_reversed_once_wherever_an_exception_comes(trait: type[invivo.Trait]) -> None:
+@pytest.mark.parametrize("index", range(3))
+def test_each_application_is_reversed_once_wherever_an_exception_comes(index: int) -> None:
     """At each third instruction of the package, and at the entries of the code of the trait."""
     package = os.path.dirname(invivo.__file__)
 
     class Alarm(KeyboardInterrupt): ...
 
+    traits = raising_traits()
+    trait = traits[index]
+    resumed = vars(traits[-1])["apply"].__code__.co_code.index(YIELD)
     entries = {"apply", "reverse_alone", "reverse"}
     steps = interrupted = 0
     place = ""
@@ -514,7 +521,7 @@ def test_each_application_is_reversed_once_wherever_an_exception_comes(trait: ty
     def trace(frame: types.FrameType, event: str, _: Any) -> Any:
         if not frame.f_code.co_filename.startswith(package):
             # A generator that continues ends with any exception.
-            is_resumed = frame.f_lasti > RaisedInBlock.apply.__code__.co_code.index(YIELD)
+            is_resumed = frame.f_lasti > resumed
             if event == "call" and frame.f_code.co_name in entries and not is_resumed:
                 step(frame)
             return None
@@ -577,3 +584,65 @@ def test_an_interrupt_that_comes_twice_in_a_reload_is_raised_once() -> None:
         assert found.value is raised[0]
         document.update("traits: {a.level: [{signals.Interrupting: {by: 3}}]}")
         raised.clear()
+
+
+def _checked(runtime: invivo.Runtime) -> None:
+    changes = runtime.changes()
+    changes.define(Clock, "a.more")
+    changes.check()
+    changes.discard()
+
+
+SETS: dict[str, Callable[[invivo.Runtime], Any]] = {
+    "commit": lambda runtime: runtime.define(Clock, "a.more"),
+    "check": _checked,
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_change_set_stays_open_wherever_an_exception_comes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each eleventh instruction of the package."""
+    package = os.path.dirname(invivo.__file__)
+
+    class Alarm(KeyboardInterrupt): ...
+
+    steps = interrupted = 0
+    place = ""
+
+    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
+        nonlocal steps, place
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in NEVER:
+            steps += 1
+            if steps == interrupted:
+                place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
+                raise Alarm
+        return trace
+
+    handles: list[c.invivo_changes] = []
+
+    class Handle(c.invivo_changes):
+        def __init__(self) -> None:
+            handles.append(self)
+
+    monkeypatch.setattr(c, "invivo_changes", Handle)
+    with invivo.Runtime(log_level="silent") as runtime:
+        SETS[name](runtime)
+        expect = runtime._core.library.bare("changes_expect")
+        while steps >= interrupted:
+            interrupted, steps = interrupted + 11, 0
+            handles.clear()
+            former = sys.gettrace()
+            try:
+                sys.settrace(trace)
+                SETS[name](runtime)
+            except Alarm:
+                pass
+            finally:
+                sys.settrace(former)
+                signals.take()  # it came where Python drops exceptions
+            is_open = [expect(each, 1, None) == c.INVIVO_OK for each in handles]
+            assert not any(is_open), f"a change set is open after an exception in {place}"
+        assert is_open

@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from types import CodeType, FrameType
-from typing import Any, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 
 from .. import _generated as c
 from ..errors import BusyError, StaleError
@@ -89,16 +89,13 @@ class Keeper:
         raise BusyError("the calling thread has an open view of another generation: end it before it begins a pin")
 
 
-# The open blocks of a pin, the innermost first: of each the pin around it. None: there are none.
-_Blocks: TypeAlias = "tuple[Pin | None, _Blocks] | None"
-
-
 class Pin:
     """A kept generation: ``with runtime.pinned():`` reads of the block answer from it. See `Runtime.pinned`."""
 
     __slots__ = ("_around", "_bits", "_keeper", "_outer", "_place")
 
-    _around: _Blocks  # the open blocks; unset before the first
+    # The open blocks, the innermost first: of each the pin around it, and the others. Unset before the first block.
+    _around: tuple[Any, Any] | None
     _outer: Pin | None  # when it has ended, the pin around it
 
     def __init__(self, keeper: Keeper, frame: FrameType) -> None:

@@ -8,7 +8,8 @@ import ctypes
 import dataclasses
 import gc
 import inspect
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
+from types import GeneratorType
 from typing import Any, Final, ForwardRef, TypeAlias, get_origin
 
 from .. import _generated as c
@@ -329,7 +330,7 @@ class _Suspended:
     """The code of `apply` after its ``yield``, as a reversal."""
 
     described: TraitType
-    code: Generator[Any, Any, Any]
+    code: GeneratorType[Any, Any, Any]
 
     def check(self, answer: Any) -> None:
         """Checks that the code has ended."""
