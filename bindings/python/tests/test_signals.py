@@ -342,14 +342,14 @@ class Volume:
 
 
 def volume_traits() -> tuple[type[invivo.Trait], ...]:
-    class Faded(invivo.Trait, name="signals.Faded"):
+    class Faded(invivo.Trait, name="signals.Faded", everywhere=False):
         targets = (Volume,)
         by: float = invivo.tunable(0.0)
 
         def layers(self, layers: invivo.Layers) -> None:
             layers.offset("gain", self.by)
 
-    class Counted(invivo.Trait, name="signals.Counted"):
+    class Counted(invivo.Trait, name="signals.Counted", everywhere=False):
         targets = (Volume,)
         by: float = invivo.tunable(0.0)
 
@@ -426,7 +426,8 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
         return trace
 
     runtime = invivo.Runtime(log_level="silent")
-    traits = volume_traits()
+    for trait in volume_traits():
+        runtime.add_trait(trait)
     runtime.define(Clock, "a.clock", scope="lazy_singleton")
     runtime.define(Volume, "a.volume", scope="lazy_singleton")
     runtime.bind_settings(Sound, "sound")
@@ -451,7 +452,6 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
         assert not open_pins
         assert not runtime.status.pins
     runtime.close()
-    assert traits
     assert interrupted > 30
 
 
@@ -466,7 +466,7 @@ def reverse(target: Level) -> None:
 
 
 def raising_traits() -> tuple[type[invivo.Trait], ...]:
-    class Raised(invivo.Trait, name="signals.Raised"):
+    class Raised(invivo.Trait, name="signals.Raised", everywhere=False):
         targets = (Level,)
         by: float = 0.0
 
@@ -477,7 +477,7 @@ def raising_traits() -> tuple[type[invivo.Trait], ...]:
             target.applied += 1
             return reverse_alone
 
-    class RaisedByTarget(invivo.Trait, name="signals.RaisedByTarget"):
+    class RaisedByTarget(invivo.Trait, name="signals.RaisedByTarget", everywhere=False):
         targets = (Level,)
         by: float = 0.0
 
@@ -485,7 +485,7 @@ def raising_traits() -> tuple[type[invivo.Trait], ...]:
             target.applied += 1
             return reverse
 
-    class RaisedInBlock(invivo.Trait, name="signals.RaisedInBlock"):
+    class RaisedInBlock(invivo.Trait, name="signals.RaisedInBlock", everywhere=False):
         targets = (Level,)
         by: float = 0.0
 
@@ -561,7 +561,7 @@ def test_an_interrupt_that_comes_twice_in_a_reload_is_raised_once() -> None:
     raised: list[BaseException] = []
     is_raising = False
 
-    class Interrupting(invivo.Trait, name="signals.Interrupting"):
+    class Interrupting(invivo.Trait, name="signals.Interrupting", everywhere=False):
         targets = (Level,)
         by: float = 0.0
 
