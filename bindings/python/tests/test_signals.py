@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import pytest
 
 import invivo
+from invivo import _generated as c
 from invivo._native import signals
 from invivo._native.pins import Pin, open_pins
 from invivo._services.views import View, _Begun
@@ -340,20 +341,22 @@ class Volume:
     gain: float = invivo.tunable(1.0)
 
 
-class Faded(invivo.Trait, name="signals.Faded"):
-    targets = (Volume,)
-    by: float = invivo.tunable(0.0)
+def volume_traits() -> tuple[type[invivo.Trait], ...]:
+    class Faded(invivo.Trait, name="signals.Faded", everywhere=False):
+        targets = (Volume,)
+        by: float = invivo.tunable(0.0)
 
-    def layers(self, layers: invivo.Layers) -> None:
-        layers.offset("gain", self.by)
+        def layers(self, layers: invivo.Layers) -> None:
+            layers.offset("gain", self.by)
 
+    class Counted(invivo.Trait, name="signals.Counted", everywhere=False):
+        targets = (Volume,)
+        by: float = invivo.tunable(0.0)
 
-class Counted(invivo.Trait, name="signals.Counted"):
-    targets = (Volume,)
-    by: float = invivo.tunable(0.0)
+        def apply(self, target: Volume) -> Callable[[], None]:
+            return lambda: None
 
-    def apply(self, target: Volume) -> Callable[[], None]:
-        return lambda: None
+    return Faded, Counted
 
 
 @dataclasses.dataclass
@@ -378,7 +381,9 @@ def _pinned_twice(runtime: invivo.Runtime) -> None:
         pin.__exit__()
 
 
-RETURN, YIELD = dis.opmap["RETURN_VALUE"], dis.opmap["YIELD_VALUE"]
+# No handler runs before these instructions. After an exception there, Python would not restore the handled one.
+NEVER = {dis.opmap[name] for name in ("RETURN_VALUE", "PUSH_EXC_INFO", "COPY", "POP_EXCEPT", "RERAISE")}
+YIELD = dis.opmap["YIELD_VALUE"]
 
 TRY = Pin.__exit__.__code__.co_firstlineno + 2  # the line; no handler runs between the entry and it
 
@@ -413,8 +418,7 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         is_entry = frame.f_code is Pin.__exit__.__code__ and frame.f_lineno <= TRY
-        # No handler runs between the end of a function and its caller.
-        if event == "opcode" and not is_entry and frame.f_code.co_code[frame.f_lasti] != RETURN:
+        if event == "opcode" and not is_entry and frame.f_code.co_code[frame.f_lasti] not in NEVER:
             steps += 1
             if steps == interrupted:
                 place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
@@ -422,8 +426,8 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
         return trace
 
     runtime = invivo.Runtime(log_level="silent")
-    runtime.add_trait(Faded)
-    runtime.add_trait(Counted)
+    for trait in volume_traits():
+        runtime.add_trait(trait)
     runtime.define(Clock, "a.clock", scope="lazy_singleton")
     runtime.define(Volume, "a.volume", scope="lazy_singleton")
     runtime.bind_settings(Sound, "sound")
@@ -457,48 +461,52 @@ class Level:
         self.value = 1
 
 
-class Raised(invivo.Trait, name="signals.Raised"):
-    targets = (Level,)
-    by: float = 0.0
-
-    def apply(self, target: Level) -> Callable[[], None]:
-        def reverse_alone() -> None:
-            target.reversed += 1
-
-        target.applied += 1
-        return reverse_alone
-
-
-class RaisedByTarget(invivo.Trait, name="signals.RaisedByTarget"):
-    targets = (Level,)
-    by: float = 0.0
-
-    def apply(self, target: Level) -> Callable[[Level], None]:
-        target.applied += 1
-        return reverse
-
-
 def reverse(target: Level) -> None:
     target.reversed += 1
 
 
-class RaisedInBlock(invivo.Trait, name="signals.RaisedInBlock"):
-    targets = (Level,)
-    by: float = 0.0
+def raising_traits() -> tuple[type[invivo.Trait], ...]:
+    class Raised(invivo.Trait, name="signals.Raised", everywhere=False):
+        targets = (Level,)
+        by: float = 0.0
 
-    def apply(self, target: Level) -> Iterator[None]:
-        target.applied += 1
-        yield
-        target.reversed += 1
+        def apply(self, target: Level) -> Callable[[], None]:
+            def reverse_alone() -> None:
+                target.reversed += 1
+
+            target.applied += 1
+            return reverse_alone
+
+    class RaisedByTarget(invivo.Trait, name="signals.RaisedByTarget", everywhere=False):
+        targets = (Level,)
+        by: float = 0.0
+
+        def apply(self, target: Level) -> Callable[[Level], None]:
+            target.applied += 1
+            return reverse
+
+    class RaisedInBlock(invivo.Trait, name="signals.RaisedInBlock", everywhere=False):
+        targets = (Level,)
+        by: float = 0.0
+
+        def apply(self, target: Level) -> Iterator[None]:
+            target.applied += 1
+            yield
+            target.reversed += 1
+
+    return Raised, RaisedByTarget, RaisedInBlock
 
 
-@pytest.mark.parametrize("trait", [Raised, RaisedByTarget, RaisedInBlock])
-def test_each_application_is_reversed_once_wherever_an_exception_comes(trait: type[invivo.Trait]) -> None:
+@pytest.mark.parametrize("index", range(3))
+def test_each_application_is_reversed_once_wherever_an_exception_comes(index: int) -> None:
     """At each third instruction of the package, and at the entries of the code of the trait."""
     package = os.path.dirname(invivo.__file__)
 
     class Alarm(KeyboardInterrupt): ...
 
+    traits = raising_traits()
+    trait = traits[index]
+    resumed = vars(traits[-1])["apply"].__code__.co_code.index(YIELD)
     entries = {"apply", "reverse_alone", "reverse"}
     steps = interrupted = 0
     place = ""
@@ -513,12 +521,12 @@ def test_each_application_is_reversed_once_wherever_an_exception_comes(trait: ty
     def trace(frame: types.FrameType, event: str, _: Any) -> Any:
         if not frame.f_code.co_filename.startswith(package):
             # A generator that continues ends with any exception.
-            is_resumed = frame.f_lasti > RaisedInBlock.apply.__code__.co_code.index(YIELD)
+            is_resumed = frame.f_lasti > resumed
             if event == "call" and frame.f_code.co_name in entries and not is_resumed:
                 step(frame)
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] != RETURN:
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in NEVER:
             step(frame)
         return trace
 
@@ -553,7 +561,7 @@ def test_an_interrupt_that_comes_twice_in_a_reload_is_raised_once() -> None:
     raised: list[BaseException] = []
     is_raising = False
 
-    class Interrupting(invivo.Trait, name="signals.Interrupting"):
+    class Interrupting(invivo.Trait, name="signals.Interrupting", everywhere=False):
         targets = (Level,)
         by: float = 0.0
 
@@ -576,3 +584,65 @@ def test_an_interrupt_that_comes_twice_in_a_reload_is_raised_once() -> None:
         assert found.value is raised[0]
         document.update("traits: {a.level: [{signals.Interrupting: {by: 3}}]}")
         raised.clear()
+
+
+def _checked(runtime: invivo.Runtime) -> None:
+    changes = runtime.changes()
+    changes.define(Clock, "a.more")
+    changes.check()
+    changes.discard()
+
+
+SETS: dict[str, Callable[[invivo.Runtime], Any]] = {
+    "commit": lambda runtime: runtime.define(Clock, "a.more"),
+    "check": _checked,
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_change_set_stays_open_wherever_an_exception_comes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each eleventh instruction of the package."""
+    package = os.path.dirname(invivo.__file__)
+
+    class Alarm(KeyboardInterrupt): ...
+
+    steps = interrupted = 0
+    place = ""
+
+    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
+        nonlocal steps, place
+        if not frame.f_code.co_filename.startswith(package):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in NEVER:
+            steps += 1
+            if steps == interrupted:
+                place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
+                raise Alarm
+        return trace
+
+    handles: list[c.invivo_changes] = []
+
+    class Handle(c.invivo_changes):
+        def __init__(self) -> None:
+            handles.append(self)
+
+    monkeypatch.setattr(c, "invivo_changes", Handle)
+    with invivo.Runtime(log_level="silent") as runtime:
+        SETS[name](runtime)
+        expect = runtime._core.library.bare("changes_expect")
+        while steps >= interrupted:
+            interrupted, steps = interrupted + 11, 0
+            handles.clear()
+            former = sys.gettrace()
+            try:
+                sys.settrace(trace)
+                SETS[name](runtime)
+            except Alarm:
+                pass
+            finally:
+                sys.settrace(former)
+                signals.take()  # it came where Python drops exceptions
+            is_open = [expect(each, 1, None) == c.INVIVO_OK for each in handles]
+            assert not any(is_open), f"a change set is open after an exception in {place}"
+        assert is_open

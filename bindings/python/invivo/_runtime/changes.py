@@ -367,11 +367,16 @@ class Changes(ConfigChanges):
         """
         self.__class__ = Changes
         self._open()
-        handle, _ = writing.fill(self._core, self._contents)
+        handle = c.invivo_changes()
         try:
-            self._core.library.call("changes_check", handle)
-        finally:
+            try:
+                writing.fill(self._core, self._contents, handle)
+                self._core.library.call("changes_check", handle)
+            finally:
+                self._core.library.changes_discard(handle)
+        except BaseException:  # a signal handler may have raised in the block above
             self._core.library.changes_discard(handle)
+            raise
 
     def commit(self) -> None:
         """Commits, and waits until the reload is done. Raises all errors at once."""
@@ -435,9 +440,10 @@ class Changes(ConfigChanges):
     def _finish(self, function: str) -> None:
         self.__class__ = Changes
         self._open()
-        self._end()
+        handle = c.invivo_changes()
         try:
-            handle, written = writing.fill(self._core, self._contents)
+            self._end()
+            written = writing.fill(self._core, self._contents, handle)
             undo = bind(self._core, self._contents, written)
             try:
                 self._core.library.call(function, handle)
@@ -446,6 +452,7 @@ class Changes(ConfigChanges):
                     undo()
                 raise
         except BaseException as problem:
+            self._core.library.changes_discard(handle)  # does nothing if it is committed
             if not signals.took_effect(problem):
                 self._unmount()
                 self._drop_sources()

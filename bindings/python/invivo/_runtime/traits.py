@@ -165,10 +165,10 @@ def _reload(core: Core, describe: Callable[[c.invivo_changes], None]) -> None:
 
 def _finish(core: Core, describe: Callable[[c.invivo_changes], None], function: str) -> None:
     changes = c.invivo_changes()
-    core.library.call("changes_open", core.handle, ctypes.byref(changes))
     try:
+        core.library.call("changes_open", core.handle, ctypes.byref(changes))
         describe(changes)
+        core.library.call(function, changes)
     except BaseException:
-        core.library.changes_discard(changes)
+        core.library.changes_discard(changes)  # does nothing if it is committed
         raise
-    core.library.call(function, changes)

@@ -27,15 +27,13 @@ class Written:
         self.defined, self.removed = defined, removed
 
 
-def fill(core: Core, contents: Contents) -> tuple[c.invivo_changes, Written]:
-    """Plans the contents and writes them into a new set of the library, which the caller owns."""
-    handle = c.invivo_changes()
+def fill(core: Core, contents: Contents, handle: c.invivo_changes) -> Written:
+    """Plans the contents and writes them into a new set of the library.
+
+    The caller discards it, also if this raises: a signal handler may do that at any time.
+    """
     core.library.call("changes_open", core.handle, ctypes.byref(handle))
-    try:
-        return handle, write(core, contents, handle)
-    except BaseException:
-        core.library.changes_discard(handle)
-        raise
+    return write(core, contents, handle)
 
 
 def write(core: Core, contents: Contents, handle: c.invivo_changes) -> Written:
@@ -104,19 +102,19 @@ def _planned(core: Core, contents: Contents) -> list[Plan]:
 def _findings(core: Core, contents: Contents, plans: list[Plan]) -> list[Error]:
     """Returns the errors that the library finds in a set of these definitions."""
     handle = c.invivo_changes()
-    core.library.call("changes_open", core.handle, ctypes.byref(handle))
     try:
-        _write(core, contents, handle, plans)
-    except Error:  # it is found again when the others are corrected
-        core.library.changes_discard(handle)
+        core.library.call("changes_open", core.handle, ctypes.byref(handle))
+        try:
+            _write(core, contents, handle, plans)
+        except Error:  # it is found again when the others are corrected
+            return []
+        try:
+            core.library.call("changes_check", handle)
+        except Error as problem:
+            return problem.errors
         return []
-    try:
-        core.library.call("changes_check", handle)
-    except Error as problem:
-        return problem.errors
     finally:
         core.library.changes_discard(handle)
-    return []
 
 
 def _write(core: Core, contents: Contents, handle: c.invivo_changes, plans: list[Plan]) -> Written:
