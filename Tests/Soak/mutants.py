@@ -230,12 +230,12 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Reloader+Attempt.swift": [
         Mutant("never", "plan.isNothing && restores.isEmpty", "exactness"),
+        Mutant("always", "!hasSecrets", "secrets"),
         Mutant("skip", "for (_, state) in documents { state.traits.adoptLocations() }", "traits"),
         Mutant("skip", "for (document, _) in documents { document.state.traits.adoptLocations() }", "traits"),
         Mutant("never", "isClosing", "abandoning"),
     ],
     "InvivoReload/Stage.swift": [
-        Mutant("skip", "limits.quotesText = !hasSecrets", "secrets"),
         Mutant("always", "!isSame", "exactness"),
         Mutant("never", "set.documents.opened.contains { $0.document === document }", "watched"),
     ],
