@@ -614,6 +614,19 @@ class Vault:
 """
 
 
+def _refused(command: list[str], manifest: Path) -> str:
+    """Returns the output of a command that fails."""
+    done = subprocess.run(
+        [sys.executable, "-m", "invivo", *command, str(manifest)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode != 0
+    return done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("command", [["check"], ["graph"], ["graph", "--format", "dot"]])
 @pytest.mark.parametrize("value", [CANARY, NUMBER])
 def test_tools_show_no_secret_of_a_manifest(command: list[str], value: str, tmp_path: Path) -> None:
@@ -627,15 +640,7 @@ def test_tools_show_no_secret_of_a_manifest(command: list[str], value: str, tmp_
     }
     (tmp_path / "app.json").write_text(json.dumps(manifest))
     (tmp_path / "a.yaml").write_text(f"config: {{ db: {{ password: {value} }} }}")
-    done = subprocess.run(
-        [sys.executable, "-m", "invivo", *command, str(tmp_path / "app.json")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    text = done.stdout + done.stderr
-    assert done.returncode != 0
+    text = _refused(command, tmp_path / "app.json")
     assert "<secret>" in text
     assert value not in text
 
@@ -665,15 +670,7 @@ def test_tools_show_no_secret_of_a_manifest_with_errors(
     (tmp_path / "vault.py").write_text(MODULE)
     manifest = {"modules": {"vault": "vault.py"}, "secrets": ["db"], **changed}
     (tmp_path / "app.json").write_text(json.dumps(manifest))
-    done = subprocess.run(
-        [sys.executable, "-m", "invivo", *command, str(tmp_path / "app.json")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    text = done.stdout + done.stderr
-    assert done.returncode != 0
+    text = _refused(command, tmp_path / "app.json")
     assert CANARY not in text
     assert NUMBER not in text
 

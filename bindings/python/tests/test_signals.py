@@ -401,30 +401,58 @@ READINGS: dict[str, Callable[[invivo.Runtime, invivo.Source, int], Any]] = {
 }
 
 
+class Alarm(KeyboardInterrupt): ...
+
+
+class Interruption:
+    """Raises `Alarm` at one instruction of the package: the handler of a signal may raise there."""
+
+    def __init__(self, spares: Callable[[types.FrameType], bool] = lambda frame: False) -> None:
+        self._package = os.path.dirname(invivo.__file__)
+        self._spares = spares
+        self.steps = self.at = 0
+        self.place = ""
+
+    @property
+    def is_reached(self) -> bool:
+        return self.steps >= self.at
+
+    def during(
+        self, action: Callable[[], Any], later: int, allowed: tuple[type[BaseException], ...] = (Alarm,)
+    ) -> None:
+        """Runs an action, and raises so many instructions later than the last time."""
+        self.at, self.steps = self.at + later, 0
+        former = sys.gettrace()
+        try:
+            sys.settrace(self.trace)
+            action()
+        except allowed:
+            pass
+        finally:
+            sys.settrace(former)
+            signals.take()  # it came where Python drops exceptions
+
+    def step(self, frame: types.FrameType) -> None:
+        self.steps += 1
+        if self.steps == self.at:
+            self.place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
+            raise Alarm
+
+    def trace(self, frame: types.FrameType, event: str, _: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(self._package):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode" and not self._spares(frame) and frame.f_code.co_code[frame.f_lasti] not in NEVER:
+            self.step(frame)
+        return self.trace
+
+
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("name", READINGS)
 def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> None:
     """At each instruction of the package; of an update at each third."""
-    package = os.path.dirname(invivo.__file__)
-
-    class Alarm(KeyboardInterrupt): ...
-
-    steps = interrupted = 0
-    place = ""
-
-    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
-        nonlocal steps, place
-        if not frame.f_code.co_filename.startswith(package):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        is_entry = frame.f_code is Pin.__exit__.__code__ and frame.f_lineno <= TRY
-        if event == "opcode" and not is_entry and frame.f_code.co_code[frame.f_lasti] not in NEVER:
-            steps += 1
-            if steps == interrupted:
-                place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
-                raise Alarm
-        return trace
-
+    code = Pin.__exit__.__code__
+    interruption = Interruption(lambda frame: frame.f_code is code and frame.f_lineno <= TRY)
     runtime = invivo.Runtime(log_level="silent")
     for trait in volume_traits():
         runtime.add_trait(trait)
@@ -435,24 +463,20 @@ def test_no_view_or_pin_stays_open_wherever_an_exception_comes(name: str) -> Non
     _ = runtime["a.volume"]
     turn = 0
     READINGS[name](runtime, document, turn)
-    while steps >= interrupted:
-        interrupted, steps, turn = interrupted + (3 if name in UPDATES else 1), 0, turn + 1
-        former = sys.gettrace()
-        try:
-            sys.settrace(trace)
-            READINGS[name](runtime, document, turn)
-        except (Alarm, invivo.Error):
-            pass
-        finally:
-            sys.settrace(former)
-            signals.take()  # it came where Python drops exceptions
+    while interruption.is_reached:
+        turn += 1
+        interruption.during(
+            lambda turn=turn: READINGS[name](runtime, document, turn),
+            3 if name in UPDATES else 1,
+            (Alarm, invivo.Error),
+        )
         first = runtime["a.clock"]
         runtime.reset("a.clock")
-        assert runtime["a.clock"] is not first, f"a view or pin is open after an exception in {place}"
+        assert runtime["a.clock"] is not first, f"a view or pin is open after an exception in {interruption.place}"
         assert not open_pins
         assert not runtime.status.pins
     runtime.close()
-    assert interrupted > 30
+    assert interruption.at > 30
 
 
 class Level:
@@ -602,25 +626,7 @@ SETS: dict[str, Callable[[invivo.Runtime], Any]] = {
 @pytest.mark.parametrize("name", SETS)
 def test_no_change_set_stays_open_wherever_an_exception_comes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At each eleventh instruction of the package."""
-    package = os.path.dirname(invivo.__file__)
-
-    class Alarm(KeyboardInterrupt): ...
-
-    steps = interrupted = 0
-    place = ""
-
-    def trace(frame: types.FrameType, event: str, _: Any) -> Any:
-        nonlocal steps, place
-        if not frame.f_code.co_filename.startswith(package):
-            return None
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in NEVER:
-            steps += 1
-            if steps == interrupted:
-                place = f"{frame.f_code.co_qualname}, line {frame.f_lineno}, {frame.f_lasti}"
-                raise Alarm
-        return trace
-
+    interruption = Interruption()
     handles: list[c.invivo_changes] = []
 
     class Handle(c.invivo_changes):
@@ -631,18 +637,9 @@ def test_no_change_set_stays_open_wherever_an_exception_comes(name: str, monkeyp
     with invivo.Runtime(log_level="silent") as runtime:
         SETS[name](runtime)
         expect = runtime._core.library.bare("changes_expect")
-        while steps >= interrupted:
-            interrupted, steps = interrupted + 11, 0
+        while interruption.is_reached:
             handles.clear()
-            former = sys.gettrace()
-            try:
-                sys.settrace(trace)
-                SETS[name](runtime)
-            except Alarm:
-                pass
-            finally:
-                sys.settrace(former)
-                signals.take()  # it came where Python drops exceptions
+            interruption.during(lambda: SETS[name](runtime), 11)
             is_open = [expect(each, 1, None) == c.INVIVO_OK for each in handles]
-            assert not any(is_open), f"a change set is open after an exception in {place}"
+            assert not any(is_open), f"a change set is open after an exception in {interruption.place}"
         assert is_open
