@@ -291,7 +291,7 @@ class Tour:
         """The section `synth` has a type, so a wrong value is refused at its line."""
         in_place(self.player.tuning, spec(gain=0.5, tempo=1200, transpose="high"))
         where = self.player.hears("tuning.yaml:")
-        expected = "tuning.yaml:9:23: config.synth.transpose: expected a whole number"
+        expected = "tuning.yaml:9:23: error: config.synth.transpose: expected a whole number"
         need(expected in where, f"the error is not '{expected}': {where}")
         line = self.player.hears("stays")
         need(generation_of(line) == self.generation, f"generation {self.generation} should stay: {line}")

@@ -19,6 +19,8 @@ class UnusedChanges(Changes):
         super().__init__(core)
 
     def __del__(self) -> None:
+        if not hasattr(self, "_place"):
+            return  # an exception of a signal handler came before its first line
         warnings.warn_explicit(
             "the change set was neither committed nor discarded: use it as 'with runtime.changes() as changes:', "
             "or call commit(), submit() or discard()",
