@@ -2,31 +2,62 @@ internal import InvivoBase
 
 /// The configuration paths whose values are secret, each with everything below it. A value.
 public struct SecretPaths: Sendable, Equatable {
+    /// The secret paths that begin with one name after another.
+    fileprivate struct Branch: Sendable {
+        var isSecret = false
+        /// Empty if everything is secret.
+        var branches: [String: Branch] = [:]
+
+        mutating func insert(_ names: ArraySlice<String>) {
+            guard !isSecret else { return }
+            guard let name = names.first else {
+                (isSecret, branches) = (true, [:])
+                return
+            }
+            branches[name, default: Branch()].insert(names.dropFirst())
+        }
+
+        /// The secret paths below a path.
+        func paths(below path: String) -> [String] {
+            if isSecret { return [path] }
+            return branches.flatMap { name, branch in branch.paths(below: path.isEmpty ? name : "\(path).\(name)") }
+        }
+    }
+
     /// No path lies below another one.
-    private var paths: Set<String>
+    private let paths: Set<String>
+    /// The same paths by their names.
+    private let root: Branch
 
     public init(_ paths: some Sequence<String> = []) {
-        let all = Set(paths)
-        self.paths = all.filter { path in !Self.around(path).contains(where: all.contains) }
+        var root = Branch()
+        for path in paths { root.insert(ConfigPath.names(path)[...]) }
+        (self.paths, self.root) = (Set(root.paths(below: "")), root)
     }
+
+    public static func == (left: SecretPaths, right: SecretPaths) -> Bool { left.paths == right.paths }
 
     public var isEmpty: Bool { paths.isEmpty }
 
-    /// Whether a path is secret, or lies below one that is.
-    public func contains(_ path: String) -> Bool {
-        !paths.isEmpty && (paths.contains(path) || Self.around(path).contains(where: paths.contains))
+    /// The secret paths around, at and below a path: a secret branch, or one with secret parts. Nil if there are none.
+    private func branch(at path: String) -> Branch? {
+        guard !isEmpty else { return nil }
+        var found = root
+        for name in ConfigPath.names(path) where !found.isSecret {
+            guard let next = found.branches[name] else { return nil }
+            found = next
+        }
+        return found
     }
+
+    /// Whether a path is secret, or lies below one that is.
+    public func contains(_ path: String) -> Bool { branch(at: path)?.isSecret == true }
 
     /// Whether the value at a path is secret, or a part of it.
-    public func touches(_ path: String) -> Bool {
-        contains(path) || paths.contains { path.isEmpty || $0.rest(after: path + ".") != nil }
-    }
+    public func touches(_ path: String) -> Bool { branch(at: path) != nil }
 
     /// The secret parts of the value at a path, as paths below it; "" for the whole value.
-    public func parts(of path: String) -> [String] {
-        if contains(path) { return [""] }
-        return paths.compactMap { path.isEmpty ? $0 : $0.rest(after: path + ".") }.sorted()
-    }
+    public func parts(of path: String) -> [String] { branch(at: path)?.paths(below: "").sorted() ?? [] }
 
     /// The paths with a value in `tree` whose secrecy, or that of a part, differs from `former`. Outer paths come before inner ones.
     public func changes(since former: SecretPaths, in tree: ConfigTree) -> [String] {
@@ -49,12 +80,29 @@ public struct SecretPaths: Sendable, Equatable {
         for path in former.paths.subtracting(paths) {
             marked = marked.marked(ConfigPath.names(path)[...], isSecret: false)
         }
-        for path in paths { marked = marked.marked(ConfigPath.names(path)[...], isSecret: true) }
-        return marked
+        return marked.marked(by: root)
     }
 }
 
 extension ConfigNode {
+    /// The node with the values of a branch as secrets.
+    fileprivate func marked(by branch: SecretPaths.Branch) -> ConfigNode {
+        if branch.isSecret { return marked(isSecret: true) }
+        guard let map else { return self }
+        var editor = ConfigMap.Editor(map)
+        // Proportional to the smaller of both.
+        if map.count < branch.branches.count {
+            for (index, entry) in map.enumerated() {
+                if let inner = branch.branches[entry.name] { editor.replace(at: index, by: entry.node.marked(by: inner)) }
+            }
+        } else {
+            for (name, inner) in branch.branches {
+                if let index = map.index(of: name) { editor.replace(at: index, by: map.node(at: index).marked(by: inner)) }
+            }
+        }
+        return editor.isChanged ? ConfigNode(.map(editor.map), at: location, variables: variables) : self
+    }
+
     /// The node with the value at a path below it as a secret, or as none. Everything beside the path is shared.
     fileprivate func marked(_ names: ArraySlice<String>, isSecret: Bool) -> ConfigNode {
         guard let name = names.first else { return marked(isSecret: isSecret) }

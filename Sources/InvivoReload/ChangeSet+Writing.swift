@@ -22,42 +22,42 @@ extension ChangeSet {
 
     /// Whether the set adds a processor with this name.
     public func processes(named name: String) -> Bool {
-        processorChanges.adds(name)
+        functions.processors.adds(name)
     }
 
-    public mutating func process(_ processor: Processor) { processorChanges.add(processor) }
+    public mutating func process(_ processor: Processor) { functions.processors.add(processor) }
 
     /// Removes the processor with this name, which the set may have added.
-    public mutating func unprocess(_ name: String) { processorChanges.remove(name) }
+    public mutating func unprocess(_ name: String) { functions.processors.remove(name) }
 
     /// Whether the set adds a rule with this name.
-    public func rules(contain name: String) -> Bool { ruleChanges.adds(name) }
+    public func rules(contain name: String) -> Bool { functions.rules.adds(name) }
 
-    public mutating func add(_ rule: Rule) { ruleChanges.add(rule) }
+    public mutating func add(_ rule: Rule) { functions.rules.add(rule) }
 
     /// Removes the rule with this name, which the set may have added.
-    public mutating func removeRule(_ name: String) { ruleChanges.remove(name) }
+    public mutating func removeRule(_ name: String) { functions.rules.remove(name) }
 
     /// Whether the set adds a trait type with this name.
-    public func adds(traitNamed name: String) -> Bool { traitChanges.adds(name) }
+    public func adds(traitNamed name: String) -> Bool { functions.traits.adds(name) }
 
-    public mutating func add(_ trait: TraitType) { traitChanges.add(trait) }
+    public mutating func add(_ trait: TraitType) { functions.traits.add(trait) }
 
     /// Removes the trait type with this name, which the set may have added.
-    public mutating func removeTrait(_ name: String) { traitChanges.remove(name) }
+    public mutating func removeTrait(_ name: String) { functions.traits.remove(name) }
 
     /// Whether the set adds a binding with this name.
-    public func binds(settingsNamed name: String) -> Bool { bindingChanges.adds(name) }
+    public func binds(settingsNamed name: String) -> Bool { functions.settings.adds(name) }
 
-    public mutating func bind(_ settings: SettingsBinding) { bindingChanges.add(settings) }
+    public mutating func bind(_ settings: SettingsBinding) { functions.settings.add(settings) }
 
     /// Removes the binding with this name, which the set may have added.
-    public mutating func unbindSettings(_ name: String) { bindingChanges.remove(name) }
+    public mutating func unbindSettings(_ name: String) { functions.settings.remove(name) }
 
     /// The same without bindings of settings.
     public var withoutSettings: ChangeSet {
         var rest = self
-        rest.bindingChanges = NamedChanges(added: [], removed: [])
+        rest.functions.settings = NamedChanges()
         return rest
     }
 

@@ -37,7 +37,7 @@ public struct ChangeSet: Sendable {
     /// Runtime settings of configuration paths, in order; nil removes the setting.
     public var configured: [(path: String, node: ConfigNode?)] = []
     /// Processors, rules, trait types and bindings of settings, and declarations of secrets.
-    var functions: [FunctionChange] = []
+    var functions = FunctionChanges()
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
     var rebuilds: [Rebuild] = []
@@ -80,7 +80,7 @@ public struct ChangeSet: Sendable {
 
     /// Whether the set may make a path of the configuration secret.
     var declaresSecrets: Bool {
-        secrets.contains(where: \.isSecret) || bindingChanges.added.contains { !$0.secrets.isEmpty }
+        functions.secrets.contains(where: \.isSecret) || functions.settings.added.contains { !$0.secrets.isEmpty }
             || assemblies.contains { change in
                 if case .activate(let activation) = change {
                     activation.description?.secrets.isEmpty == false
@@ -133,11 +133,7 @@ public struct ChangeSet: Sendable {
         documents.join(later.documents)
         assemblies += later.assemblies
         configured += later.configured
-        for (path, isSecret) in later.secrets { declare(secret: path, isSecret) }
-        processorChanges.join(later.processorChanges)
-        ruleChanges.join(later.ruleChanges)
-        traitChanges.join(later.traitChanges)
-        bindingChanges.join(later.bindingChanges)
+        functions.join(later.functions)
         overrides += later.overrides
         targets += later.targets
         rebuilds += later.rebuilds

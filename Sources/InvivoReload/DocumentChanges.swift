@@ -23,6 +23,8 @@ struct DocumentChanges: Sendable {
     var contents: [(document: Document, content: ChangeSet.Content)] = []
     /// The documents that the set opens or names, in the order in which later ones win.
     private(set) var entries: [Entry] = []
+    /// The names of the documents in memory.
+    private var names: Set<Name> = []
 
     var isEmpty: Bool { contents.isEmpty && entries.isEmpty }
 
@@ -46,7 +48,9 @@ struct DocumentChanges: Sendable {
 
     /// Sets the content of the document in memory with this name. The last call wins.
     mutating func say(_ content: ChangeSet.Content, in name: String) {
-        entries.removeAll { if case .named(let other, _) = $0 { other.isSameName(as: name) } else { false } }
+        if !names.insert(Name(name)).inserted {
+            entries.removeAll { if case .named(let other, _) = $0 { other.isSameName(as: name) } else { false } }
+        }
         entries.append(.named(name, content))
     }
 

@@ -17,12 +17,14 @@ extension Planner {
             return try plan(layers, layers.tree.changes(since: before.config.tree), &failures)
         }
         var next = before.config
-        for (path, isSecret) in staged.set.secrets where !next.declare(secret: path, isSecret) {
+        for (path, isSecret) in staged.set.functions.secrets where !next.declare(secret: path, isSecret) {
             let near = suggestion(for: path, among: before.config.declaredSecrets.sorted())
             failures.append(
                 Failure(.notFound, "no change set has declared '\(path)' as secret\(near)", path: "config.\(path)"))
         }
-        let secrets = nextSecrets(next.declaredSecrets, staged.set, definitions)
+        let functions = staged.set.functions
+        let areSame = functions.secrets.isEmpty && functions.settings.isEmpty && definitions.assemblies == nil
+        let secrets = areSame ? next.secrets : nextSecrets(next.declaredSecrets, staged.set, definitions)
         let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
         guard
             !said.isEmpty || !staged.set.configured.isEmpty || staged.environment != nil
@@ -42,7 +44,7 @@ extension Planner {
     private func nextSecrets(
         _ declared: Set<String>, _ set: ChangeSet, _ definitions: DefinitionPlan
     ) -> SecretPaths {
-        let changes = set.bindingChanges
+        let changes = set.functions.settings
         let bindings = changes.isEmpty ? before.constraints.bindings : before.constraints.bindings.applying(changes)
         return SecretPaths(
             declared.union((definitions.assemblies ?? before.assemblies).secrets).union(bindings.secrets))

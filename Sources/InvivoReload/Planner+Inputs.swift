@@ -10,7 +10,7 @@ extension Planner {
     func misspelledInputs(
         _ wiring: NextWiring, besides reported: [UnreadEntry]
     ) throws(Failure) -> [Report.Warning] {
-        let added = wiring.set.ruleChanges.added
+        let added = wiring.set.functions.rules.added
         guard !added.isEmpty else { return [] }
         let search = InputSearch(self, wiring)
         var warnings: [Report.Warning] = []

@@ -28,7 +28,7 @@ extension Planner {
     func ruleChecks(_ wiring: NextWiring, _ effects: Effects) throws(Failure) -> [RuleCheck] {
         let rules = wiring.rules ?? before.rules
         guard !rules.isEmpty else { return [] }
-        let added = RuleTable.Names(wiring.set.ruleChanges.added.map { Name($0.name) })
+        let added = RuleTable.Names(wiring.set.functions.rules.added.map { Name($0.name) })
         let concerned = added.union(rulesConcerned(by: wiring, effects, rules))
         guard !concerned.isEmpty else { return [] }
         let former = RuleValues(graph, before.config.tree, names) { before.definitions[$0] }

@@ -22,7 +22,7 @@ extension Planner {
     func readSections(_ wiring: NextWiring, _ failures: inout [Failure]) throws(Failure) -> [SettingsCheck] {
         let bindings = wiring.bindings ?? before.constraints.bindings
         guard !bindings.isEmpty else { return [] }
-        var read = wiring.set.bindingChanges.added
+        var read = wiring.set.functions.settings.added
         for change in wiring.config.changes {
             read += bindings.bindings(at: change.path).filter { found in !read.contains { $0 === found } }
         }
@@ -47,7 +47,7 @@ extension Planner {
 
     /// Stores the values of sections in the next generation.
     func planBound(_ sections: [SettingsCheck], _ wiring: NextWiring, _ editor: inout GraphEditor) throws(Failure) {
-        for name in wiring.set.bindingChanges.removed {
+        for name in wiring.set.functions.settings.removed {
             guard let id = names.id(ofConfig: KeyTable.path(ofSettings: name)) else { continue }
             editor.set(nil as SettingsValue?, at: id)
         }

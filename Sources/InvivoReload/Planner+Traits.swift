@@ -156,7 +156,7 @@ final class TraitsNext {
         {
             found.formUnion(former.users(of: .configuration(Name(TraitSpec.profiles))))
         }
-        let types = wiring.set.traitChanges
+        let types = wiring.set.functions.traits
         for name in types.removed + types.added.map(\.name) { found.formUnion(former.users(of: .type(Name(name)))) }
         for key in documents.changed { found.formUnion(former.users(of: .inherits(Name(key)))) }
         return found

@@ -69,12 +69,12 @@ extension Planner {
                 search.find(path, in: tree)
             }
         }
-        for input in wiring.set.ruleChanges.added.flatMap(\.inputs)
+        for input in wiring.set.functions.rules.added.flatMap(\.inputs)
         where !RuleTable.properties(input).contains(where: { names.id(of: $0.key) != nil }) {
             let path = RuleTable.path(input)
             if tree.find(path) == nil { search.find(path, in: tree) }
         }
-        for path in wiring.set.bindingChanges.added.map(\.path) where !path.isEmpty && tree.find(path) == nil {
+        for path in wiring.set.functions.settings.added.map(\.path) where !path.isEmpty && tree.find(path) == nil {
             search.find(path, in: tree)
         }
         return search

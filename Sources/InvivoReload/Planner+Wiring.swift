@@ -37,7 +37,9 @@ extension Planner {
         _ warnings: inout [Report.Warning]
     ) throws(Failure) {
         let isChanged = changesWiring(staged)
-        guard isChanged || documents.contains(where: { !$0.state.wiring.isEmpty }) else { return }
+        guard isChanged || !definitions.changed.isEmpty && documents.contains(where: { !$0.state.wiring.isEmpty }) else {
+            return
+        }
         let next = DocumentsNext(staged, documents).wiringEntries
         guard !next.isEmpty else { return }
         var known: [String]?

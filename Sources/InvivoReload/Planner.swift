@@ -41,7 +41,7 @@ struct Planner {
         var failures: [Failure] = []
         var definitions = DefinitionPlan(lastNumber: before.lastNumber)
         let rebased = try planDefinitions(&definitions, staged, &failures)
-        planProcessors(&definitions, set.processorChanges, &failures)
+        planProcessors(&definitions, set.functions.processors, &failures)
         processDefinitions(&definitions, rebased, &failures)
         let config = try planConfig(staged, definitions, &failures)
         try planEach(&definitions, config, &failures)
@@ -50,13 +50,13 @@ struct Planner {
         keepMoved(&definitions)
         var effects = Effects(editor: GraphEditor(graph))
         if let layers = config.layers { effects.editor.secrets = layers.secrets }
-        let compiled = try compile(&definitions, config, set.processorChanges.added, &effects.editor, &failures)
+        let compiled = try compile(&definitions, config, set.functions.processors.added, &effects.editor, &failures)
         if failures.isEmpty {
-            failures += try failuresBelowOverrides(definitions, config, set.processorChanges.added)
+            failures += try failuresBelowOverrides(definitions, config, set.functions.processors.added)
         }
-        let rules = planRules(set.ruleChanges, &failures)
-        let traitTypes = planTraitTypes(set.traitChanges, &failures)
-        let bindings = planBindings(set.bindingChanges, &failures)
+        let rules = planRules(set.functions.rules, &failures)
+        let traitTypes = planTraitTypes(set.functions.traits, &failures)
+        let bindings = planBindings(set.functions.settings, &failures)
         let wiring = NextWiring(
             staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules,
             traitTypes: traitTypes, bindings: bindings,

@@ -59,11 +59,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "state.held { $0.note(job) { $0.isLeft = true } }", "life domains"),
     ],
     "InvivoConfig/SecretPaths.swift": [
-        Mutant(
-            "skip",
-            "for path in paths { marked = marked.marked(ConfigPath.names(path)[...], isSecret: true) }",
-            "secrets",
-        ),
+        Mutant("never", "branch.isSecret", "secrets"),
     ],
     "InvivoConfig/ConfigLayers.swift": [
         Mutant("never", "secrets != formerSecrets", "secrets"),
