@@ -106,7 +106,7 @@ public func invivo_changes_configure(
             }
             node = ConfigNode(said)
         }
-        changes.set.configured.append((path, node))
+        changes.set.configure(path, node)
         changes.note(.configure, path)
     }
 }

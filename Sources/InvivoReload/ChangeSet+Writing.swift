@@ -22,42 +22,42 @@ extension ChangeSet {
 
     /// Whether the set adds a processor with this name.
     public func processes(named name: String) -> Bool {
-        functions.processors.adds(name)
+        functions.adds(Processor.self, name)
     }
 
-    public mutating func process(_ processor: Processor) { functions.processors.add(processor) }
+    public mutating func process(_ processor: Processor) { functions.add(processor) }
 
     /// Removes the processor with this name, which the set may have added.
-    public mutating func unprocess(_ name: String) { functions.processors.remove(name) }
+    public mutating func unprocess(_ name: String) { functions.remove(Processor.self, name) }
 
     /// Whether the set adds a rule with this name.
-    public func rules(contain name: String) -> Bool { functions.rules.adds(name) }
+    public func rules(contain name: String) -> Bool { functions.adds(Rule.self, name) }
 
-    public mutating func add(_ rule: Rule) { functions.rules.add(rule) }
+    public mutating func add(_ rule: Rule) { functions.add(rule) }
 
     /// Removes the rule with this name, which the set may have added.
-    public mutating func removeRule(_ name: String) { functions.rules.remove(name) }
+    public mutating func removeRule(_ name: String) { functions.remove(Rule.self, name) }
 
     /// Whether the set adds a trait type with this name.
-    public func adds(traitNamed name: String) -> Bool { functions.traits.adds(name) }
+    public func adds(traitNamed name: String) -> Bool { functions.adds(TraitType.self, name) }
 
-    public mutating func add(_ trait: TraitType) { functions.traits.add(trait) }
+    public mutating func add(_ trait: TraitType) { functions.add(trait) }
 
     /// Removes the trait type with this name, which the set may have added.
-    public mutating func removeTrait(_ name: String) { functions.traits.remove(name) }
+    public mutating func removeTrait(_ name: String) { functions.remove(TraitType.self, name) }
 
     /// Whether the set adds a binding with this name.
-    public func binds(settingsNamed name: String) -> Bool { functions.settings.adds(name) }
+    public func binds(settingsNamed name: String) -> Bool { functions.adds(SettingsBinding.self, name) }
 
-    public mutating func bind(_ settings: SettingsBinding) { functions.settings.add(settings) }
+    public mutating func bind(_ settings: SettingsBinding) { functions.add(settings) }
 
     /// Removes the binding with this name, which the set may have added.
-    public mutating func unbindSettings(_ name: String) { functions.settings.remove(name) }
+    public mutating func unbindSettings(_ name: String) { functions.remove(SettingsBinding.self, name) }
 
     /// The same without bindings of settings.
     public var withoutSettings: ChangeSet {
         var rest = self
-        rest.functions.settings = NamedChanges()
+        rest.functions.removeAll(SettingsBinding.self)
         return rest
     }
 
@@ -71,7 +71,7 @@ extension ChangeSet {
 
     /// Makes the set bring the content of a former generation back. It changes nothing else then.
     public mutating func restore(_ generation: UInt64) {
-        restoredGeneration = generation
+        rebuilds.append(.content(generation: generation))
         if cause.isEmpty { cause = Cause(.rollback, String(generation)) }
     }
 

@@ -34,17 +34,14 @@ public struct ChangeSet: Sendable {
     var documents = DocumentChanges()
     /// Assemblies to activate and deactivate, in this order.
     public var assemblies: [AssemblyChange] = []
-    /// Runtime settings of configuration paths, in order; nil removes the setting.
-    public var configured: [(path: String, node: ConfigNode?)] = []
-    /// Processors, rules, trait types and bindings of settings, and declarations of secrets.
+    /// In order.
+    private var config: [ConfigChange] = []
     var functions = FunctionChanges()
     var overrides: [OverrideChange] = []
     var targets: [TargetChange] = []
     var rebuilds: [Rebuild] = []
     /// The generation that the set was written for; nil: any. If another one is current, the set is refused.
     public var expectedGeneration: UInt64?
-    /// The generation whose content the set brings back. Such a set changes nothing else.
-    public var restoredGeneration: UInt64?
 
     public init(_ cause: Cause = Cause()) {
         self.cause = cause
@@ -78,9 +75,45 @@ public struct ChangeSet: Sendable {
                 + "again, and write the set for that generation")
     }
 
+    private enum ConfigChange {
+        /// A runtime setting; nil removes it.
+        case setting(path: String, ConfigNode?)
+        /// A path becomes secret, or ceases to be.
+        case secret(path: String, Bool)
+    }
+
+    /// Sets a configuration path, or removes what a former set has set. The last call wins.
+    public mutating func configure(_ path: String, _ node: ConfigNode?) { config.append(.setting(path: path, node)) }
+
+    /// Declares a configuration path as secret, or revokes that.
+    public mutating func declare(secret path: String, _ isSecret: Bool) {
+        config.append(.secret(path: path, isSecret))
+    }
+
+    /// Declares the secrets that the other set declares, and those of its bindings.
+    public mutating func declareSecrets(of other: ChangeSet) {
+        for (path, isSecret) in other.secrets { declare(secret: path, isSecret) }
+        for binding in other.functions.settings.added {
+            for path in binding.secrets { declare(secret: path, true) }
+        }
+    }
+
+    /// Runtime settings of configuration paths, in order; nil removes the setting.
+    var configured: [(path: String, node: ConfigNode?)] {
+        config.compactMap { if case .setting(let path, let node) = $0 { (path, node) } else { nil } }
+    }
+
+    /// The configuration paths that become secret, or cease to be, in order.
+    var secrets: [(path: String, isSecret: Bool)] {
+        config.compactMap { if case .secret(let path, let isSecret) = $0 { (path, isSecret) } else { nil } }
+    }
+
+    /// The generation whose content the set brings back. Such a set changes nothing else.
+    var restoredGeneration: UInt64? { rebuilds.restored }
+
     /// Whether the set may make a path of the configuration secret.
     var declaresSecrets: Bool {
-        functions.secrets.contains(where: \.isSecret) || functions.settings.added.contains { !$0.secrets.isEmpty }
+        secrets.contains(where: \.isSecret) || functions.settings.added.contains { !$0.secrets.isEmpty }
             || assemblies.contains { change in
                 if case .activate(let activation) = change {
                     activation.description?.secrets.isEmpty == false
@@ -92,17 +125,17 @@ public struct ChangeSet: Sendable {
 
     /// Whether the set changes nothing except its documents.
     var changesOnlyDocuments: Bool {
-        configured.isEmpty && changesOnlyDocumentsAndSettings
+        config.isEmpty && changesOnlyDocumentsAndConfig
     }
 
-    private var changesOnlyDocumentsAndSettings: Bool {
+    private var changesOnlyDocumentsAndConfig: Bool {
         keys.isEmpty && assemblies.isEmpty && functions.isEmpty && overrides.isEmpty && targets.isEmpty
-            && rebuilds.isEmpty && restoredGeneration == nil
+            && rebuilds.isEmpty
     }
 
     /// Whether the set changes nothing except settings.
     var changesOnlySettings: Bool {
-        !configured.isEmpty && changesOnlyDocumentsAndSettings && documents.isEmpty
+        !config.isEmpty && secrets.isEmpty && changesOnlyDocumentsAndConfig && documents.isEmpty
     }
 
     /// Whether the set is not combined with others, because its author does not know their changes.
@@ -132,7 +165,7 @@ public struct ChangeSet: Sendable {
         keys.join(later.keys)
         documents.join(later.documents)
         assemblies += later.assemblies
-        configured += later.configured
+        config += later.config
         functions.join(later.functions)
         overrides += later.overrides
         targets += later.targets

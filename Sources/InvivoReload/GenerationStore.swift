@@ -69,7 +69,7 @@ final class GenerationStore: Sendable {
     func stage(_ set: ChangeSet, _ limits: SpecLimits) throws(Failure) -> Staged? {
         guard let number = set.restoredGeneration else { return nil }
         var rest = set
-        rest.restoredGeneration = nil
+        rest.rebuilds.removeAll { if case .content = $0 { true } else { false } }
         guard rest.changesOnlyDocuments && rest.documents.isEmpty else {
             throw Failure(
                 .argument,

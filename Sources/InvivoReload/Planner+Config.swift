@@ -17,13 +17,12 @@ extension Planner {
             return try plan(layers, layers.tree.changes(since: before.config.tree), &failures)
         }
         var next = before.config
-        for (path, isSecret) in staged.set.functions.secrets where !next.declare(secret: path, isSecret) {
+        for (path, isSecret) in staged.set.secrets where !next.declare(secret: path, isSecret) {
             let near = suggestion(for: path, among: before.config.declaredSecrets.sorted())
             failures.append(
                 Failure(.notFound, "no change set has declared '\(path)' as secret\(near)", path: "config.\(path)"))
         }
-        let functions = staged.set.functions
-        let areSame = functions.secrets.isEmpty && functions.settings.isEmpty && definitions.assemblies == nil
+        let areSame = staged.set.secrets.isEmpty && staged.set.functions.settings.isEmpty && definitions.assemblies == nil
         let secrets = areSame ? next.secrets : nextSecrets(next.declaredSecrets, staged.set, definitions)
         let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
         guard

@@ -2,7 +2,7 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoWiring
 
-/// A request to build something again although no definition changes.
+/// A request to build something again although the set changes no definition.
 enum Rebuild: Sendable {
     /// The shared instances of a key are dropped, alone or with those of all its dependencies.
     case key(id: UInt32, key: String, withDependencies: Bool)
@@ -18,11 +18,13 @@ enum Rebuild: Sendable {
     case setting(path: String)
     /// There is a new copy of the environment: documents that name a changed variable are read again.
     case environment(Environment)
+    /// The content of a former generation comes back.
+    case content(generation: UInt64)
 
     /// Whether it concerns instances or stored values, and not definitions or the configuration.
     var isOfInstances: Bool {
         switch self {
-        case .blockedOnTypes, .environment: false
+        case .blockedOnTypes, .environment, .content: false
         case .key, .scope, .pool, .overtaken, .setting: true
         }
     }
@@ -50,6 +52,11 @@ extension [Rebuild] {
     /// The new copy of the environment; nil if it stays.
     var environment: Environment? {
         reduce(nil) { former, rebuild in if case .environment(let copy) = rebuild { copy } else { former } }
+    }
+
+    /// The generation whose content comes back; nil if none does.
+    var restored: UInt64? {
+        reduce(nil) { former, rebuild in if case .content(let generation) = rebuild { generation } else { former } }
     }
 
     /// Whether definitions that are blocked on types are planned again.
