@@ -19,14 +19,23 @@ struct DocumentChanges: Sendable {
         }
     }
 
+    /// What the set has a content for.
+    private enum Subject: Hashable {
+        case document(ObjectIdentifier)
+        /// A document in memory, by name.
+        case named(Name)
+    }
+
     /// Documents with their new content.
-    var contents: [(document: Document, content: ChangeSet.Content)] = []
+    private(set) var contents: [(document: Document, content: ChangeSet.Content)] = []
     /// The documents that the set opens or names, in the order in which later ones win.
     private(set) var entries: [Entry] = []
-    /// The names of the documents in memory.
-    private var names: Set<Name> = []
+    private var subjects: Set<Subject> = []
 
     var isEmpty: Bool { contents.isEmpty && entries.isEmpty }
+
+    /// Whether it has a content for a document.
+    func contains(_ document: Document) -> Bool { subjects.contains(.document(ObjectIdentifier(document))) }
 
     /// The files with events.
     var heard: [Document] { files(.heard) }
@@ -48,7 +57,7 @@ struct DocumentChanges: Sendable {
 
     /// Sets the content of the document in memory with this name. The last call wins.
     mutating func say(_ content: ChangeSet.Content, in name: String) {
-        if !names.insert(Name(name)).inserted {
+        if !subjects.insert(.named(Name(name))).inserted {
             entries.removeAll { if case .named(let other, _) = $0 { other.isSameName(as: name) } else { false } }
         }
         entries.append(.named(name, content))
@@ -69,14 +78,23 @@ struct DocumentChanges: Sendable {
 
     /// Sets the content of a document. The last call wins.
     mutating func set(_ content: ChangeSet.Content, of document: Document) {
-        contents.removeAll { $0.document === document }
+        if !subjects.insert(.document(ObjectIdentifier(document))).inserted {
+            contents.removeAll { $0.document === document }
+        }
         contents.append((document, content))
+    }
+
+    /// Leaves documents as they are.
+    mutating func leave(_ documents: [Document]) {
+        let ids = Set(documents.map(ObjectIdentifier.init))
+        contents.removeAll { ids.contains(ObjectIdentifier($0.document)) }
+        subjects.subtract(ids.map(Subject.document))
     }
 
     /// Adds later changes. Where both change the same document, the later one wins.
     mutating func join(_ later: DocumentChanges) {
-        for change in later.contents { contents.removeAll { $0.document === change.document } }
-        contents += later.contents
+        leave(later.contents.map(\.document).filter(contains))
+        for (document, content) in later.contents { set(content, of: document) }
         for entry in later.entries {
             switch entry {
             case .named(let name, let content): say(content, in: name)

@@ -94,7 +94,7 @@ final class Documents: Sendable {
             for (document, _) in committed where document.handleBits == 0 || document.phase == .closed {
                 if !document.state.isOpen {
                     state.open.remove(document)
-                } else if !state.open.all.contains(where: { $0 === document }) {
+                } else {
                     state.open.insert(document)
                 }
             }
@@ -154,7 +154,7 @@ final class Documents: Sendable {
         let gone = container.monitor.locked { heard.filter { $0.phase != .open } }
         guard !gone.isEmpty else { return changes }
         var rest = changes
-        rest.contents.removeAll { entry in gone.contains { $0 === entry.document } }
+        rest.leave(gone)
         return rest
     }
 
@@ -163,8 +163,7 @@ final class Documents: Sendable {
         let refused = state.locked { $0.refused.filter { $0.phase == .open } }
         guard !refused.isEmpty else { return changes }
         var whole = changes
-        let others = refused.filter { document in !changes.contents.contains { $0.document === document } }
-        whole.contents += others.map { ($0, .file(.refused)) }
+        for document in refused where !changes.contains(document) { whole.set(.file(.refused), of: document) }
         return whole
     }
 
@@ -176,7 +175,7 @@ final class Documents: Sendable {
         // Not if an exclusive object was stopped for it: that would happen again in each change set.
         let isTriedAgain = attempt.report.failure != nil && !attempt.report.hasOutage
         state.locked { state in
-            state.refused.removeAll { document in changes.contents.contains { $0.document === document } }
+            state.refused.removeAll(where: changes.contains)
             for (document, hash) in attempt.files.read {
                 guard let hash else { continue }
                 // Only other bytes, which the rollback did not refuse, are tried.
@@ -333,14 +332,12 @@ final class Documents: Sendable {
             for burst in bursts {
                 guard let document = state.followed[burst.id] else { continue }
                 first = min(first, burst.firstEventNs)
-                set.documents.contents.append((document, .file(.heard)))
+                set.documents.set(.file(.heard), of: document)
             }
             let heard = set.documents.heard
             for document in state.refused
             where document.awaited.contains(where: { file in heard.contains { $0 === file } }) {
-                if !heard.contains(where: { $0 === document }) {
-                    set.documents.contents.append((document, .file(.heard)))
-                }
+                set.documents.set(.file(.heard), of: document)
             }
         }
         set.events = first...max(first, bursts.map(\.lastEventNs).max() ?? first)

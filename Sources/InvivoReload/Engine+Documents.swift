@@ -106,14 +106,18 @@ extension Engine {
     public func text(ofDocument name: String, asJson: Bool) throws(Failure) -> String {
         try turns.take()
         defer { turns.end() }
-        return try documents.text(ofDocument: name, as: asJson ? .json : .yaml)
+        return try texts.text(ofDocument: name, as: asJson ? .json : .yaml)
     }
 
     /// Writes the traits of a key, or of all keys, in one live document or in all of them.
     public func text(ofTraits key: String?, in document: String?, asJson: Bool) throws(Failure) -> String {
         try turns.take()
         defer { turns.end() }
-        return try documents.text(ofTraits: key, in: document, as: asJson ? .json : .yaml)
+        return try texts.text(ofTraits: key, in: document, as: asJson ? .json : .yaml)
+    }
+
+    private var texts: DocumentTexts {
+        DocumentTexts(documents: generations.snapshot.documents, limits: container.options.current.specLimits)
     }
 
     // MARK: former content

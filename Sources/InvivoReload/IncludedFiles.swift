@@ -10,6 +10,8 @@ internal import InvivoWiring
 final class IncludedFiles: Sendable {
     /// The distance between the orders of two sources. The files that a source includes have the orders below its own.
     static let stride: UInt64 = 1 << 20
+    /// Returns the order of the source that a document with this order belongs to: its own, or the next one above it.
+    static func order(ofSourceAt order: UInt64) -> UInt64 { (order + stride - 1) / stride * stride }
     /// The most files that one source leads to, and the most includes inside each other.
     static let (mostFiles, mostNested) = (1_000, 64)
     /// The most bytes of a file that is the value of a string.

@@ -60,6 +60,7 @@ struct Compiled {
 /// The finished parts of a plan that describe the next generation.
 struct NextWiring {
     let staged: Staged
+    let documents: DocumentsNext
     let definitions: DefinitionPlan
     let config: ConfigPlan
     let compiled: Compiled

@@ -16,7 +16,7 @@ extension Planner {
 
     /// Fills in the changed definitions. Returns the keys of which only base values change.
     func planDefinitions(
-        _ definitions: inout DefinitionPlan, _ staged: Staged, _ failures: inout [Failure]
+        _ definitions: inout DefinitionPlan, _ staged: Staged, _ documents: DocumentsNext, _ failures: inout [Failure]
     ) throws(Failure) -> Set<UInt32> {
         var rebased: Set<UInt32>
         if let restored = staged.restored {
@@ -24,7 +24,7 @@ extension Planner {
         } else {
             rebased = try planDescribed(&definitions, staged.set, &failures)
         }
-        rebased.subtract(planWiring(&definitions, staged))
+        rebased.subtract(planWiring(&definitions, documents))
         addChildren(of: definitions.changed.keys.filter { !rebased.contains($0) }.sorted(), &definitions)
         return rebased
     }

@@ -139,7 +139,7 @@ extension Planner {
         let knowsKeys = set.keys.definitions.isEmpty && set.assemblies.isEmpty && before.links.patterns.isEmpty
         var warnings: [Report.Warning] = []
         var known: Set<String>?
-        for key in traits.documents.changed.sorted() {
+        for key in traits.changed.sorted() {
             do throws(Failure) {
                 guard let said = try traits.flat(key) else { continue }
                 let id = names.id(of: key)

@@ -4,18 +4,16 @@ internal import InvivoWiring
 
 /// The layers that new values and definitions belong to. By the thread that plans.
 struct Origins {
-    private let staged: [Document]
-    private let open: [Document]
+    private let documents: DocumentsNext
     private let manifest: String
     private let environmentPrefix: String?
     private let isRollback: Bool
 
-    init(_ staged: Staged, _ open: [Document], manifest: String, environmentPrefix: String?) {
+    init(_ documents: DocumentsNext, isRollback: Bool, manifest: String, environmentPrefix: String?) {
         self.environmentPrefix = environmentPrefix
-        self.staged = staged.documents.map(\.document)
-        self.open = open
+        self.documents = documents
         self.manifest = manifest
-        isRollback = staged.restored != nil
+        self.isRollback = isRollback
     }
 
     /// The origin of a value of the documents and settings.
@@ -23,10 +21,7 @@ struct Origins {
         if isRollback { return Report.Origin(.rollback, location.file) }
         guard !location.file.isEmpty else { return Report.Origin(.call) }
         if location.file == manifest { return Report.Origin(.manifest, manifest) }
-        // A changed value is nearly always one of a document that changes.
-        let document =
-            staged.first { $0.name == location.file } ?? open.first { $0.name == location.file }
-        guard let document else {
+        guard let document = documents.document(named: location.file) else {
             // A value of the environment has the name of its variable as the file, and no line.
             if let environmentPrefix, location.line == 0, location.file.rest(after: environmentPrefix) != nil {
                 return Report.Origin(.environment, environmentPrefix)

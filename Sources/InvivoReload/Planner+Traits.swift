@@ -22,93 +22,12 @@ extension Planner {
     }
 }
 
-/// The documents after a plan.
-final class DocumentsNext {
-    /// The keys for which a document of the plan has other traits than before, and those whose former plan had warnings: the
-    /// report has these again.
-    private(set) var changed: NameSet = []
-    private let staged: [(document: Document, next: Document.State)]
-    private let open: [Document]
-    private lazy var stagedNames = NameSet(staged.map(\.document.name))
-    /// In the order in which later ones win; not needed where no key is concerned.
-    private lazy var states: [Document.State] = {
-        var next: [ObjectIdentifier: Document.State] = [:]
-        for (document, state) in staged { next[ObjectIdentifier(document)] = state }
-        let opened = staged.map(\.document).filter { !$0.state.isOpen }
-        return (open.filter(\.state.isOpen) + opened).map { next[ObjectIdentifier($0)] ?? $0.state }
-            .sorted { $0.order < $1.order }
-    }()
-
-    /// By the thread that has the turn. Without `warned`, `changed` has all keys that the documents of the plan named or name.
-    init(_ staged: Staged, _ open: [Document], warned: NameSet? = nil) {
-        self.open = open
-        self.staged = staged.documents
-        for (document, state) in staged.documents {
-            guard let warned else {
-                changed.formUnion(document.state.traits.keys + state.traits.keys)
-                continue
-            }
-            changed.formUnion(state.traits.changedTargets(since: document.state.traits))
-            if state.order != document.state.order { changed.formUnion(state.traits.keys) }
-            for key in warned where document.state.traits.contains(key) || state.traits.contains(key) {
-                changed.insert(key)
-            }
-        }
-    }
-
-    /// Nil when no document names it.
-    func traits(_ key: String) throws(Failure) -> KeyTraits? {
-        var traits: KeyTraits?
-        for state in states {
-            guard let entry = try state.traits[key] else { continue }
-            if traits == nil { traits = KeyTraits(specs: [], location: entry.targetLocation) }
-            traits?.specs += entry.traits
-        }
-        return traits
-    }
-
-    /// The entries about definitions, the one that is in force for each key: a decision, or none.
-    private(set) lazy var wiringEntries: [String: WiringDecision] = {
-        var wiring: [String: WiringDecision] = [:]
-        for state in states { for decision in state.wiring { wiring[decision.key] = decision } }
-        return wiring
-    }()
-
-    /// The decisions about definitions.
-    var wiring: [String: WiringDecision] { wiringEntries.filter { !$0.value.isDescribed } }
-
-    /// All keys that documents name.
-    var keys: [String] { Array(NameSet(states.flatMap(\.traits.keys))) }
-
-    /// The documents whose traits with errors are skipped. An included file belongs to the next source above it.
-    private lazy var skipping: NameSet = {
-        var next: [ObjectIdentifier: Document.State] = [:]
-        for (document, state) in staged { next[ObjectIdentifier(document)] = state }
-        var all: [(document: Document, order: UInt64)] = []
-        var seen: Set<ObjectIdentifier> = []
-        for document in open + staged.map(\.document) where seen.insert(ObjectIdentifier(document)).inserted {
-            let state = next[ObjectIdentifier(document)] ?? document.state
-            if state.isOpen { all.append((document, state.order)) }
-        }
-        var found: NameSet = []
-        var skips = false
-        for (document, _) in all.sorted(by: { $0.order > $1.order }) {
-            if document.role == .source { skips = document.keepsGoing }
-            if skips { found.insert(document.name) }
-        }
-        return found
-    }()
-
-    /// Whether traits with errors are skipped in the document of a trait.
-    func skips(_ spec: TraitSpec) -> Bool { skipping.contains(spec.typeLocation.file) }
-
-    /// Whether the plan has read the document of a trait.
-    func isStaged(_ spec: TraitSpec) -> Bool { stagedNames.contains(spec.typeLocation.file) }
-}
-
 /// The traits of keys after a plan.
 final class TraitsNext {
     let documents: DocumentsNext
+    /// The keys for which a document of the plan has other traits than before, and those whose former plan had warnings: the report has
+    /// these again.
+    let changed: NameSet
     let specKeys: SpecKeys
     private let table: TraitTable
     private let skipped: SkippedTraits
@@ -127,8 +46,9 @@ final class TraitsNext {
     var attached: [UInt32: TargetLayers?] = [:]
 
     init(_ planner: Planner, _ wiring: NextWiring, warned: NameSet?) {
-        let documents = DocumentsNext(wiring.staged, planner.documents, warned: warned)
+        let documents = wiring.documents
         self.documents = documents
+        changed = documents.changedKeys(warned: warned)
         specKeys = SpecKeys(planner.before.links.specKeys, wiring)
         table = TraitTable(wiring.traitTypes ?? planner.before.traits.types, declare: planner.declare)
         let skipped = SkippedTraits(documents)
@@ -136,7 +56,7 @@ final class TraitsNext {
         former = planner.before.traits.uses
         environment = planner.before.config.environment
         inherited = InheritedTraits(former, most: planner.limits.maxDocumentNodes)
-        concerned = Self.concerned(by: wiring, documents, former, environment)
+        concerned = Self.concerned(by: wiring, changed, former, environment)
         inherited.forget(concerned)
         flattener = TraitFlattener(
             traits: { (key) throws(Failure) in try documents.traits(key) }, keys: { documents.keys },
@@ -146,10 +66,10 @@ final class TraitsNext {
     }
 
     private static func concerned(
-        by wiring: NextWiring, _ documents: DocumentsNext, _ former: TraitUses, _ environment: Environment
+        by wiring: NextWiring, _ changed: NameSet, _ former: TraitUses, _ environment: Environment
     ) -> NameSet {
-        guard !former.isEmpty else { return documents.changed }
-        var found = documents.changed
+        guard !former.isEmpty else { return changed }
+        var found = changed
         for change in wiring.config.changes { found.formUnion(former.users(of: .configuration(Name(change.path)))) }
         if let next = wiring.config.layers?.environment,
             environment.differs(from: next, in: [TraitFlattener.profiles])
@@ -158,7 +78,7 @@ final class TraitsNext {
         }
         let types = wiring.set.functions.traits
         for name in types.removed + types.added.map(\.name) { found.formUnion(former.users(of: .type(Name(name)))) }
-        for key in documents.changed { found.formUnion(former.users(of: .inherits(Name(key)))) }
+        for key in changed { found.formUnion(former.users(of: .inherits(Name(key)))) }
         return found
     }
 

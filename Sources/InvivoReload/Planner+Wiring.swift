@@ -6,13 +6,11 @@ internal import InvivoWiring
 /// The decisions of documents about definitions (`wiring:`). They lie above the base definitions and below overrides.
 extension Planner {
     /// Plans the existing definitions about which documents decide otherwise than before. Returns them.
-    func planWiring(_ definitions: inout DefinitionPlan, _ staged: Staged) -> Set<UInt32> {
-        guard changesWiring(staged) else { return [] }
-        let next = DocumentsNext(staged, documents).wiring
+    func planWiring(_ definitions: inout DefinitionPlan, _ documents: DocumentsNext) -> Set<UInt32> {
+        guard documents.changeDecisions else { return [] }
         var changed: Set<UInt32> = []
-        let former = before.covers.compactMap { id, covers in covers.wiring == nil ? nil : id }
-        for id in Set(former + next.keys.compactMap { names.id(of: $0) }).sorted() {
-            guard decide(next[names.name(id)], id, &definitions) else { continue }
+        for id in documents.decidedKeys.compactMap({ names.id(of: $0) }).sorted() {
+            guard decide(documents.decision(about: names.name(id)), id, &definitions) else { continue }
             guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
             definitions.changed[id] = .some(base)
             changed.insert(id)
@@ -33,22 +31,17 @@ extension Planner {
 
     /// Applies decisions to definitions that are new, and checks all decisions that the plan concerns. All definitions are known.
     func finishWiring(
-        _ definitions: inout DefinitionPlan, _ staged: Staged, _ failures: inout [Failure],
+        _ definitions: inout DefinitionPlan, _ documents: DocumentsNext, _ failures: inout [Failure],
         _ warnings: inout [Report.Warning]
     ) throws(Failure) {
-        let isChanged = changesWiring(staged)
-        guard isChanged || !definitions.changed.isEmpty && documents.contains(where: { !$0.state.wiring.isEmpty }) else {
-            return
-        }
-        let next = DocumentsNext(staged, documents).wiringEntries
-        guard !next.isEmpty else { return }
+        guard documents.haveDecisions, documents.changeDecisions || !definitions.changed.isEmpty else { return }
         var known: [String]?
         var steps = LoadSteps()
-        for decision in next.values.sorted(by: { $0.key < $1.key }) {
+        for key in concernedDecisions(definitions, documents).sorted() {
             try steps.step()
-            let id = names.id(of: decision.key)
+            guard let decision = documents.entry(about: key) else { continue }
+            let id = names.id(of: key)
             let planned = id.flatMap { definitions.changed[$0] }
-            guard isChanged || planned != nil || leadsToChange(decision, definitions) else { continue }
             if let id, let base = planned ?? before.definitions[id] {
                 guard !decision.isDescribed else { continue }
                 if planned != nil { _ = decide(decision, id, &definitions) }
@@ -71,8 +64,20 @@ extension Planner {
         }
     }
 
-    private func changesWiring(_ staged: Staged) -> Bool {
-        staged.documents.contains { !$0.document.state.wiring.isEmpty || !$0.next.wiring.isEmpty }
+    /// The keys with decisions that the plan concerns: those in changed documents, those of changed definitions, and those that are
+    /// aliases of something that leads to a changed definition.
+    private func concernedDecisions(_ definitions: DefinitionPlan, _ documents: DocumentsNext) -> NameSet {
+        var concerned = documents.decidedKeys
+        var queue = Array(definitions.changed.keys)
+        var seen = Set(queue)
+        for id in queue { concerned.insert(names.name(id)) }
+        guard documents.haveAliases else { return concerned }
+        while let id = queue.popLast() {
+            concerned.formUnion(documents.keys(leadingTo: names.name(id)))
+            for next in [before.links.aliases[id], before.links.children[id]].joined()
+            where seen.insert(next).inserted { queue.append(next) }
+        }
+        return concerned
     }
 
     /// Returns the error of a decision that does not fit its definition. The compiler checks the result.
@@ -167,18 +172,6 @@ extension Planner {
             found = next
         }
         return nil
-    }
-
-    /// Whether the target of a decision has a definition that the plan changes.
-    private func leadsToChange(_ decision: WiringDecision, _ definitions: DefinitionPlan) -> Bool {
-        guard case .alias(var name) = decision.kind, !definitions.changed.isEmpty else { return false }
-        var seen: Set<UInt32> = []
-        while let id = names.id(of: name), seen.insert(id).inserted {
-            if definitions.changed[id] != nil { return true }
-            guard let next = next(id, definitions), let following = next.alias ?? next.body.parent else { return false }
-            name = following
-        }
-        return false
     }
 
     private func check(

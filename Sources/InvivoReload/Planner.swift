@@ -22,8 +22,6 @@ struct Planner {
     /// Calls functions of the host, and returns their faults.
     let call: ([any PlannedCall]) throws(Failure) -> [RuleFault]
     let limits: Limits
-    /// The open documents, in the order in which they were opened.
-    let documents: [Document]
     /// The file of the application's manifest; "" without one.
     let manifest: String
 
@@ -38,14 +36,15 @@ struct Planner {
     /// Returns the plan of a staged change set, or all errors at once.
     func plan(_ staged: Staged, _ warnings: inout [Report.Warning]) throws(Failure) -> Plan {
         let set = staged.set
+        let documents = DocumentsNext(staged, before.documents)
         var failures: [Failure] = []
         var definitions = DefinitionPlan(lastNumber: before.lastNumber)
-        let rebased = try planDefinitions(&definitions, staged, &failures)
+        let rebased = try planDefinitions(&definitions, staged, documents, &failures)
         planProcessors(&definitions, set.functions.processors, &failures)
         processDefinitions(&definitions, rebased, &failures)
         let config = try planConfig(staged, definitions, &failures)
         try planEach(&definitions, config, &failures)
-        try finishWiring(&definitions, staged, &failures, &warnings)
+        try finishWiring(&definitions, documents, &failures, &warnings)
         checkBases(set, definitions, &failures)
         keepMoved(&definitions)
         var effects = Effects(editor: GraphEditor(graph))
@@ -58,10 +57,11 @@ struct Planner {
         let traitTypes = planTraitTypes(set.functions.traits, &failures)
         let bindings = planBindings(set.functions.settings, &failures)
         let wiring = NextWiring(
-            staged: staged, definitions: definitions, config: config, compiled: compiled, rules: rules,
+            staged: staged, documents: documents, definitions: definitions, config: config, compiled: compiled, rules: rules,
             traitTypes: traitTypes, bindings: bindings,
             origins: Origins(
-                staged, documents, manifest: manifest, environmentPrefix: limits.environmentPrefix))
+                documents, isRollback: staged.restored != nil, manifest: manifest,
+                environmentPrefix: limits.environmentPrefix))
         nameFindings(&failures, wiring)
         validateTargets(wiring, &failures)
         checkResets(wiring, &failures)

@@ -301,7 +301,7 @@ extension Reloader {
                 maxEachEntries: container.options.current.maxEachEntries,
                 maxDocumentNodes: container.options.current.maxDocumentNodes,
                 environmentPrefix: options.environmentPrefix),
-            documents: documents.open, manifest: manifest.withLock { $0 })
+            manifest: manifest.withLock { $0 })
     }
 
     /// Commits a prepared reload, on the same thread or on another that took the turn over. The failure includes the `former` one.

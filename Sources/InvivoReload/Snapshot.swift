@@ -6,12 +6,14 @@ internal import InvivoWiring
 
 /// The description of one generation: a value.
 ///
-/// The states of documents are still kept with the documents, and packed definitions in the slots of the graph.
+/// The states of documents are kept with the documents, and packed definitions in the slots of the graph.
 ///
 /// Immutable. A plan reads a snapshot and describes the next one, which `applying` returns: it shares what does not change.
 struct Snapshot: Sendable {
     /// The configuration: the content of all documents and the runtime settings, merged.
     let config: ConfigLayers
+    /// The documents with content. Their states are kept with them.
+    let documents: DocumentIndex
     /// The base definition of each key, as processors left it.
     let definitions: DefinitionTable
     /// The definitions that processors replaced, as they were described.
@@ -37,7 +39,8 @@ struct Snapshot: Sendable {
     let links: Links
 
     init(
-        config: ConfigLayers = ConfigLayers(), definitions: DefinitionTable = DefinitionTable(),
+        config: ConfigLayers = ConfigLayers(), documents: DocumentIndex = DocumentIndex(),
+        definitions: DefinitionTable = DefinitionTable(),
         originals: TreeDictionary<UInt32, Definition> = [:], assemblies: ActiveAssemblies = ActiveAssemblies(),
         covers: TreeDictionary<UInt32, Covers> = [:], processors: [Processor] = [],
         decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], constraints: Constraints = Constraints(),
@@ -48,6 +51,7 @@ struct Snapshot: Sendable {
         links: Links = Links()
     ) {
         self.config = config
+        self.documents = documents
         self.definitions = definitions
         self.originals = originals
         self.assemblies = assemblies
@@ -171,7 +175,8 @@ extension Snapshot {
         var originals = originals
         for (id, original) in plan.originals { originals[id] = original }
         return Snapshot(
-            config: wiring.config.layers ?? config, definitions: definitions, originals: originals,
+            config: wiring.config.layers ?? config, documents: documents.applying(wiring.staged.documents),
+            definitions: definitions, originals: originals,
             assemblies: plan.assemblies ?? assemblies, covers: covers, processors: plan.processors ?? processors,
             decoratorReaches: plan.decoratorReaches ?? decoratorReaches,
             constraints: Constraints(
@@ -187,7 +192,7 @@ extension Snapshot {
         var traits = traits
         traits.targetTypes[id] = type
         return Snapshot(
-            config: config, definitions: definitions, originals: originals, assemblies: assemblies,
+            config: config, documents: documents, definitions: definitions, originals: originals, assemblies: assemblies,
             covers: covers, processors: processors, decoratorReaches: decoratorReaches, constraints: constraints,
             blocked: blocked,
             traits: traits, kept: kept, restarts: restarts, lastNumber: lastNumber,

@@ -43,6 +43,9 @@ struct WiringDecision: Sendable {
     /// Whether it only keeps the decisions of lower documents from applying.
     var isDescribed: Bool { if case .described = kind { true } else { false } }
 
+    /// The target of the alias that the key is; nil if it is none.
+    var target: String? { if case .alias(let target) = kind { target } else { nil } }
+
     /// Whether both change a definition in the same way.
     func isSame(as other: WiringDecision) -> Bool {
         switch (kind, other.kind) {

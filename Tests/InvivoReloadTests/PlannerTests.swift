@@ -69,7 +69,7 @@ import Testing
         func plan(_ set: ChangeSet) throws(Failure) -> Plan {
             let planner = Planner(
                 before: snapshot, graph: graph, names: names, observed: Instances(), registrations: registrations,
-                declare: { _, _, _ in [] }, call: { _ in [] }, limits: Planner.Limits(), documents: [], manifest: "")
+                declare: { _, _, _ in [] }, call: { _ in [] }, limits: Planner.Limits(), manifest: "")
             var warnings: [Report.Warning] = []
             return try planner.plan(Staged(set), &warnings)
         }
