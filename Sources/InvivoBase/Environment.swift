@@ -55,6 +55,12 @@ public final class Environment: Sendable {
         self === other || values == other.values && unreadableNames == other.unreadableNames
     }
 
+    /// The variables that have another value in `other`, or are in one of both only.
+    public func changes(since other: Environment) -> [String] {
+        guard self !== other else { return [] }
+        return other.values.keys.filter { self[$0] != other[$0] } + values.keys.filter { other[$0] == nil }
+    }
+
     /// Whether one of these variables has another value in `other`.
     public func differs(from other: Environment, in names: [String]) -> Bool {
         self !== other && names.contains { self[$0] != other[$0] }

@@ -60,6 +60,8 @@ struct DocumentIndex: Sendable {
     private var deciding = ByName()
     /// By the targets of the aliases that they decide.
     private var leading = ByName()
+    /// By the environment variables in them.
+    private var expanding = ByName()
     /// The sources, by their order.
     private var sources: TreeDictionary<UInt64, Document> = [:]
 
@@ -80,6 +82,14 @@ struct DocumentIndex: Sendable {
         leading[target].flatMap { document in
             document.state.wiring.filter { $0.target?.isSameName(as: target) == true }.map(\.key)
         }
+    }
+
+    /// Returns the documents with one of these environment variables, in the order in which later ones win.
+    func documents(expanding variables: [String]) -> [Document] {
+        guard !expanding.isEmpty else { return [] }
+        var seen: Set<ObjectIdentifier> = []
+        return variables.flatMap { expanding[$0] }.filter { seen.insert(ObjectIdentifier($0)).inserted }
+            .sorted { $0.state.order < $1.state.order }
     }
 
     /// All keys that documents have traits for.
@@ -113,6 +123,10 @@ struct DocumentIndex: Sendable {
             } else {
                 tuning.remove(document, key)
             }
+        }
+        if former.traits.variables != next.traits.variables {
+            for name in former.traits.variables { expanding.remove(document, name) }
+            for name in next.traits.variables { expanding.insert(document, name) }
         }
         guard
             !former.wiring.elementsEqual(next.wiring, by: { $0.key.isSameName(as: $1.key) && $0.isSame(as: $1) })

@@ -30,12 +30,13 @@ extension Documents {
 
     /// Returns the stage of a change set, which reads its files. Files that are open for writing are left out where they are followed, and
     /// refused otherwise, unless they have been open for long or `heedingWriters` is false.
-    func stage(for set: ChangeSet, heedingWriters: Bool, _ environment: Environment) -> Stage {
+    func stage(for set: ChangeSet, heedingWriters: Bool, _ before: Snapshot) -> Stage {
         Stage(
-            documents: self, options: container.options.current, log: container.log,
+            documents: self, live: before.documents, options: container.options.current, log: container.log,
             thread: set.documents.heard.isEmpty ? loop.running?.threadNumber ?? 0 : 0,
             heedsWriters: heedingWriters && (set.documents.heard.isEmpty || isYoung(set.events)),
-            environment: environment, next: set.rebuilds.environment ?? environment,
+            environment: before.config.environment,
+            next: set.rebuilds.environment ?? before.config.environment,
             environmentPrefix: options.environmentPrefix)
     }
 }

@@ -168,7 +168,7 @@ extension Engine {
     /// Releases everything that refers back, and the core.
     private func forgetAll() {
         let (former, history) = generations.take()
-        for override in former.covers.values.flatMap(\.overrides) { override.closeHandle() }
+        for override in former.covers.all.values.flatMap(\.overrides) { override.closeHandle() }
         withExtendedLifetime((former, history)) {}
         targets.forget()
         // Before the types of their objects.

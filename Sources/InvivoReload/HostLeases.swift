@@ -70,7 +70,7 @@ struct HostLeases {
     private func replaced() -> [Definition] {
         let snapshot = generations.snapshot
         var found = Array(snapshot.originals.values)
-        for (id, covers) in snapshot.covers {
+        for (id, covers) in snapshot.covers.all {
             if let base = snapshot.definitions[id] { found.append(base) }
             found += covers.overrides.map(\.definition)
         }

@@ -53,6 +53,8 @@ struct Compiled {
     var blocked: TreeDictionary<UInt32, [String]> = [:]
     /// Definitions that are compiled again only because a configuration value to which they refer has changed.
     var reconfigured: Set<UInt32> = []
+    /// The references of the covered definitions that were checked.
+    var covered: [UInt32: CoveredReferences.Found] = [:]
     /// Keys that do not change otherwise and become members of a cycle.
     var cyclic: Set<UInt32> = []
 }

@@ -43,8 +43,8 @@ extension Planner {
         guard hasCovers(definitions), !definitions.isNothing || !config.changes.isEmpty else { return [] }
         var below = definitions
         var overridden: [UInt32] = []
-        for (id, covers) in coversNext(definitions) where !covers.overrides.isEmpty {
-            guard let base = definitions.changed[id] ?? before.definitions[id] else { continue }
+        for id in before.covers.overridden.union(definitions.covers.keys) {
+            guard let covers = covers(id, definitions), !covers.overrides.isEmpty, let base = definitions.changed[id] ?? before.definitions[id] else { continue }
             below.changed[id] = .some(base)
             below.covers[id] = Covers(wiring: covers.wiring)
             overridden.append(id)
@@ -174,15 +174,22 @@ extension Planner {
         }
         try reconfigure(&compiled, definitions, config, &compiler)
         failures += compiler.ownFailures
-        // An overridden definition is in force when its override ends, so each change checks it. Definitions whose override ends
-        // here, and removed ones, are compiled above.
-        let covering = changed.isEmpty && config.changes.isEmpty ? [:] : coversNext(definitions)
-        for id in covering.keys.sorted() {
-            guard blockedSoFar[id] == nil, let base = bases[id] ?? former[id], let own = covering[id] else { continue }
+        // A covered definition is in force when what covers it ends, so each change that concerns it checks it. Definitions whose
+        // override ends here, and removed ones, are compiled above.
+        compiled.covered = [:]
+        for id in concernedCovers(definitions, config) {
+            guard blockedSoFar[id] == nil, let base = bases[id] ?? former[id], let own = self.covers(id, definitions) else {
+                continue
+            }
+            var sound: [(Definition, Recipe)] = []
+            defer { compiled.covered[id] = CoveredReferences.found(sound) }
             for layer in own.covered(base) {
                 try Loading.check()
                 var alone = compiler
-                guard alone.compile(layer, former: nil) == nil else { continue }
+                if let recipe = alone.compile(layer, former: nil) {
+                    sound.append((layer, recipe))
+                    continue
+                }
                 // The definition in force may have the same error, at the line of the decision about it.
                 failures += alone.failures(after: compiler.failureCount).filter { failure in
                     !compiler.ownFailures.contains { $0.isSameElsewhere(as: failure) }
@@ -205,11 +212,20 @@ extension Planner {
         return definition.with { $0.order = order }
     }
 
-    /// Returns what lies above base definitions after the plan.
-    private func coversNext(_ definitions: DefinitionPlan) -> TreeDictionary<UInt32, Covers> {
-        var covers = before.covers
-        for (id, own) in definitions.covers { covers[id] = own }
-        return covers
+    /// Returns the covered keys whose definitions the plan concerns, in order: those that change, and those that depend on a change under
+    /// any name.
+    private func concernedCovers(_ definitions: DefinitionPlan, _ config: ConfigPlan) -> [UInt32] {
+        guard hasCovers(definitions), !definitions.changed.isEmpty || !config.changes.isEmpty else { return [] }
+        var seen = Set(definitions.changed.keys)
+        var queue = Array(seen)
+        if !before.covers.isEmpty {
+            while let id = queue.popLast() {
+                for next in before.links.dependents.holders(of: id) where seen.insert(next).inserted { queue.append(next) }
+                for next in before.links.aliases[id] where seen.insert(next).inserted { queue.append(next) }
+            }
+        }
+        let found = before.covers.references.concerned(by: seen.union(config.changedIDs)).union(definitions.covers.keys)
+        return found.union(definitions.changed.keys.filter { before.covers[$0] != nil }).sorted()
     }
 
     /// Compiles the holders of removed definitions, and the definitions with a type query that has other candidates now.

@@ -95,7 +95,7 @@ extension Reloader {
         var set = given
         set.documents = documents.withEntries(set.documents)
         let prepared = PreparedReload(set, given: set, concernsNoOpenDocument: false)
-        let stage = documents.stage(for: set, heedingWriters: false, generations.snapshot.config.environment)
+        let stage = documents.stage(for: set, heedingWriters: false, generations.snapshot)
         var failures: [Failure] = []
         Loading.within(min(container.options.current.loadTimeout, UInt64.max / 4)) {
             asReload(hasSecrets: set.declaresSecrets) {
@@ -224,7 +224,7 @@ extension Reloader {
             return prepared
         }
         let stage = documents.stage(
-            for: set, heedingWriters: heedingWriters, generations.snapshot.config.environment)
+            for: set, heedingWriters: heedingWriters, generations.snapshot)
         let hasSecrets = !generations.snapshot.config.secrets.isEmpty || set.declaresSecrets
         targets.removeGone()
         turns.name(set.cause(besides: []))

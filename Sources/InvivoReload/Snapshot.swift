@@ -20,7 +20,7 @@ struct Snapshot: Sendable {
     let originals: TreeDictionary<UInt32, Definition>
     let assemblies: ActiveAssemblies
     /// The decisions of documents and the overrides above the base definitions.
-    let covers: TreeDictionary<UInt32, Covers>
+    let covers: CoverTable
     /// All processors in order.
     let processors: [Processor]
     /// The dependencies of each decorator's component, which it does not decorate.
@@ -42,7 +42,7 @@ struct Snapshot: Sendable {
         config: ConfigLayers = ConfigLayers(), documents: DocumentIndex = DocumentIndex(),
         definitions: DefinitionTable = DefinitionTable(),
         originals: TreeDictionary<UInt32, Definition> = [:], assemblies: ActiveAssemblies = ActiveAssemblies(),
-        covers: TreeDictionary<UInt32, Covers> = [:], processors: [Processor] = [],
+        covers: CoverTable = CoverTable(), processors: [Processor] = [],
         decoratorReaches: [ObjectIdentifier: Set<UInt32>] = [:], constraints: Constraints = Constraints(),
         blocked: TreeDictionary<UInt32, [String]> = [:],
         traits: TraitFacts = TraitFacts(),
@@ -120,7 +120,7 @@ extension Snapshot {
     }
 
     private static func alias(
-        _ id: UInt32, _ definitions: DefinitionTable, _ covers: TreeDictionary<UInt32, Covers>
+        _ id: UInt32, _ definitions: DefinitionTable, _ covers: CoverTable
     ) -> String? {
         guard !covers.isEmpty, let above = covers[id] else { return definitions.alias(id) }
         return definitions[id].flatMap { above.alias(over: $0) }
@@ -153,7 +153,7 @@ extension Snapshot {
         }
         let coveredBefore = covers
         definitions.take(plan.changed, in: next) { id in (plan.covers[id] ?? coveredBefore[id])?.isEmpty == false }
-        for (id, own) in plan.covers { covers[id] = own.isEmpty ? nil : own }
+        covers.take(plan.covers, wiring.compiled.covered)
         for id in changed {
             Self.forEachParent(id, definitions, covers, names) { links.children.insert(id, into: $0) }
             if let target = Self.alias(id, definitions, covers).flatMap(names.id(of:)) {
@@ -201,7 +201,7 @@ extension Snapshot {
 
     /// Visits the parents of a key and of its overrides. An override of a removed key has no parent.
     private static func forEachParent(
-        _ id: UInt32, _ definitions: DefinitionTable, _ covers: TreeDictionary<UInt32, Covers>,
+        _ id: UInt32, _ definitions: DefinitionTable, _ covers: CoverTable,
         _ names: KeyNames, _ visit: (UInt32) -> Void
     ) {
         if let parent = definitions.parent(id).flatMap(names.id(of:)) { visit(parent) }

@@ -7,6 +7,7 @@ internal import InvivoWiring
 /// Reads and parses the changed documents. By the thread that has the turn.
 struct Stage {
     let documents: Documents
+    let live: DocumentIndex
     let options: RuntimeOptions
     let log: Log
     /// A thread of this process that is not its first one; 0 without one. See `FileReader.read`.
@@ -75,9 +76,8 @@ struct Stage {
         do throws(Failure) {
             layer = .init(next, try EnvironmentLayer.node(next, environmentPrefix, options.specLimits))
         } catch { failures.append(error) }
-        for document in documents.open where document.state.isOpen && !staged.has(document) {
+        for document in live.documents(expanding: next.changes(since: environment)) where !staged.has(document) {
             try Loading.check()
-            guard environment.differs(from: next, in: document.state.traits.variables) else { continue }
             do throws(Failure) { try staged.readAgain(document, next) } catch {
                 try Loading.check()
                 failures.append(error)
