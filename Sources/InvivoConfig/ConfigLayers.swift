@@ -9,7 +9,7 @@ public struct ConfigLayers: Sendable {
     private var settings = RuntimeSettings()
     public private(set) var tree = ConfigTree()
     /// The paths that change sets have declared as secret.
-    public private(set) var declaredSecrets: Set<String> = []
+    public private(set) var declaredSecrets = DeclaredSecrets()
     /// All secret paths: also those of assemblies and of bindings of settings. Their values are marked in `tree`.
     public private(set) var secrets = SecretPaths()
     /// The copy of the environment from which the documents and the layer of the environment were read.
@@ -19,6 +19,15 @@ public struct ConfigLayers: Sendable {
     private static let environmentOrder = RuntimeSettings.mergedOrder - 1
 
     public init(_ environment: Environment = .empty) { self.environment = environment }
+
+    /// The paths that change sets have declared as secret.
+    public struct DeclaredSecrets: Sendable, Equatable {
+        fileprivate(set) var paths: TreeSet<String> = []
+
+        /// In no order.
+        public var all: [String] { Array(paths) }
+        public func contains(_ path: String) -> Bool { paths.contains(path) }
+    }
 
     /// A new copy of the environment, with the values that it gives to paths.
     public struct NewEnvironment: Sendable {
@@ -31,10 +40,10 @@ public struct ConfigLayers: Sendable {
     /// Declares a path as secret, or revokes that. Returns false if it was not declared. `mark` must follow, or `apply`.
     public mutating func declare(secret path: String, _ isSecret: Bool) -> Bool {
         if isSecret {
-            declaredSecrets.insert(path)
+            declaredSecrets.paths.insert(path)
             return true
         }
-        return declaredSecrets.remove(path) != nil
+        return declaredSecrets.paths.remove(path) != nil
     }
 
     /// Replaces the content of documents, identified by their order (nil removes it), and changes runtime settings (nil withdraws
@@ -71,8 +80,9 @@ public struct ConfigLayers: Sendable {
         }
         if secrets != formerSecrets {
             let changed = Set(changes.map(\.order))
+            let marks = SecretPaths.Change(from: formerSecrets, to: secrets)
             for layer in layers.layers where !changed.contains(layer.order) {
-                let marked = secrets.marking(layer.node, after: formerSecrets)
+                guard let marked = marks.marking(layer.node) else { continue }
                 changes.append(ConfigMerge.Change(order: layer.order, old: layer.node, new: marked))
             }
         }

@@ -1,3 +1,4 @@
+internal import HashTreeCollections
 internal import InvivoBase
 
 /// The configuration paths whose values are secret, each with everything below it. A value.
@@ -6,7 +7,7 @@ public struct SecretPaths: Sendable, Equatable {
     fileprivate struct Branch: Sendable {
         var isSecret = false
         /// Empty if everything is secret.
-        var branches: [String: Branch] = [:]
+        var branches: TreeDictionary<String, Branch> = [:]
 
         mutating func insert(_ names: ArraySlice<String>) {
             guard !isSecret else { return }
@@ -25,14 +26,18 @@ public struct SecretPaths: Sendable, Equatable {
     }
 
     /// No path lies below another one.
-    private let paths: Set<String>
+    private var paths: TreeSet<String> = []
     /// The same paths by their names.
-    private let root: Branch
+    private var root = Branch()
 
-    public init(_ paths: some Sequence<String> = []) {
-        var root = Branch()
-        for path in paths { root.insert(ConfigPath.names(path)[...]) }
-        (self.paths, self.root) = (Set(root.paths(below: "")), root)
+    public init(_ paths: some Sequence<String> = []) { for path in paths { insert(path) } }
+
+    /// Makes a path secret.
+    public mutating func insert(_ path: String) {
+        guard !contains(path) else { return }
+        for inner in branch(at: path)?.paths(below: path) ?? [] { paths.remove(inner) }
+        paths.insert(path)
+        root.insert(ConfigPath.names(path)[...])
     }
 
     public static func == (left: SecretPaths, right: SecretPaths) -> Bool { left.paths == right.paths }
@@ -75,13 +80,31 @@ public struct SecretPaths: Sendable, Equatable {
         return (0..<names.count).map { names[..<$0].joined(separator: ".") }
     }
 
-    /// Returns a layer of the configuration in which these paths are marked as secret. Paths that only `former` has are no longer marked.
-    func marking(_ node: ConfigNode, after former: SecretPaths = SecretPaths()) -> ConfigNode {
-        var marked = node
-        for path in former.paths.subtracting(paths) {
-            marked = marked.marked(ConfigPath.names(path)[...], isSecret: false)
+    /// Returns a layer of the configuration in which these paths are marked as secret.
+    func marking(_ node: ConfigNode) -> ConfigNode { node.marked(by: root) }
+
+    /// The change of the marks from one set of secret paths to another.
+    struct Change {
+        private let revoked, declared: [ArraySlice<String>]
+        private let next, new: SecretPaths
+
+        init(from former: SecretPaths, to next: SecretPaths) {
+            self.next = next
+            revoked = former.paths.subtracting(next.paths).map { ConfigPath.names($0)[...] }
+            let added = next.paths.subtracting(former.paths)
+            declared = added.map { ConfigPath.names($0)[...] }
+            new = SecretPaths(added)
         }
-        return marked.marked(by: root)
+
+        /// Returns a layer that was marked by the former paths, marked by the next ones. Nil if it has no value at a changed path.
+        func marking(_ node: ConfigNode) -> ConfigNode? {
+            let revoked = revoked.filter(node.contains)
+            if revoked.isEmpty { return declared.contains(where: node.contains) ? new.marking(node) : nil }
+            var marked = node
+            for names in revoked { marked = marked.marked(names, isSecret: false) }
+            // A revoked path may lie around others.
+            return next.marking(marked)
+        }
     }
 }
 
@@ -102,6 +125,13 @@ extension ConfigNode {
             }
         }
         return editor.isChanged ? ConfigNode(.map(editor.map), at: location, variables: variables) : self
+    }
+
+    /// Whether the node has a value at a path below it.
+    fileprivate func contains(_ names: ArraySlice<String>) -> Bool {
+        guard let name = names.first else { return true }
+        guard let map, let index = map.index(of: name) else { return false }
+        return map.node(at: index).contains(names.dropFirst())
     }
 
     /// The node with the value at a path below it as a secret, or as none. Everything beside the path is shared.

@@ -11,19 +11,19 @@ extension Planner {
     ) throws(Failure) -> ConfigPlan {
         if let restored = staged.restored {
             var layers = restored.config ?? before.config
-            let secrets = nextSecrets(layers.declaredSecrets, staged.set, definitions)
+            let secrets = nextSecrets(layers, staged.set, definitions)
             guard restored.config != nil || secrets != layers.secrets else { return ConfigPlan() }
             if secrets != layers.secrets { _ = try layers.apply(documents: [], settings: [], secrets: secrets) }
             return try plan(layers, layers.tree.changes(since: before.config.tree), &failures)
         }
         var next = before.config
         for (path, isSecret) in staged.set.secrets where !next.declare(secret: path, isSecret) {
-            let near = suggestion(for: path, among: before.config.declaredSecrets.sorted())
+            let near = suggestion(for: path, among: before.config.declaredSecrets.all.sorted())
             failures.append(
                 Failure(.notFound, "no change set has declared '\(path)' as secret\(near)", path: "config.\(path)"))
         }
         let areSame = staged.set.secrets.isEmpty && staged.set.functions.settings.isEmpty && definitions.assemblies == nil
-        let secrets = areSame ? next.secrets : nextSecrets(next.declaredSecrets, staged.set, definitions)
+        let secrets = areSame ? next.secrets : nextSecrets(next, staged.set, definitions)
         let said = staged.documents.filter { $0.document.state.config != nil || $0.next.config != nil }
         guard
             !said.isEmpty || !staged.set.configured.isEmpty || staged.environment != nil
@@ -41,12 +41,23 @@ extension Planner {
 
     /// Returns all secret paths after the plan: those of change sets, of active assemblies, and of bindings of settings.
     private func nextSecrets(
-        _ declared: Set<String>, _ set: ChangeSet, _ definitions: DefinitionPlan
+        _ next: ConfigLayers, _ set: ChangeSet, _ definitions: DefinitionPlan
     ) -> SecretPaths {
         let changes = set.functions.settings
-        let bindings = changes.isEmpty ? before.constraints.bindings : before.constraints.bindings.applying(changes)
+        let former = before.constraints.bindings
+        let ended = (changes.removed + changes.added.map(\.name)).flatMap { former[$0]?.secrets ?? [] }
+        guard !ended.isEmpty || definitions.assemblies != nil || set.restoredGeneration != nil
+            || set.secrets.contains(where: { !$0.isSecret })
+        else {
+            // Without those that stay.
+            var all = next.secrets
+            for (path, _) in set.secrets { all.insert(path) }
+            for path in changes.added.flatMap(\.secrets) { all.insert(path) }
+            return all
+        }
+        let bindings = changes.isEmpty ? former : former.applying(changes)
         return SecretPaths(
-            declared.union((definitions.assemblies ?? before.assemblies).secrets).union(bindings.secrets))
+            next.declaredSecrets.all + (definitions.assemblies ?? before.assemblies).secrets + bindings.secrets)
     }
 
     private func plan(
