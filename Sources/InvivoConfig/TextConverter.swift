@@ -200,9 +200,7 @@ extension ConfigNode {
         case .map(let map):
             var values: [(name: String, value: Value)] = []
             for pair in map {
-                let field = property?.fields.first {
-                    $0.name.isSameName(as: pair.name) || $0.was.contains(where: pair.name.isSameName(as:))
-                }
+                let field = property?.fields.property(named: pair.name)
                 let name = field.flatMap { Taker.property($0).converter }
                 do throws(Failure) {
                     values.append((pair.name, try pair.node.read(field, field?.kind ?? .any, name, converter)))

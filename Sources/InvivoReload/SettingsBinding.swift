@@ -59,7 +59,7 @@ public final class SettingsBinding: Named {
     /// The paths of secret fields, under each of their names.
     private static func secrets(of fields: [Property], _ prefix: String) -> [String] {
         fields.flatMap { field in
-            ([field.name] + field.was).flatMap { name in
+            field.names.flatMap { name in
                 field.isSecret ? [prefix + name] : secrets(of: field.fields, "\(prefix)\(name).")
             }
         }

@@ -45,13 +45,7 @@ struct ConfigSchema {
             let schema = PropertySchema(place: .configuration)
             let fields = table.properties
             properties = fields.enumerated().flatMap { index, field in
-                [
-                    (
-                        field.name,
-                        schema.value(field, hasDefault: !table.isRequired(index) && !section.hides(field.name))
-                    )
-                ]
-                    + field.was.map { ($0, schema.former(field)) }
+                schema.members(field, hasDefault: !table.isRequired(index) && !section.hides(field.name))
             }
             isClosed = true
             needed = Self.requirements(table, section.given)
@@ -116,7 +110,7 @@ struct ConfigSchema {
     private static func requirements(_ table: FieldTable, _ given: Value) -> JsonText? {
         let required = table.properties.indices.filter { index in
             let field = table.properties[index]
-            let isGiven = ([field.name] + field.was).contains { given[$0].map { !$0.isNull } ?? false }
+            let isGiven = field.names.contains { given[$0].map { !$0.isNull } ?? false }
             return table.isRequired(index) && !isGiven && field.was.isEmpty
         }.map { table.properties[$0].name }
         guard !required.isEmpty else { return nil }

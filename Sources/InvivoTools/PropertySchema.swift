@@ -21,10 +21,15 @@ struct PropertySchema {
     }
 
     /// A value under a former name.
-    func former(_ property: Property) -> JsonText {
+    private func former(_ property: Property) -> JsonText {
         .object(
             [("description", .string("Now called '\(property.name)'.")), ("deprecated", .bool(true))]
                 + content(property))
+    }
+
+    /// The members of an object that may have the property, under its name or a former one.
+    func members(_ property: Property, hasDefault: Bool = true) -> [JsonText.Member] {
+        [(property.name, value(property, hasDefault: hasDefault))] + property.was.map { ($0, former(property)) }
     }
 
     /// A value of a kind.
@@ -108,10 +113,7 @@ struct PropertySchema {
     private func fields(_ property: Property) -> [JsonText.Member] {
         let hasText = property.codec != .none
         return typed(hasText ? ["object", "string"] : ["object"], pattern: hasText ? texts(property) : nil)
-            + Self.closed(
-                property.fields.flatMap { field in
-                    [(field.name, value(field))] + field.was.map { ($0, former(field)) }
-                })
+            + Self.closed(property.fields.flatMap { members($0) })
     }
 
     /// Members with these names alone.
@@ -157,7 +159,7 @@ struct PropertySchema {
                 typed(["object"])
                     + Self.closed(
                         fields.flatMap { field in
-                            ([field.name] + field.was).map { ($0, relative(field, isFactor: isFactor)) }
+                            field.names.map { ($0, relative(field, isFactor: isFactor)) }
                         }))
         }
         var found: [String] = []

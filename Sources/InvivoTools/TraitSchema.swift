@@ -144,27 +144,22 @@ struct TraitSchema {
         let schema = PropertySchema(place: .trait)
         let tunable = type.properties.filter { $0.isTunable && !$0.isReadOnly && type.allowsLayers($0) }
         let numbers = tunable.filter { $0.isNested || $0.kind == .any || $0.kind.isNumber && !$0.isEnumeration }
-        let values = tunable.flatMap { property in
-            [(property.name, schema.value(property))] + property.was.map { ($0, schema.former(property)) }
-        }
+        let values = tunable.flatMap { schema.members($0) }
         func relative(_ isFactor: Bool) -> [JsonText.Member] {
             numbers.flatMap { property in
-                ([property.name] + property.was).map { ($0, schema.relative(property, isFactor: isFactor)) }
+                property.names.map { ($0, schema.relative(property, isFactor: isFactor)) }
             }
         }
         let name = type.name
         let set = body(
             "Set.\(name)", Self.described("Sets properties of \(name).") + [("properties", .object(values))],
             &definitions)
-        let names = numbers.filter { !$0.takesRestart }.flatMap { [$0.name] + $0.was }
+        let names = numbers.filter { !$0.takesRestart }.flatMap(\.names)
         let moving = definitions.add(
             "Ramp.\(name).values",
             [("type", .string("object"))]
                 + PropertySchema.closed(
-                    numbers.filter { !$0.takesRestart }.flatMap { property in
-                        [(property.name, schema.value(property, hasDefault: false))]
-                            + property.was.map { ($0, schema.former(property)) }
-                    }))
+                    numbers.filter { !$0.takesRestart }.flatMap { schema.members($0, hasDefault: false) }))
         return [
             ("Set", set),
             (
@@ -273,12 +268,11 @@ struct TraitSchema {
         let required = given.filter { $0.was.isEmpty }.map(\.name)
         let renamed = given.filter { !$0.was.isEmpty }.map { field in
             JsonText.object([
-                ("anyOf", .list(([field.name] + field.was).map { .object([("required", .strings([$0]))]) }))
+                ("anyOf", .list(field.names.map { .object([("required", .strings([$0]))]) }))
             ])
         }
         let properties = fields.enumerated().flatMap { index, field in
-            [(field.name, schema.value(field, hasDefault: !trait.fields.isRequired(index)))]
-                + field.was.map { ($0, schema.former(field)) }
+            schema.members(field, hasDefault: !trait.fields.isRequired(index))
         }
         return body(
             "trait.\(trait.name)",

@@ -156,7 +156,7 @@ public final class LayerSteps: Sendable {
             var fields: [(name: String, value: Value)] = []
             if case .map(let known)? = below { fields = known }
             for (name, amount) in amounts {
-                guard let field = property.fields.first(where: { $0.name.isSameName(as: name) }) else { continue }
+                guard let field = property.fields.property(named: name) else { continue }
                 let index = fields.firstIndex { $0.name.isSameName(as: name) }
                 do throws(Failure) {
                     guard

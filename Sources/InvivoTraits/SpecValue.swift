@@ -9,9 +9,7 @@ extension SpecNode {
         for name in failure.path.split(separator: ".").dropFirst().map(String.init) {
             guard let inner = node[name] else { break }
             node = inner
-            field =
-                field.fields.first { $0.name.isSameName(as: name) || $0.was.contains(where: name.isSameName(as:)) }
-                ?? field
+            field = field.fields.property(named: name) ?? field
         }
         let unit = field.unit.map { $0.isEmpty ? "" : " of \($0)" } ?? ""
         let expected = field.isEnumeration ? "a choice of '\(field.name)'" : field.kind.withArticle + unit
@@ -36,9 +34,7 @@ extension Value {
         }
         var pairs: [(name: String, value: Value)] = []
         for entry in entries {
-            if let field = property.fields.first(where: {
-                $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
-            }) {
+            if let field = property.fields.property(named: entry.key) {
                 guard let value = said(entry.value, for: field, path: "\(path).\(entry.key)", &failures) else {
                     continue
                 }
@@ -104,9 +100,7 @@ extension Value {
         case .map(let entries):
             var pairs: [(name: String, value: Value)] = []
             for entry in entries {
-                let field = property?.fields.first {
-                    $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
-                }
+                let field = property?.fields.property(named: entry.key)
                 pairs.append((entry.key, try Value(spec: entry.value, for: field)))
             }
             self = .map(pairs)

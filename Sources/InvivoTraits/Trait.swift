@@ -268,11 +268,7 @@ extension Value {
             }
             var pairs: [(name: String, value: Value)] = []
             for entry in entries {
-                guard
-                    let field = property.fields.first(where: {
-                        $0.name.isSameName(as: entry.key) || $0.was.contains(where: entry.key.isSameName(as:))
-                    })
-                else {
+                guard let field = property.fields.property(named: entry.key) else {
                     failures.append(
                         property.unknownField(entry.key, path: "\(path).\(entry.key)", at: entry.keyLocation))
                     continue
