@@ -1,5 +1,6 @@
 public import InvivoBase
 public import InvivoGraph
+public import InvivoTraits
 
 /// The permitted content of the documents of a generation: keys, properties, trait types, sections and values that are read.
 ///
@@ -32,9 +33,8 @@ public struct SchemaFacts: Sendable {
     public struct Trait: Sendable {
         public let name: String
         public let text: String?
-        public let targets: [String]
+        public let targets: TraitTargets
         public let fields: FieldTable
-        public let runsCode: Bool
     }
 
     /// A section that is read as a value of the host.

@@ -30,7 +30,7 @@ struct SchemaFactsReader {
         facts.permitsOtherKeys = allowsPendingTargets
         facts.scopes = container.registry.scopes.names.filter { $0 != "thread" }.sorted()
         facts.traits = generation.traits.names.sorted().compactMap { generation.traits[$0] }.map {
-            .init(name: $0.name, text: $0.text, targets: $0.targets, fields: $0.fields, runsCode: $0.runsCode)
+            .init(name: $0.name, text: $0.text, targets: $0.targets, fields: $0.fields)
         }
         readDefinitions(generation, &facts)
         readConfig(generation, &facts)

@@ -95,7 +95,7 @@ final class TraitFlattener {
         case inherit, when, plain
 
         init(_ spec: TraitSpec) {
-            self = spec.type == TraitTable.inherit ? .inherit : spec.type == TraitTable.when ? .when : .plain
+            self = spec.type == TraitSpec.inherit ? .inherit : spec.type == TraitSpec.when ? .when : .plain
         }
     }
 

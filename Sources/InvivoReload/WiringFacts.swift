@@ -140,6 +140,6 @@ public struct TypeMembers: Sendable {
             methods: type.methods.filter { !$0.name.contains(":") }.map {
                 ($0.name, $0.signature.parameters, $0.result)
             },
-            isBlockOnly: type.size == 0 && type.functions.make == nil && type.blockSize > 0)
+            isBlockOnly: type.isBlockOnly && type.blockSize > 0)
     }
 }

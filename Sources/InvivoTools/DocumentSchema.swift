@@ -1,6 +1,7 @@
 public import InvivoBase
 internal import InvivoGraph
 public import InvivoReload
+internal import InvivoSpec
 
 /// The JSON Schema of the documents that an application accepts, as far as a schema can express it.
 ///
@@ -131,7 +132,7 @@ public struct DocumentSchema {
             let long = map("type", .object([("const", .string(type))]))
             return [map(type, parameters), .object([("allOf", .list([long, parameters]))])]
         }
-        let items = named("Inherit", map("traits", names)) + named("When", branches)
+        let items = named(TraitSpec.inherit, map("traits", names)) + named(TraitSpec.when, branches)
         definitions.define(
             list,
             .object([("type", .string("array")), ("contains", .object([("anyOf", .list(items))]))]))

@@ -1,4 +1,5 @@
 internal import InvivoBase
+internal import InvivoTraits
 
 /// The schema of one property, field or parameter.
 struct PropertySchema {
@@ -154,7 +155,7 @@ struct PropertySchema {
     /// The factor of `Scale`, or the amount of `Offset`.
     func relative(_ property: Property, isFactor: Bool) -> JsonText {
         guard !property.isNested else {
-            let fields = property.fields.filter { $0.isNested || $0.kind.isNumber && !$0.isEnumeration }
+            let fields = property.fields.filter(\.hasNumbers)
             return .object(
                 typed(["object"])
                     + Self.closed(

@@ -1,5 +1,7 @@
 internal import InvivoBase
 internal import InvivoReload
+internal import InvivoSpec
+internal import InvivoTraits
 
 /// The lists of traits that the objects of a type accept. The lists of one type are written once.
 struct TraitSchema {
@@ -24,7 +26,7 @@ struct TraitSchema {
     init(_ facts: SchemaFacts, key: JsonText, _ definitions: inout SchemaDefinitions) {
         traits = facts.traits
         inherit = body(
-            "Inherit",
+            TraitSpec.inherit,
             [
                 ("description", .string("Stands for the traits of other keys.")), ("type", .string("object")),
                 ("required", .strings(["traits"])),
@@ -50,7 +52,7 @@ struct TraitSchema {
         for trait in traits { hostBodies[trait.name] = body(of: trait, &definitions) }
         let anything = Body(short: .object([("type", .strings(["object", "null"]))]), long: .object([]))
         open = list("traits", &definitions) { _, _ in
-            ["Set", "Scale", "Offset", "Ramp"].map { ($0, anything) } + facts.traits.map { ($0.name, anything) }
+            BuiltInTrait.allCases.map { ($0.rawValue, anything) } + facts.traits.map { ($0.name, anything) }
         }
     }
 
@@ -64,7 +66,7 @@ struct TraitSchema {
         let (traits, hostBodies) = (traits, hostBodies)
         let reference = list("traits.\(first.name)", &definitions) { definitions, schema in
             schema.builtIn(first, &definitions)
-                + traits.filter { $0.accepts(first) }.compactMap { trait in
+                + traits.filter { $0.targets.accepts(first) }.compactMap { trait in
                     hostBodies[trait.name].map { (trait.name, $0) }
                 }
         }
@@ -79,7 +81,9 @@ struct TraitSchema {
     ) -> JsonText {
         let name = definitions.name(wanted)
         let reference = SchemaDefinitions.reference(name)
-        let all = bodies(&definitions, self) + [("Inherit", inherit), ("When", when(reference, wanted, &definitions))]
+        let all = bodies(&definitions, self) + [
+                (TraitSpec.inherit, inherit), (TraitSpec.when, when(reference, wanted, &definitions)),
+            ]
         definitions.define(
             name, .object([("type", .string("array")), ("items", definitions.add("\(wanted).item", item(all)))]))
         return reference
@@ -142,8 +146,8 @@ struct TraitSchema {
         name: String, body: Body
     )] {
         let schema = PropertySchema(place: .trait)
-        let tunable = type.properties.filter { $0.isTunable && !$0.isReadOnly && type.allowsLayers($0) }
-        let numbers = tunable.filter { $0.isNested || $0.kind == .any || $0.kind.isNumber && !$0.isEnumeration }
+        let tunable = type.properties.filter { type.allowsLayers(on: $0) }
+        let numbers = tunable.filter(\.hasNumbers)
         let values = tunable.flatMap { schema.members($0) }
         func relative(_ isFactor: Bool) -> [JsonText.Member] {
             numbers.flatMap { property in
@@ -154,37 +158,37 @@ struct TraitSchema {
         let set = body(
             "Set.\(name)", Self.described("Sets properties of \(name).") + [("properties", .object(values))],
             &definitions)
-        let names = numbers.filter { !$0.takesRestart }.flatMap(\.names)
+        let movable = numbers.filter(\.canMove)
         let moving = definitions.add(
             "Ramp.\(name).values",
             [("type", .string("object"))]
                 + PropertySchema.closed(
-                    numbers.filter { !$0.takesRestart }.flatMap { schema.members($0, hasDefault: false) }))
+                    movable.flatMap { schema.members($0, hasDefault: false) }))
         return [
-            ("Set", set),
+            (BuiltInTrait.set.rawValue, set),
             (
-                "Scale",
+                BuiltInTrait.scale.rawValue,
                 body(
                     "Scale.\(name)",
                     Self.described("Multiplies the values below.") + [("properties", .object(relative(true)))],
                     &definitions)
             ),
             (
-                "Offset",
+                BuiltInTrait.offset.rawValue,
                 body(
                     "Offset.\(name)",
                     Self.described("Adds to the values below.") + [("properties", .object(relative(false)))],
                     &definitions)
             ),
             (
-                "Ramp",
+                BuiltInTrait.ramp.rawValue,
                 body(
                     "Ramp.\(name)",
                     Self.described("Sets values, to which the properties move.")
                         + [
                             ("required", .strings(["to", "over"])),
                             ("properties", .object([("to", moving), ("over", Self.time), ("from", moving)])),
-                        ] + Self.startsWithEnds(names),
+                        ] + Self.startsWithEnds(movable.flatMap(\.names)),
                     needsParameters: true, &definitions)
             ),
         ]
@@ -221,7 +225,7 @@ struct TraitSchema {
     private static let time = JsonText.object([
         ("description", .string("A time: a number of seconds, or with a unit. At most one day.")),
         ("examples", .strings(["2 s", "300 ms"])), ("type", .strings(["number", "string"])), ("minimum", .integer(0)),
-        ("maximum", .integer(86_400)),
+        ("maximum", .integer(Ramp.longest)),
         ("pattern", .string(SchemaPatterns.any(SchemaPatterns.quantities("s") + [SchemaPatterns.open]))),
     ])
 
@@ -280,22 +284,5 @@ struct TraitSchema {
                 + (required.isEmpty ? [] : [("required", .strings(required))])
                 + (renamed.isEmpty ? [] : [("allOf", .list(renamed))]) + [("properties", .object(properties))],
             needsParameters: !given.isEmpty, &definitions)
-    }
-}
-
-extension TypeDescription {
-    /// Whether layers may change a property of the objects.
-    fileprivate func allowsLayers(_ property: Property) -> Bool {
-        do throws(Failure) { try checkTunable(property) } catch { return false }
-        return true
-    }
-}
-
-extension SchemaFacts.Trait {
-    /// Whether it is for objects of a type.
-    fileprivate func accepts(_ type: TypeDescription) -> Bool {
-        guard targets.contains(where: { $0 == "*" || type.isKind(of: $0) }) else { return false }
-        let isBlockOnly = type.size == 0 && type.functions.make == nil
-        return !runsCode || !type.isShared && !isBlockOnly
     }
 }

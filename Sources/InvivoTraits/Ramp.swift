@@ -3,6 +3,9 @@ internal import Synchronization
 
 /// The transition of a layer: the property moves linearly to the layer's value. Immutable.
 public final class Ramp: Sendable {
+    /// The longest duration, in seconds.
+    public static let longest = 86_400
+
     /// In nanoseconds.
     public let duration: UInt64
     /// The value at which new objects start; nil if they have the end value at once. Of a nested struct, some of its fields.

@@ -7,7 +7,7 @@ internal import InvivoWiring
 ///
 /// A trait only determines the values. One mechanism applies and reverts them (`Tuning` for objects,
 /// `TargetLayers.block` for blocks), so that layers may be removed in any order.
-enum BuiltInTrait: String, CaseIterable {
+public enum BuiltInTrait: String, CaseIterable {
     case set = "Set"
     case scale = "Scale"
     case offset = "Offset"
@@ -124,7 +124,7 @@ enum BuiltInTrait: String, CaseIterable {
     private func layer(
         _ parameter: SpecEntry, _ values: Values, _ type: ObjectType, _ warn: (String, Location) -> Void
     ) throws(Failure) -> DeclaredLayer {
-        let found = try type.tunableProperty(parameter.key)
+        let found = try type.description.tunableProperty(parameter.key)
         var ramp: Ramp?
         if found.formerName {
             warn("'\(parameter.key)' is now called '\(found.property.name)'", parameter.keyLocation)
@@ -174,7 +174,7 @@ extension SpecNode {
             case .text(let text): TextReader.quantity(text, unit: "s")
             default: nil
             }
-        guard let seconds, seconds >= 0, seconds <= 86_400 else { return nil }
+        guard let seconds, seconds >= 0, seconds <= Double(Ramp.longest) else { return nil }
         return UInt64((seconds * 1e9).rounded())
     }
 }
@@ -201,56 +201,6 @@ extension TraitSpec {
     }
 }
 
-extension ObjectType {
-    /// Returns a property that layers may change.
-    func tunableProperty(_ name: String) throws(Failure) -> (property: Property, formerName: Bool) {
-        let found = try description.property(named: name)
-        guard !found.property.isReadOnly else {
-            throw Failure(.readOnly, "\(self.name).\(found.property.name) cannot be set: it is read only")
-        }
-        guard found.property.isTunable else {
-            throw Failure(
-                .readOnly,
-                "\(self.name).\(found.property.name) is not tunable: its type does not describe it as one that documents can set"
-            )
-        }
-        try description.checkTunable(found.property)
-        return found
-    }
-}
-
-extension Property {
-    /// Throws unless the property is a number, or a struct.
-    func requireNumbers(_ trait: String) throws(Failure) {
-        guard isNested || kind == .any || kind.isNumber && choices.isEmpty else {
-            let kind = isEnumeration ? "a choice" : kind.withArticle
-            throw Failure(.type, "\(trait) changes numbers, and '\(name)' is \(kind); use Set", path: name)
-        }
-    }
-
-    /// Throws unless the property consists of numbers, and can change while the object lives.
-    func requireMoving() throws(Failure) {
-        try requireNumbers("Ramp")
-        guard !takesRestart else {
-            throw Failure(
-                .type, "'\(name)' takes effect when the object is next created, so it cannot move: use Set", path: name)
-        }
-    }
-
-    /// Checks the amount of a layer that a trait type declares.
-    func checkAmount(_ operation: DeclaredLayer.Operation, _ amount: Value) throws(Failure) -> Value {
-        guard operation != .set else { return try check(amount) }
-        try requireNumbers(operation == .scale ? "a scale" : "an offset")
-        guard !isNested else {
-            throw Failure(.type, "'\(name)' is a struct: set it, or use a trait in the spec file", path: name)
-        }
-        guard case .double(let number) = amount, number.isFinite else {
-            throw Failure(.range, "expected a finite number, got \(amount)", path: name)
-        }
-        return amount
-    }
-}
-
 extension Value {
     /// Converts a node to the number of a relative layer: a factor, or an amount in the unit of the property. For a nested struct it
     /// is a map of such numbers. Nil if no part is valid.
@@ -273,7 +223,7 @@ extension Value {
                         property.unknownField(entry.key, path: "\(path).\(entry.key)", at: entry.keyLocation))
                     continue
                 }
-                guard field.isNested || field.kind.isNumber && field.choices.isEmpty else {
+                guard field.hasNumbers else {
                     fail(
                         .type, "expected the name of a number, and '\(field.name)' is \(field.kind.withArticle)",
                         "\(path).\(entry.key)", at: entry.keyLocation)

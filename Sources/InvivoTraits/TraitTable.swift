@@ -34,10 +34,7 @@ public struct TraitTable {
     /// Runs the check of a trait type, and its declaration of layers, for the fields of a trait.
     public typealias Declare = (TraitType, [Value], TraitSpec) throws(Failure) -> [LayerDeclaration]
 
-    /// The traits that stand for lists of traits: the flattener expands them before this table sees them.
-    public static let inherit = "Inherit"
-    public static let when = "When"
-    private static let builtIn = BuiltInTrait.allCases.map(\.rawValue) + [inherit, when]
+    private static let builtIn = BuiltInTrait.allCases.map(\.rawValue) + [TraitSpec.inherit, TraitSpec.when]
 
     /// How problems in the traits of a key are reported.
     public struct Notes {
@@ -101,7 +98,7 @@ public struct TraitTable {
             guard !notes.leavesOut(spec) else { return [] }
             throw unknown(spec)
         }
-        try trait.requireTarget(type, spec)
+        try trait.targets.require(type.description, for: trait.name, spec)
         let values = try trait.values(spec)
         let declared = try declare(trait, values, spec)
         guard !trait.runsCode else {
@@ -114,7 +111,7 @@ public struct TraitTable {
         let location = spec.trackedLocation.marked(isSecret: origin?.isSecret == true)
         for layer in declared {
             do throws(Failure) {
-                let property = try type.tunableProperty(layer.property).property
+                let property = try type.description.tunableProperty(layer.property).property
                 let amount = try property.checkAmount(layer.operation, layer.amount)
                 items.append(
                     .layer(

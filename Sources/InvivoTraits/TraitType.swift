@@ -26,12 +26,13 @@ public final class TraitType: Sendable {
     public enum Action: Sendable {
         case layers(Layers)
         case apply(Apply)
+
+        fileprivate var runsCode: Bool { if case .apply = self { true } else { false } }
     }
 
     public let name: String
     public let text: String?
-    /// The names of the accepted types; "*" accepts all.
-    public let targets: [String]
+    public let targets: TraitTargets
     public let fields: FieldTable
     private let check: Check?
     public let action: Action
@@ -44,7 +45,7 @@ public final class TraitType: Sendable {
     ) {
         self.name = name
         self.text = text
-        self.targets = targets
+        self.targets = TraitTargets(names: targets, runsCode: action.runsCode)
         self.fields = fields
         self.check = check
         self.action = action
@@ -54,7 +55,7 @@ public final class TraitType: Sendable {
     /// Leaves the user data with the host, because the call that received the type fails.
     public func disown() { owner.disown() }
 
-    public var runsCode: Bool { if case .apply = action { true } else { false } }
+    public var runsCode: Bool { action.runsCode }
     /// Whether a plan calls the host for its traits.
     public var isPlannedByHost: Bool { check != nil || !runsCode }
 
@@ -115,26 +116,6 @@ public final class TraitType: Sendable {
         }
         if let failure = Failure.gathered(failures) { throw failure }
         return values
-    }
-
-    /// Throws if it does not accept objects of a type.
-    func requireTarget(_ type: ObjectType, _ spec: TraitSpec) throws(Failure) {
-        guard targets.contains(where: { $0 == "*" || type.description.isKind(of: $0) }) else {
-            throw Failure(
-                .type, "the trait '\(name)' is for \(targets.joined(separator: ", ")), and not for \(type.name)",
-                path: spec.path, at: spec.typeLocation)
-        }
-        guard !runsCode || !type.description.isShared else {
-            throw Failure(
-                .type,
-                "the trait '\(name)' runs code, and \(type.name) is a shared type, whose objects are never changed in place: "
-                    + "use a trait that declares layers", path: spec.path, at: spec.typeLocation)
-        }
-        guard !runsCode || !type.isBlockOnly else {
-            throw Failure(
-                .type, "the trait '\(name)' runs code, and \(type.name) has only a block, and no instance",
-                path: spec.path, at: spec.typeLocation)
-        }
     }
 
     // MARK: calls
