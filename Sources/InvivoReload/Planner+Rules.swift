@@ -145,7 +145,7 @@ private struct RuleValues {
         } else if let layer {
             input.value = layer.value
         }
-        for field in path.dropFirst() { input.value = input.value.field(field) ?? .null }
+        for field in path.dropFirst() { input.value = input.value[field] ?? .null }
         return input
     }
 
@@ -177,13 +177,5 @@ private struct RuleValues {
             holder = found.body.parent.flatMap(names.id(of:)).flatMap(described)
         }
         return definition.location
-    }
-}
-
-extension Value {
-    /// The entry of a map, or nil.
-    fileprivate func field(_ name: String) -> Value? {
-        guard case .map(let pairs) = self else { return nil }
-        return pairs.first { $0.name.isSameName(as: name) }?.value
     }
 }

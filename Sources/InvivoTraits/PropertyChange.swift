@@ -435,11 +435,3 @@ final class PropertyChange {
         return (nil, goal, goal)
     }
 }
-
-extension Value {
-    /// Restricts a map to the keys of the map `other`; any other value is unchanged.
-    func picked(like other: Value) -> Value {
-        guard case .map = self, case .map(let some) = other else { return self }
-        return .map(some.compactMap { pair in self[pair.name].map { (pair.name, $0.picked(like: pair.value)) } })
-    }
-}

@@ -1,44 +1,8 @@
 internal import CPlatform
 public import InvivoBase
 public import InvivoGraph
-public import InvivoSpec
+internal import InvivoSpec
 internal import InvivoWiring
-
-/// One part of the traits of a key: a layer, or the application of a trait that runs code.
-public enum StackItem: Sendable {
-    case layer(DeclaredLayer)
-    case code(CodeApplication)
-}
-
-/// The application of a trait that runs code, with its parameters. Immutable.
-public final class CodeApplication: Sendable {
-    public let type: TraitType
-    let values: [Value]
-    /// The key path of the trait in its document.
-    let path: String
-    public let location: TraitLocation
-    /// Whether a parameter is secret.
-    let isSecret: Bool
-
-    init(_ type: TraitType, _ values: [Value], _ spec: TraitSpec) {
-        self.type = type
-        self.values = values
-        path = spec.path
-        location = spec.trackedLocation
-        isSecret = type.hasSecret(spec)
-    }
-
-    public func isSame(as other: CodeApplication) -> Bool {
-        type === other.type && zip(values, other.values).allSatisfy { $0.isSame(as: $1) }
-    }
-}
-
-/// An application of code, and the layers that lie above it, below the next one.
-public struct CodeSegment: Sendable {
-    public let application: CodeApplication
-    /// In the order in which they are set.
-    let live: [Layer]
-}
 
 /// The layers of all documents together for one key in one generation. Immutable.
 public final class TargetLayers: Configuration {
@@ -159,11 +123,9 @@ public final class TargetLayers: Configuration {
         }
         return block
     }
-}
 
-extension TargetLayers {
     /// Whether these layers show the same as a layer over the property with this index.
-    fileprivate func shows(_ layer: Layer, _ index: Int) -> Bool { effective[index]?.shows(sameAs: layer) == true }
+    func shows(_ layer: Layer, _ index: Int) -> Bool { effective[index]?.shows(sameAs: layer) == true }
 
     /// A planned block with the values of this moment, after `newest` has moved on since the plan was made. Movements that the plan
     /// changes begin at these values. Without memory for it, the planned block.
@@ -185,56 +147,5 @@ extension TargetLayers {
             property.write(runs[index] == nil ? end : shown, to: block.bytes)
         }
         return block
-    }
-}
-
-/// The movements in the block of a key, from one generation to the next.
-public struct BlockMovement {
-    /// The current block, if it has the same type; nil for a new one.
-    private let present: Block?
-    private let former: TargetLayers?
-    private let runs: [Int: RampRun]
-    /// The movements in the next generation, by the index of the property.
-    public private(set) var next: [Int: RampRun] = [:]
-
-    public init(_ present: Block?, under former: TargetLayers?, _ runs: [Int: RampRun]) {
-        self.present = present
-        self.former = former
-        self.runs = runs
-    }
-
-    /// Whether there are movements in the current or the next generation.
-    public var isConcerned: Bool { !runs.isEmpty || !next.isEmpty }
-
-    /// Returns the value to show now of a property whose layer has the value `end`.
-    mutating func value(of index: Int, _ layer: Layer, _ end: Value, _ property: Property) -> Value {
-        guard let ramp = layer.ramp else { return end }
-        guard let present else {
-            let start = ramp.from.map { $0.completed(from: end) } ?? end
-            next[index] = RampRun.between(start, end, over: ramp)
-            return next[index] == nil ? end : start
-        }
-        let shown = property.read(present.bytes).picked(like: end)
-        if former?.shows(layer, index) == true {
-            next[index] = runs[index]
-        } else {
-            next[index] = RampRun.between(shown, end, over: ramp)
-        }
-        return next[index] == nil ? end : shown
-    }
-}
-
-extension Value {
-    /// Completes a partial map with the values of `other`; any other value is unchanged.
-    func completed(from other: Value) -> Value {
-        guard case .map(let own) = self, case .map(let whole) = other else { return self }
-        var pairs = whole.map { pair in
-            (
-                name: pair.name,
-                value: own.first { $0.name.isSameName(as: pair.name) }?.value.completed(from: pair.value) ?? pair.value
-            )
-        }
-        pairs += own.filter { mine in !whole.contains { $0.name.isSameName(as: mine.name) } }
-        return .map(pairs)
     }
 }

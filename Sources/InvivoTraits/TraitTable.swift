@@ -1,33 +1,6 @@
-internal import HashTreeCollections
 public import InvivoBase
 public import InvivoGraph
 public import InvivoSpec
-
-/// The trait types of the host in one generation, by name. A value: a copy shares what does not change.
-public struct TraitTypes: Sendable {
-    private var types: TreeDictionary<Name, TraitType> = [:]
-
-    public init() {}
-
-    public var isEmpty: Bool { types.isEmpty }
-    public var names: [String] { types.keys.map(\.text) }
-    public subscript(name: String) -> TraitType? { types[Name(name)] }
-
-    public mutating func insert(_ type: TraitType) { types[Name(type.name)] = type }
-    public mutating func remove(_ name: String) { types[Name(name)] = nil }
-}
-
-/// One trait of a list without Inherit and When.
-public struct FlatTrait: Sendable {
-    public let spec: TraitSpec
-    /// Whether its conditions hold. The others are checked only.
-    public let isActive: Bool
-
-    public init(_ spec: TraitSpec, isActive: Bool) {
-        self.spec = spec
-        self.isActive = isActive
-    }
-}
 
 /// Translates traits to layers and applications of code.
 public struct TraitTable {
@@ -162,11 +135,5 @@ public struct TraitTable {
             }
         }
         if let failure = Failure.gathered(failures) { throw failure }
-    }
-}
-
-extension StackItem {
-    fileprivate func isLayer(at location: Location) -> Bool {
-        if case .layer(let layer) = self { layer.location.location == location } else { false }
     }
 }

@@ -326,29 +326,3 @@ public final class Tuning: PropertyCover {
         try changes.forEach { change throws(Failure) in try change.readBack(instance, key) }
     }
 }
-
-extension PropertyChange {
-    /// This one and those behind it.
-    @inline(__always)
-    func forEach(_ body: (PropertyChange) throws(Failure) -> Void) throws(Failure) {
-        var entry: PropertyChange? = self
-        while let one = entry {
-            try body(one)
-            entry = one.next
-        }
-    }
-
-    func forEach(_ body: (PropertyChange) -> Void) {
-        var entry: PropertyChange? = self
-        while let one = entry {
-            body(one)
-            entry = one.next
-        }
-    }
-
-    func first(where matches: (PropertyChange) -> Bool) -> PropertyChange? {
-        var entry: PropertyChange? = self
-        while let one = entry, !matches(one) { entry = one.next }
-        return entry
-    }
-}

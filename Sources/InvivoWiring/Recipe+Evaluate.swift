@@ -54,7 +54,7 @@ extension Recipe {
         var value = start
         for (index, name) in path.enumerated() {
             if value.isNull && isOptional { return .null }
-            if case .map(let pairs) = value, let found = pairs.first(where: { $0.name.isSameName(as: name) })?.value {
+            if let found = value[name] {
                 value = found
                 continue
             }
