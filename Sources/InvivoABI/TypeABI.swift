@@ -139,8 +139,8 @@ public func invivo_property_read(
     return answering(error) { () throws(Failure) in
         guard let out else { throw Failure(.argument, "out is NULL") }
         let property = try described(type, try text(property, "property"))
-        guard case .string(let said) = try Value(borrowing: invivo_string_n(given, length)) else { return }
-        out.pointee = try PropertyText.value(said, of: property).owned()
+        guard case .string(let text) = try Value(borrowing: invivo_string_n(given, length)) else { return }
+        out.pointee = try PropertyText.value(text, of: property).owned()
     }
 }
 

@@ -118,9 +118,9 @@ public struct Failure: Error, Sendable {
     public static func gathered(_ failures: [Failure], omitted: Int = 0) -> Failure? {
         guard var first = failures.first else { return nil }
         for failure in failures.dropFirst() {
-            let told = failure.told.prefix(most - 1 - first.others.count)
-            first.others += told
-            first.omitted += failure.told.count - told.count + failure.omitted
+            let shown = failure.withOthers.prefix(most - 1 - first.others.count)
+            first.others += shown
+            first.omitted += failure.withOthers.count - shown.count + failure.omitted
             first.depth = max(first.depth, failure.depth)
         }
         first.omitted += omitted
@@ -145,12 +145,13 @@ public struct Failure: Error, Sendable {
 
     /// This failure and the others, each alone; the last one may state the number of omitted ones.
     public var all: [Failure] {
-        guard omitted > 0 else { return told }
+        guard omitted > 0 else { return withOthers }
         let rest = "and \(omitted) more error\(omitted == 1 ? "" : "s")"
-        return told + [Failure(code, rest, at: Location(file: location.file))]
+        return withOthers + [Failure(code, rest, at: Location(file: location.file))]
     }
 
-    private var told: [Failure] {
+    /// This failure alone, followed by the others.
+    private var withOthers: [Failure] {
         guard !others.isEmpty || omitted > 0 else { return [self] }
         var alone = self
         alone.others = []

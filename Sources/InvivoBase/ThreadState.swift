@@ -121,7 +121,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
         iv_at_thread_exit { thread in
             guard let thread else { return }
             // Thread-local objects end while the thread can still run any code.
-            if thread.pointee.id != 0 { ThreadEnd.hear(thread.pointee.id) }
+            if thread.pointee.id != 0 { ThreadEnd.handler(thread.pointee.id) }
             Readers.leaveAll(thread)
             ObjectTable.returnMagazine(thread)
         }
@@ -131,7 +131,7 @@ extension UnsafeMutablePointer where Pointee == iv_thread {
 
 /// Handles the end of threads that have used a runtime; set once by InvivoWiring, before the first of them.
 public enum ThreadEnd {
-    public static var hear: @convention(c) (UInt64) -> Void {
+    public static var handler: @convention(c) (UInt64) -> Void {
         get { iv_thread_ended() }
         set { iv_set_thread_ended(newValue) }
     }

@@ -52,9 +52,9 @@ public final class TextConverter: Sendable {
     /// strings.
     public func value(of node: ConfigNode, _ format: TextFormat) throws(Failure) -> Value? {
         if let reader {
-            let said = node.value
-            guard !said.isNull else { return .null }
-            do throws(Failure) { return try reader(said) } catch {
+            let given = node.value
+            guard !given.isNull else { return .null }
+            do throws(Failure) { return try reader(given) } catch {
                 throw Failure.gathered(error.all.map { node.located($0, expected) }) ?? error
             }
         }

@@ -142,8 +142,8 @@ public final class Chunk: @unchecked Sendable {
     func ownRecipe(_ index: Int) -> Recipe? { recipes[index] }
 
     func set(_ recipe: Recipe?, at index: Int) {
-        let isSaid = recipe.map { recipe in slots[index]?.isMade(by: recipe) ?? false } ?? true
-        recipes[index] = isSaid ? nil : recipe
+        let isInSlot = recipe.map { recipe in slots[index]?.isMade(by: recipe) ?? false } ?? true
+        recipes[index] = isInSlot ? nil : recipe
     }
 
     func set(_ block: Block?, at index: Int) {

@@ -93,23 +93,23 @@ final class GrowingMap {
     }
 
     /// Adds the value of an entry of the document at a path below this map.
-    func add(_ said: ConfigNode, at path: ArraySlice<String>, _ entry: SpecEntry) throws(Failure) {
+    func add(_ node: ConfigNode, at path: ArraySlice<String>, _ entry: SpecEntry) throws(Failure) {
         let name = path.first ?? ""
         let rest = path.dropFirst()
         guard let index = indices[name] else {
             indices[name] = parts.count
             if rest.isEmpty {
-                parts.append((name, .node(said)))
+                parts.append((name, .node(node)))
             } else {
                 let inner = GrowingMap(at: entry.keyLocation)
                 parts.append((name, .map(inner)))
-                try inner.add(said, at: rest, entry)
+                try inner.add(node, at: rest, entry)
             }
             return
         }
         let inner = try map(at: index, entry)
-        guard rest.isEmpty else { return try inner.add(said, at: rest, entry) }
-        guard let pairs = said.map else { throw Self.twice(entry) }
+        guard rest.isEmpty else { return try inner.add(node, at: rest, entry) }
+        guard let pairs = node.map else { throw Self.twice(entry) }
         for (name, node) in pairs { try inner.add(node, at: [name], entry) }
     }
 

@@ -224,7 +224,7 @@ final class Reclaimer: Sendable {
             container.log(
                 .trace, "generation \(generation.number) has ended; \(count) objects of it are disposed of")
         }
-        announcer.phases.tellRetired(ended.numbers)
+        announcer.phases.notifyRetired(ended.numbers)
     }
 
     // MARK: looking again

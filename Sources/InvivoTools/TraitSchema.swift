@@ -81,7 +81,8 @@ struct TraitSchema {
     ) -> JsonText {
         let name = definitions.name(wanted)
         let reference = SchemaDefinitions.reference(name)
-        let all = bodies(&definitions, self) + [
+        let all =
+            bodies(&definitions, self) + [
                 (TraitSpec.inherit, inherit), (TraitSpec.when, when(reference, wanted, &definitions)),
             ]
         definitions.define(

@@ -136,7 +136,7 @@ public enum BuiltInTrait: String, CaseIterable {
             ramp = Ramp(duration: duration, from: try start(parameter, values, found.property))
         }
         if operation == .set {
-            if let wanted = Value.said(parameter.value, for: found.property, &failures) {
+            if let wanted = Value.validParts(of: parameter.value, for: found.property, &failures) {
                 do throws(Failure) { amount = try found.property.check(wanted) } catch { failures += error.all }
             }
         } else {
@@ -154,7 +154,7 @@ public enum BuiltInTrait: String, CaseIterable {
     private func start(_ parameter: SpecEntry, _ values: Values, _ property: Property) throws(Failure) -> Value? {
         guard let entry = values.starts?.entries?.first(where: { $0.key == parameter.key }) else { return nil }
         var failures: [Failure] = []
-        if let wanted = Value.said(entry.value, for: property, &failures), failures.isEmpty {
+        if let wanted = Value.validParts(of: entry.value, for: property, &failures), failures.isEmpty {
             do throws(Failure) { return try property.check(wanted) } catch { failures += error.all }
         }
         let located = failures.map { values.located(entry.value.masked($0, for: property), entry, below: ["from"]) }

@@ -103,7 +103,7 @@ public final class TraitType: Sendable {
             }
             let field = fields.properties[index]
             var found: [Failure] = []
-            if let wanted = Value.said(parameter.value, for: field, &found) {
+            if let wanted = Value.validParts(of: parameter.value, for: field, &found) {
                 do throws(Failure) { values[index] = try field.check(wanted) } catch { found += error.all }
             }
             failures += found.map { spec.located(parameter.value.masked($0, for: field), parameter) }

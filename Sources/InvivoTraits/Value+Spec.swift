@@ -62,7 +62,9 @@ extension Value {
 
     /// Converts a node to a value of a property, and omits its invalid parts. For a nested struct it keeps the valid
     /// fields. Nil when no part is valid.
-    static func said(_ node: SpecNode, for property: Property, path: String? = nil, _ failures: inout [Failure])
+    static func validParts(
+        of node: SpecNode, for property: Property, path: String? = nil, _ failures: inout [Failure]
+    )
         -> Value?
     {
         let path = path ?? property.name
@@ -77,7 +79,8 @@ extension Value {
         var pairs: [(name: String, value: Value)] = []
         for entry in entries {
             if let field = property.fields.property(named: entry.key) {
-                guard let value = said(entry.value, for: field, path: "\(path).\(entry.key)", &failures) else {
+                guard let value = validParts(of: entry.value, for: field, path: "\(path).\(entry.key)", &failures)
+                else {
                     continue
                 }
                 pairs.append((entry.key, value))

@@ -69,7 +69,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoReload/Commit.swift": [
         Mutant("skip", "failure.others += undoAll()", "domains traits"),
-        Mutant("skip", "failure.others += build.stopCommit(isApart: isAbandoned)", "life"),
+        Mutant("skip", "failure.others += build.stopCommit(isDetached: isAbandoned)", "life"),
         Mutant("skip", "build.abandonCommit()", "life reset overrides starting"),
         Mutant("skip", "Self.dropNew(cells, container)", "life"),
         Mutant("skip", "failure.others += outage.rollBack()", "exclusive"),
@@ -82,12 +82,14 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "state.keys = refused.union(state.deferred)", "exactness traits"),
         Mutant("skip", "for object in state.over { state.injected[object] = nil }", "setup"),
     ],
-    "InvivoTraits/Undo.swift": [
+    "InvivoTraits/ObjectUndo.swift": [
         Mutant("never", "change.isKept || change.isUndone(instance) != true", "traits domains"),
         Mutant("never", "all.count > 1", "traits exactness"),
-        Mutant("skip", "failures += first?.run() ?? []", "traits domains"),
         Mutant("skip", "for change in refused { tuning.replace(change.becomeStuck(instance)) }", "exactness traits"),
         Mutant("forward", "all.reversed()", "traits"),
+    ],
+    "InvivoTraits/Undo.swift": [
+        Mutant("skip", "failures += first?.run() ?? []", "traits domains"),
     ],
     "InvivoTraits/Tuning.swift": [
         Mutant("never", "!change.isSettled", "traits exactness"),
@@ -135,7 +137,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "location.line > 0", "exactness"),
         Mutant("skip", "isUnread = true", "ramps put_back"),
     ],
-    "InvivoTraits/Trait.swift": [
+    "InvivoTraits/BuiltInTrait.swift": [
         Mutant("never", "found.formerName", "traits"),
     ],
     "InvivoPools/WeakReferences.swift": [
