@@ -1,14 +1,6 @@
 public import InvivoBase
 internal import InvivoWiring
 
-/// A type as which code reads the values of a binding.
-public struct SettingsReader: Sendable {
-    let type: String
-    let size: Int
-
-    public init(type: String, size: Int) { (self.type, self.size) = (type, size) }
-}
-
 /// The types of settings that manifests name, and the types as which bindings are read. Any thread may call.
 public final class SettingsTypes: Sendable {
     /// Adds a binding to a change set, with its name and the path of its section.

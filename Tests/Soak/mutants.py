@@ -125,6 +125,8 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Planner+Settings.swift": [
         Mutant("skip", "for binding in changes.added { _ = registrations.noteRead(binding.path) }", "settings"),
         Mutant("skip", "editor.set(nil as SettingsValue?, at: id)", "settings"),
+    ],
+    "InvivoReload/SettingsCheck.swift": [
         Mutant("never", "fields.isRequired(index) && given[index] == nil", "settings"),
     ],
     "InvivoReload/Planner+Wiring.swift": [
@@ -260,7 +262,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Reloader.swift": [
         Mutant("never", "hasDropped", "watched"),
     ],
-    "InvivoReload/Document.swift": [
+    "InvivoReload/NewDocument.swift": [
         Mutant("never", "document.phase != .open", "watched"),
     ],
     "InvivoReload/Planner+Affected.swift": [
@@ -301,14 +303,16 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("skip", "if monitor.locked({ !isEmpty }) { onWaiting?() }", "retired"),
         Mutant("never", "grace != .max && now - idleSince >= grace", "retired"),
     ],
-    "InvivoReload/Planner+Unread.swift": [
+    "InvivoReload/ConfigReaders.swift": [
         Mutant("skip", "if wiring.compiled.recipes[holder] != nil { return false }", "unread"),
         Mutant(
             "skip", "if let planned = wiring.definitions.changed[holder], planned == nil { return false }", "unread"
         ),
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
-        Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant("always", "!isNumbered", "unread"),
+    ],
+    "InvivoReload/Planner+Unread.swift": [
+        Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant(
             "skip",
             "while let last = outer.last, !entry.path.utf8.starts(with: last.prefix.utf8) { outer.removeLast() }",
