@@ -45,7 +45,7 @@ public protocol Configuration: AnyObject, Sendable {
     /// Applies the values of the documents to a new object, in the object's domain.
     func configure(_ object: Record) throws(Failure)
     /// Values for properties that only take effect when an object is created, by property index.
-    var atMaking: [Int: Value] { get }
+    var atCreation: [Int: Value] { get }
 }
 
 let chunkSize = 1 << Int(INVIVO_CHUNK_SHIFT)

@@ -18,7 +18,7 @@ struct BindingTable: Sendable {
         }
     }
 
-    /// Nil without bindings.
+    /// Nil if there are no bindings.
     private var shared: Shared?
 
     var isEmpty: Bool { shared == nil }
@@ -26,12 +26,10 @@ struct BindingTable: Sendable {
     /// Whether reading a section calls the host.
     var callsHost: Bool { shared?.callsHost ?? false }
 
-    /// The configuration paths of secret fields.
     var secrets: [String] { shared?.secrets ?? [] }
 
     subscript(name: String) -> SettingsBinding? { shared?.bindings[Name(name)] }
 
-    /// The bindings of a path.
     func bindings(at path: String) -> [SettingsBinding] { shared?.byPath[Name(path)] ?? [] }
 
     /// Returns the table with these changes. The cost is proportional to the number of bindings, which are few.

@@ -2,9 +2,8 @@ internal import InvivoBase
 internal import InvivoGraph
 internal import InvivoSpec
 
-/// Bindings of sections of the configuration.
 extension Planner {
-    /// Returns the bindings after the plan; nil if they stay.
+    /// Returns the bindings after the plan; nil if they do not change.
     func planBindings(_ changes: NamedChanges<SettingsBinding>, _ failures: inout [Failure]) -> BindingTable? {
         guard !changes.isEmpty else { return nil }
         let former = before.constraints.bindings

@@ -18,16 +18,14 @@ public final class SettingsBinding: Named {
         ) -> invivo_status
     public typealias Release = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void
 
-    /// How the section is read.
     public enum Form: Sendable {
-        /// By the runtime, into a struct.
+        /// The runtime reads the section into a struct.
         case fields(FieldTable, Check?)
-        /// By the host.
+        /// The host reads the section.
         case host(Create, Release?)
     }
 
     public let name: String
-    /// The path of the section.
     public let path: String
     let form: Form
     /// The section as a JSON Schema; nil if the host gives none.
@@ -56,7 +54,7 @@ public final class SettingsBinding: Named {
         self.secrets = parts.map { part in [path, part].filter { !$0.isEmpty }.joined(separator: ".") }
     }
 
-    /// The paths of secret fields, under each of their names.
+    /// The paths of secret fields. A field has a path for each of its names.
     private static func secrets(of fields: [Property], _ prefix: String) -> [String] {
         fields.flatMap { field in
             field.names.flatMap { name in
@@ -83,7 +81,7 @@ public final class SettingsBinding: Named {
                 + "them as the type that is bound, or bind another name", path: name)
     }
 
-    /// Leaves the user data with the host, because the call that received the binding fails.
+    /// Leaves the ownership of the user data with the host, because the call that received the binding fails.
     public func disown() { owner.disown() }
 
     /// Whether reading the section calls the host.
@@ -102,7 +100,7 @@ public final class SettingsBinding: Named {
 
     // MARK: calls, on a thread for rules
 
-    /// Checks the fields of a struct. `at` receives the index of the field at fault.
+    /// Calls the check of the host for a struct. `at` receives the index of the field at fault.
     func check(_ block: Block, _ values: [Value], at: inout Int) throws(Failure) {
         guard case .fields(_, let check?) = form else { return }
         var copies = values.map { $0.owned() }

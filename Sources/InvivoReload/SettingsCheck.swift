@@ -4,12 +4,12 @@ internal import InvivoGraph
 internal import InvivoSpec
 internal import Synchronization
 
-/// One reading of a section.
+/// Reads the section of one binding for a plan, and checks its values.
 final class SettingsCheck: PlannedCall {
     let binding: SettingsBinding
     private let node: ConfigNode?
     private let section: SettingsBinding.Section
-    /// Whether messages of the host about the section are dropped.
+    /// Whether messages of the host about the section are replaced, because they could quote a secret.
     private let hasSecret: Bool
     private let state = Mutex(State())
 
@@ -20,7 +20,7 @@ final class SettingsCheck: PlannedCall {
         var value: SettingsValue?
     }
 
-    /// By the thread that plans: errors quote values if it may.
+    /// Called by the thread that plans. Errors quote values if that thread may quote them.
     init(_ binding: SettingsBinding, _ node: ConfigNode?) {
         self.binding = binding
         self.node = node
@@ -30,7 +30,6 @@ final class SettingsCheck: PlannedCall {
         section = SettingsBinding.Section(reads ? node : nil, isPrivate: hasSecret || !ContentQuoting.isAllowed)
     }
 
-    /// The value that was read.
     var value: SettingsValue? { state.withLock { $0.value } }
 
     var function: any Named & AnyObject { binding }
@@ -42,10 +41,10 @@ final class SettingsCheck: PlannedCall {
         }
     }
 
-    /// Calls the host. On a thread for rules.
+    /// Calls the check of the host, or lets the host create the value. Runs on a thread for rules.
     func run() -> PlannedRefusal? {
         let (values, block) = state.withLock { ($0.values, $0.block) }
-        // The index of no field.
+        // No field has this index.
         var at = Int.max
         do throws(Failure) {
             if let block {
@@ -67,7 +66,8 @@ final class SettingsCheck: PlannedCall {
         return Failure.gathered(cause.all.map(hidden)) ?? cause
     }
 
-    /// An error of the host without its message. Its path could show a value, too, unless it leads to a part of the section.
+    /// Returns an error of the host without its message. A path that leads to no part of the section is removed, too: it could show a
+    /// value.
     private func hidden(_ failure: Failure) -> Failure {
         var named = self.failure(failure.code, "refuses the values \(Failure.hiddenMessage)", at: nil, cause: nil)
         if position(of: failure.path).isPart { named = located(Failure(named.code, named.message, path: failure.path)) }
@@ -86,7 +86,7 @@ final class SettingsCheck: PlannedCall {
 
     // MARK: fields
 
-    /// Reads the fields of a struct, by the runtime. Throws all errors at once.
+    /// Reads the fields of a struct. Throws all errors at once.
     func readFields(_ converter: (String) -> TextConverter?) throws(Failure) {
         guard case .fields(let fields, _) = binding.form else { return }
         var failures: [Failure] = []
@@ -154,7 +154,7 @@ final class SettingsCheck: PlannedCall {
 
     // MARK: locations
 
-    /// An error of the host with its path and source location.
+    /// Adds the path and the source location to an error of the host.
     private func located(_ failure: Failure) -> Failure {
         var located = failure
         let part = position(of: failure.path, key: failure.code == .property)
@@ -163,11 +163,11 @@ final class SettingsCheck: PlannedCall {
         return located
     }
 
-    /// The source location of a part of the section, or of the innermost part around it that is there.
+    /// The source location of a part of the section. For a missing part, that of the innermost existing part around it.
     private func location(of path: String) -> Location { position(of: path).location }
 
-    /// The path of a part, with its indices in lists as `[0]`, and its source location, or that of the innermost part around it that
-    /// is there. `isPart`: it leads to a part. `key`: the location of the key of that part.
+    /// The path of a part, in which list indices are written as `[0]`, and its source location as in `location(of:)`. `isPart`: the
+    /// part exists. `key`: the source location of its key.
     private func position(
         of path: String, key: Bool = false
     ) -> (path: String, location: Location, isPart: Bool) {

@@ -1,6 +1,6 @@
 internal import InvivoBase
 
-/// A type as which code reads the values of a binding.
+/// The type that code expects of the values of a binding.
 public struct SettingsReader: Sendable {
     let type: String
     let size: Int

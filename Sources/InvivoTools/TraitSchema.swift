@@ -3,7 +3,7 @@ internal import InvivoReload
 internal import InvivoSpec
 internal import InvivoTraits
 
-/// The lists of traits that the objects of a type accept. The lists of one type are written once.
+/// The schemas of the lists of traits that objects accept: one for each type.
 struct TraitSchema {
     private let traits: [SchemaFacts.Trait]
     /// The references to the lists, by type.
@@ -15,7 +15,7 @@ struct TraitSchema {
     /// The parameters of `Inherit`.
     private var inherit = Body(short: .object([]), long: .object([]))
 
-    /// The parameters of one trait: under its name, and beside `type`.
+    /// The schemas of the parameters of a trait: `short` for `NAME: PARAMETERS`, `long` for parameters beside `type`.
     private struct Body {
         let short: JsonText
         let long: JsonText
@@ -56,7 +56,7 @@ struct TraitSchema {
         }
     }
 
-    /// Returns a reference to the lists of traits for objects of all these types.
+    /// Returns the schema of lists of traits that objects of all these types accept.
     mutating func list(for types: [TypeDescription], _ definitions: inout SchemaDefinitions) -> JsonText {
         guard let first = types.first else { return open }
         guard types.count == 1 else {
@@ -74,7 +74,7 @@ struct TraitSchema {
         return reference
     }
 
-    /// Defines a list, its items, and `When`, whose branches are such lists.
+    /// Defines the schema of a list, and of `When`, whose branches are such lists.
     private func list(
         _ wanted: String, _ definitions: inout SchemaDefinitions,
         _ bodies: (inout SchemaDefinitions, TraitSchema) -> [(name: String, body: Body)]
@@ -90,7 +90,7 @@ struct TraitSchema {
         return reference
     }
 
-    /// One trait: its name with its parameters, or its parameters with `type`.
+    /// The schema of one trait, in both forms.
     private func item(_ bodies: [(name: String, body: Body)]) -> [JsonText.Member] {
         let long: [JsonText] = bodies.map { name, body in
             .object([
@@ -122,7 +122,7 @@ struct TraitSchema {
     ) -> Body {
         let properties = JsonText.object(members)["properties"]?.members ?? []
         let kind = JsonText.strings(["object", "null"])
-        // Null stands for no parameters.
+        // Null means no parameters.
         let typed = members.map { member in
             member.name == "type" && !needsParameters ? (name: "type", value: kind) : member
         }
@@ -195,7 +195,7 @@ struct TraitSchema {
         ]
     }
 
-    /// A start value needs an end value.
+    /// Refuses a start value without an end value.
     private static func startsWithEnds(_ names: [String]) -> [JsonText.Member] {
         guard !names.isEmpty else { return [] }
         let conditions = names.map { name in

@@ -22,7 +22,7 @@ public enum BuiltInTrait: String, CaseIterable {
         }
     }
 
-    /// The layers that the trait puts on objects of `type`. Touches no object. Throws all errors at once.
+    /// Returns the layers that the trait declares for objects of `type`. Throws all errors at once.
     func layers(
         _ spec: TraitSpec, for type: ObjectType, warn: (String, Location) -> Void
     ) throws(Failure) -> [DeclaredLayer] {
@@ -30,7 +30,7 @@ public enum BuiltInTrait: String, CaseIterable {
         return try layers(Values(ramp: spec), for: type, warn)
     }
 
-    /// Checks what does not depend on a target. Throws all errors at once.
+    /// Checks the form of the parameters, which does not depend on a target. Throws all errors at once.
     func checkForm(_ spec: TraitSpec) throws(Failure) { if self == .ramp { _ = try Values(ramp: spec) } }
 
     /// The values of the properties, as a trait gives them.

@@ -12,7 +12,6 @@ public struct LayerDeclaration: Sendable {
 public final class LayerDeclarations {
     public private(set) var all: [LayerDeclaration] = []
 
-    /// More layers are a mistake.
     private static let most = 10_000
 
     /// Runs `body` with a pointer for the host, which is valid during the call, on this thread.
@@ -25,7 +24,7 @@ public final class LayerDeclarations {
         try body(OpaquePointer(raw))
     }
 
-    /// The object behind a pointer that a host function on this thread was given.
+    /// Returns the object behind a pointer that a host function on this thread has received.
     public static func find(_ pointer: OpaquePointer?) throws(Failure) -> LayerDeclarations {
         guard let pointer else { throw Failure(.argument, "layers is NULL") }
         let raw = UnsafeMutableRawPointer(pointer)

@@ -41,8 +41,8 @@ public final class LayerSteps: Sendable {
         }
     }
 
-    /// A failure at the location of a step. The value of each step is a part of the result, so its message shows none if one of them must
-    /// not be shown.
+    /// Adds the location of a step to a failure. The value of each step is a part of the result. So the message shows no value if one of
+    /// them is secret.
     private func located(_ failure: Failure, _ location: Location, _ property: Property) -> Failure {
         let origins = steps.compactMap { property.origin($0.location.variables) }
         let origin = origins.first(where: \.isSecret) ?? origins.first

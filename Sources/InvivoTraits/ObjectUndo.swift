@@ -23,7 +23,7 @@ struct ObjectUndo {
     /// keeps its base, so that the next change can restore it.
     func run() -> [Failure] {
         guard !tuning.isCovered else {
-            // The records have the base values, and the next change builds everything again.
+            // The records have the base values, and the next change applies everything again.
             return [Failure(.host, "a trait above its properties could not be taken off", path: key)]
         }
         var changes = changes

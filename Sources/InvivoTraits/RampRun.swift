@@ -19,13 +19,13 @@ public final class RampRun: Sendable {
         duration = ramp.duration
     }
 
-    /// Nil if there is nothing to move: the values are the same, or the start is no finite number.
+    /// Nil if nothing moves: the values are equal, or the start is not a finite number.
     public static func between(_ start: Value, _ end: Value, over ramp: Ramp) -> RampRun? {
         guard ramp.duration > 0, let from = start.ofSameKinds(as: end), !from.isSame(as: end) else { return nil }
         return RampRun(from, end, ramp)
     }
 
-    /// A second call is a no-op.
+    /// Starts the movement. A second call is a no-op.
     public func begin(at now: UInt64) {
         _ = begun.compareExchange(expected: Self.notBegun, desired: now, ordering: .acquiringAndReleasing)
     }

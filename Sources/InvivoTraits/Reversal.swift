@@ -13,17 +13,17 @@ final class Reversal {
 
     deinit { drop() }
 
-    /// Ends without being called.
+    /// Destroys the data of the host without calling the reversal.
     func drop() {
         guard let given = given.take(), let destroy = given.destroy else { return }
         let data = HostPointer(given.data)
         ending { destroy(data.raw) }
     }
 
-    /// Whether values that the application has set through the runtime are yet to be put back.
+    /// Whether values that the application has set through the runtime are not restored yet.
     var isPending: Bool { given != nil && !recorder.isEmpty }
 
-    /// Takes the application back. Called again only while it is pending.
+    /// Reverses the application. Called again only while it is pending.
     func run(_ object: UInt64, _ instance: UnsafeMutableRawPointer) throws(Failure) {
         guard let given else { return }
         defer { if !isPending { drop() } }

@@ -9,7 +9,7 @@ public final class TargetLayers: Configuration {
     public let type: ObjectType
     /// The topmost layer of each property, as if no trait ran code.
     public let effective: [Int: Layer]
-    public let atMaking: [Int: Value]
+    public let atCreation: [Int: Value]
     /// The layers that live objects take below the first trait that runs code, in the order in which they are set. Layers of
     /// the block, and those that take effect at the next construction, are not included.
     public let live: [Layer]
@@ -43,7 +43,7 @@ public final class TargetLayers: Configuration {
         }
         effective = try Self.top(of: all, properties)
         moves = effective.contains { $0.value.ramp != nil && !properties[$0.key].isInBlock }
-        var atMaking: [Int: Value] = [:]
+        var atCreation: [Int: Value] = [:]
         for (index, layer) in effective where properties[index].takesRestart {
             guard layer.steps == nil else {
                 throw Failure(
@@ -52,9 +52,9 @@ public final class TargetLayers: Configuration {
                         + "value then that could be changed", path: properties[index].name,
                     at: layer.location.location)
             }
-            atMaking[index] = layer.value
+            atCreation[index] = layer.value
         }
-        self.atMaking = atMaking
+        self.atCreation = atCreation
         live = Self.live(lowest, segments.isEmpty ? effective : try Self.top(of: lowest, properties), properties)
         above = try segments.map { (segment) throws(Failure) in
             CodeSegment(
@@ -97,7 +97,7 @@ public final class TargetLayers: Configuration {
         if moves, object.pointee.key > 0 { Tuning.onMoving?(type.container, object, object.pointee.key - 1) }
     }
 
-    /// The block that these layers give over the definition's base values. Properties that move have the value of this moment.
+    /// Creates the block that shows these layers over the base values of the definition. Properties that move have their present value.
     public static func block(
         of definition: Definition, layers: TargetLayers?, _ movement: inout BlockMovement
     ) throws(Failure) -> Block? {
@@ -127,8 +127,8 @@ public final class TargetLayers: Configuration {
     /// Whether these layers show the same as a layer over the property with this index.
     func shows(_ layer: Layer, _ index: Int) -> Bool { effective[index]?.shows(sameAs: layer) == true }
 
-    /// A planned block with the values of this moment, after `newest` has moved on since the plan was made. Movements that the plan
-    /// changes begin at these values. Without memory for it, the planned block.
+    /// Returns a planned block with the present values of the properties that move: `newest` has moved since the plan was made. Movements
+    /// that the plan changes begin at these values. Returns the planned block if there is no memory for another one.
     public static func followed(
         _ planned: Block, by newest: Block, of type: ObjectType, _ layers: TargetLayers?, after former: TargetLayers?,
         _ runs: inout [Int: RampRun]

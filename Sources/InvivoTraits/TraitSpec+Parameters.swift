@@ -36,7 +36,7 @@ extension TraitSpec {
 
     /// Adds the whole key path and the source location to a failure about a parameter, down to the field of a nested struct.
     func located(_ failure: Failure, _ parameter: SpecEntry, below path: [String] = []) -> Failure {
-        // It was located before.
+        // The failure has its location already.
         guard failure.location.line == 0 || !failure.path.hasPrefix(parametersPath) else { return failure }
         var located = failure
         var path = path + [parameter.key]

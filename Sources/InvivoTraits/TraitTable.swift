@@ -54,7 +54,7 @@ public struct TraitTable {
         if let failure = Failure.gathered(failures) { throw failure }
         while true {
             do throws(Failure) { return try TargetLayers(type: type, stack.flatMap(\.items)) } catch {
-                // Each turn removes a trait.
+                // Each iteration removes a trait.
                 guard let wrong = stack.firstIndex(where: { $0.items.contains { $0.isLayer(at: error.location) } }),
                     notes.skips(stack[wrong].spec, error.under(key))
                 else { throw error.under(key) }
@@ -79,7 +79,7 @@ public struct TraitTable {
         }
         var failures: [Failure] = []
         var items: [StackItem] = []
-        // Any part of a layer may come from a parameter.
+        // A parameter may be a part of each layer.
         let origin = trait.origin(of: spec)
         let location = spec.trackedLocation.marked(isSecret: origin?.isSecret == true)
         for layer in declared {
@@ -113,12 +113,12 @@ public struct TraitTable {
             "unknown trait \(quoted(spec.type))"
                 + (nearest.isEmpty ? "; the traits are: \(known.joined(separator: ", "))" : nearest),
             path: spec.path, at: spec.typeLocation)
-        // A name that is similar to a built-in trait is a mistake, and no type that is added later.
+        // A name that resembles a built-in trait is an error, not a type that is added later.
         failure.finding = nearestName(to: spec.type, among: Self.builtIn) == nil ? .unknownTrait : .misspelledTrait
         return failure
     }
 
-    /// Checks the traits for a key whose target is not there yet, as far as that does not depend on a target.
+    /// Checks the traits of a key without a target, as far as this does not depend on a target.
     public func checkNames(_ traits: [FlatTrait], _ notes: Notes) throws(Failure) {
         var failures: [Failure] = []
         for spec in traits.map(\.spec) {

@@ -22,7 +22,7 @@ public final class TraitType: Sendable {
             UnsafeMutablePointer<invivo_reversal>?, UnsafeMutableRawPointer?, UnsafeMutablePointer<OpaquePointer?>?
         ) -> invivo_status
 
-    /// Either declares layers or runs code.
+    /// A trait type either declares layers or runs code.
     public enum Action: Sendable {
         case layers(Layers)
         case apply(Apply)
@@ -52,7 +52,7 @@ public final class TraitType: Sendable {
         self.owner = owner
     }
 
-    /// Leaves the user data with the host, because the call that received the type fails.
+    /// Leaves the ownership of the user data with the host, because the call that received the type fails.
     public func disown() { owner.disown() }
 
     public var runsCode: Bool { action.runsCode }
@@ -148,7 +148,7 @@ public final class TraitType: Sendable {
     public func declare(_ values: [Value]) throws(Refusal) -> [LayerDeclaration] {
         let data = owner.userData
         if let check {
-            // The index of no field.
+            // No field has this index.
             var at = Int.max
             do throws(Failure) {
                 try withFields(values) { (fields, values, count) throws(Failure) in
@@ -170,8 +170,8 @@ public final class TraitType: Sendable {
         return declared.all
     }
 
-    /// Changes an object. In its domain. After a failure, the reversal has the former values that could not be put back; nil if there
-    /// are none.
+    /// Changes an object, in its domain. After a failure, the reversal has the former values that could not be restored; nil if there are
+    /// none.
     func apply(
         _ values: [Value], _ object: UInt64, _ instance: UnsafeMutableRawPointer
     ) -> (reversal: Reversal?, failure: Failure?) {
@@ -196,7 +196,7 @@ public final class TraitType: Sendable {
             Reversal(given, recorder).drop()
             return (recorder.isEmpty ? nil : Reversal(invivo_reversal(), recorder), failure)
         }
-        // Its own reversal knows what it has set.
+        // The reversal of the host restores what the trait has set.
         if given.revert != nil { recorder.forget() }
         return (Reversal(given, recorder), nil)
     }

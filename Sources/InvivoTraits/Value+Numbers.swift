@@ -65,8 +65,8 @@ extension Value {
         }
     }
 
-    /// The value that lies at a part of the way to another one of the same kind. Integers are rounded to the nearest, half away from
-    /// zero. Of a map, each number moves.
+    /// Interpolates to another value of the same kind. Integers are rounded to the nearest, half away from zero. In a map, each number
+    /// moves.
     func moved(to end: Value, by part: Double) -> Value {
         switch (self, end) {
         case (.map, .map(let ends)):
@@ -108,7 +108,7 @@ extension Value {
         return start < end ? start + steps(end - start, part) : start - steps(start - end, part)
     }
 
-    /// A part of a distance that a double may not express exactly.
+    /// A part of a distance that may be too large for an exact double.
     private static func steps(_ distance: UInt64, _ part: Double) -> UInt64 {
         let steps = Double(distance) * part
         return steps < 0x1p64 ? min(UInt64(steps), distance) : distance

@@ -235,7 +235,7 @@ extension Build {
             let property = type.property(index, for: record)
             if !property.isInBlock { try property.set(instance, value) }
         }
-        for (index, value) in (graph.configuration(recipe.id)?.atMaking ?? [:]).sorted(by: { $0.key < $1.key }) {
+        for (index, value) in (graph.configuration(recipe.id)?.atCreation ?? [:]).sorted(by: { $0.key < $1.key }) {
             let property = type.property(index, for: record)
             if !property.isInBlock { try property.set(instance, value) }
         }
