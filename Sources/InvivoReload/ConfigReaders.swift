@@ -82,7 +82,7 @@ final class ConfigReaders {
     func nearest(to path: String, where isRead: (UInt32) -> Bool) -> String? {
         guard path.utf8.count <= Self.longest else { return nil }
         let names = ConfigPath.names(path)
-        var budget = PathTrie.Budget(nodes: Planner.searched)
+        var budget = PathTrie.Budget(nodes: UnreadSearch.searched)
         return paths.nearest(to: path, limit: 2, &budget) { id in
             self.patterns.contains(id) || isRead(id)
         } accepting: { near, distance in

@@ -44,7 +44,7 @@ struct Planner {
         planProcessors(&definitions, set.functions.processors, &failures)
         processDefinitions(&definitions, rebased, &failures)
         let config = try planConfig(staged, definitions, &failures)
-        try planEach(&definitions, config, &failures)
+        try PatternExpansion(before, names, config, mostEntries: limits.maxEachEntries).plan(&definitions, &failures)
         try finishWiring(&definitions, staged, &failures, &warnings)
         checkBases(set, definitions, &failures)
         keepMoved(&definitions)
@@ -69,7 +69,7 @@ struct Planner {
         if !failures.isEmpty { try checkTraits(wiring, &failures) }
         if let failure = Failure.gathered(failures) { throw failure }
         for (_, next) in staged.documents { for path in next.traits.conditions { _ = registrations.noteRead(path) } }
-        let misspelled = try misspelled(wiring)
+        let misspelled = try UnreadSearch(self, wiring).misspelled()
         warnings += misspelled.map { Report.Warning(.unread, $0.text, at: $0.location) }
         warnings += try misspelledInputs(wiring, besides: misspelled)
         noteChanges(of: wiring, &effects.changes)

@@ -82,7 +82,9 @@ extension Reloader {
         guard misspelled.isEmpty else { return (nil, misspelled) }
         var facts = WiringFacts(
             generation: container.currentGraph().generation, nodes: nodes, secrets: secrets, schema: schemaFacts(plan))
-        do throws(Failure) { facts.unread = try planner().unread(plan.wiring) + plan.findings.unread } catch {
+        do throws(Failure) {
+            facts.unread = try UnreadSearch(planner(), plan.wiring).unread() + plan.findings.unread
+        } catch {
             return (nil, error.all)
         }
         return (facts, [])

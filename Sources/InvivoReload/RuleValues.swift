@@ -55,7 +55,7 @@ struct RuleValues {
         // Also if another layer lies above a secret: a value of a struct may come from both.
         input.isSecret =
             property.origin(layer?.location.variables)?.isSecret == true
-            || recipe.map { given(property, $0.definition).contains(where: \.hasSecret) } == true
+            || recipe.flatMap { given(property, $0.definition)?.nodes.contains(where: \.hasSecret) } == true
         if let layer {
             input.origin = .trait(layer.location)
             input.obstacle = layer.ramp != nil ? .moves : layer.isRelative && !property.isInBlock ? .isRelative : nil
@@ -72,33 +72,32 @@ struct RuleValues {
         return input
     }
 
-    /// The configuration values that a definition, or one that it inherits from, injects into a property.
-    private func given(_ property: Property, _ definition: Definition) -> [ConfigNode] {
+    /// The value that a definition, or the nearest one that it inherits from, injects into a property.
+    private struct Given {
+        let holder: Definition
+        let source: Injection.Source
+        /// The configuration values that are a part of it.
+        let nodes: [ConfigNode]
+    }
+
+    private func given(_ property: Property, _ definition: Definition) -> Given? {
         var seen: Set<UInt32> = []
         var holder = described(definition.id)
         while let found = holder, seen.insert(found.id).inserted {
             if let injection = found.body.properties.last(where: { $0.name.isSameName(as: property.name) }) {
                 let paths = injection.source.configPaths.flatMap { ConfigPath.candidates($0, for: definition) }
-                return paths.compactMap { config.find($0) }
+                return Given(holder: found, source: injection.source, nodes: paths.compactMap { config.find($0) })
             }
             holder = found.body.parent.flatMap(names.id(of:)).flatMap(described)
         }
-        return []
+        return nil
     }
 
     /// Where the value of a block is given that no trait sets: in the configuration, or in the definition.
     private func location(of property: Property, _ index: Int, _ definition: Definition) -> Location {
-        guard definition.base[index] == nil else { return definition.location }
-        var seen: Set<UInt32> = []
-        var holder = described(definition.id)
-        while let found = holder, seen.insert(found.id).inserted {
-            if let injection = found.body.properties.last(where: { $0.name.isSameName(as: property.name) }) {
-                let paths = injection.source.configPaths.flatMap { ConfigPath.candidates($0, for: definition) }
-                return paths.lazy.compactMap { config.find($0)?.location }.first
-                    ?? injection.source.documentLocation ?? found.location
-            }
-            holder = found.body.parent.flatMap(names.id(of:)).flatMap(described)
+        guard definition.base[index] == nil, let given = self.given(property, definition) else {
+            return definition.location
         }
-        return definition.location
+        return given.nodes.first?.location ?? given.source.documentLocation ?? given.holder.location
     }
 }

@@ -311,7 +311,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("never", "others.contains(id) || planned.contains(id)", "unread"),
         Mutant("always", "!isNumbered", "unread"),
     ],
-    "InvivoReload/Planner+Unread.swift": [
+    "InvivoReload/UnreadSearch.swift": [
         Mutant("never", "readers.isPattern(id) || readers.isPattern(outer.last?.id)", "unread"),
         Mutant(
             "skip",
@@ -330,7 +330,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "refused?.read == now.read", "standard_error"),
         Mutant("always", "!attempt.set.documents.heard.isEmpty", "standard_error"),
     ],
-    "InvivoReload/Planner+Each.swift": [
+    "InvivoReload/PatternExpansion.swift": [
         Mutant("never", "live.isSame(as: definition)", "each"),
         Mutant("never", "isTouched == true", "each"),
         Mutant("skip", "queue.formUnion(gone)", "each"),
@@ -338,7 +338,7 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant(
             "skip", "if definitions.changed[child.id] != nil { definitions.changed[child.id] = .some(marked) }", "each"
         ),
-        Mutant("never", "entries.count <= limits.maxEachEntries", "each"),
+        Mutant("never", "entries.count <= mostEntries", "each"),
     ],
     "InvivoWiring/ForkedRuntime.swift": [
         Mutant("always", "wanted == nil || $0.id == wanted", "forked"),

@@ -1,34 +1,44 @@
-public import InvivoBase
+internal import InvivoBase
 internal import InvivoConfig
 internal import InvivoGraph
 
-/// Entries of the configuration that nothing reads. Calls that read the configuration when the program runs cannot be known.
-extension Planner {
+/// Finds entries of the configuration that nothing reads after a plan. Reads of a running program are not known in advance.
+struct UnreadSearch {
+    private let planner: Planner
+    private let before: Snapshot
+    private let names: KeyNames
+    private let wiring: NextWiring
+
+    init(_ planner: Planner, _ wiring: NextWiring) {
+        (self.planner, self.wiring) = (planner, wiring)
+        (before, names) = (planner.before, planner.names)
+    }
+
     /// Returns the entries that nothing reads and that resemble a path that is read. Examines the entries that a plan
     /// adds, and those that resemble a path that it reads for the first time.
-    func misspelled(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
+    func misspelled() throws(Failure) -> [UnreadEntry] {
         var found: [UnreadEntry] = []
         if wiring.config.changes.contains(where: { $0.node != nil }) {
-            found = try unread(wiring.config.changes, wiring) { id in id.map { graph.setting($0) == nil } ?? true }
+            found = try unread(wiring.config.changes) { id in id.map { planner.graph.setting($0) == nil } ?? true }
         }
-        let resembling = try resemblingNewPaths(wiring)
+        let resembling = try resemblingNewPaths()
         if let resembling {
             let known = Set(found.map(\.path))
-            found += try unread(resembling.entries, wiring) { _ in true }.filter { entry in
+            found += try unread(resembling.entries) { _ in true }.filter { entry in
                 !known.contains(entry.path) && entry.near.map(resembling.isSought) == true
             }
         }
-        let repeated = try repeatedNames(wiring)
+        let repeated = try RepeatedNames(planner, wiring).find()
         let reported = Set(repeated.map { [$0.path, $0.near] })
         return found.filter { $0.near != nil && !reported.contains([$0.path, $0.near]) } + repeated
     }
 
     /// Returns the entries that resemble a path without a value that the plan is the first to read. Outer entries come
     /// before inner ones.
-    private func resemblingNewPaths(_ wiring: NextWiring) throws(Failure) -> ConfigTree.Resembling? {
+    private func resemblingNewPaths() throws(Failure) -> ConfigTree.Resembling? {
         let tree = wiring.config.layers?.tree ?? before.config.tree
         guard tree.root.map?.isEmpty == false else { return nil }
-        let others = registrations.hostPaths
+        let others = planner.registrations.hostPaths
         var seen: Set<UInt32> = []
         var search = ConfigTree.Resembling(budget: Self.searched)
         for (count, recipe) in wiring.compiled.recipes.values.enumerated() {
@@ -55,8 +65,8 @@ extension Planner {
     }
 
     /// All entries of a plan that nothing reads.
-    func unread(_ wiring: NextWiring) throws(Failure) -> [UnreadEntry] {
-        try unread(try wiring.config.layers?.tree.changes(since: ConfigTree()) ?? [], wiring) { _ in true }
+    func unread() throws(Failure) -> [UnreadEntry] {
+        try unread(try wiring.config.layers?.tree.changes(since: ConfigTree()) ?? []) { _ in true }
     }
 
     /// How many nodes of the tree of paths one search may look at in all, so that it never takes long.
@@ -65,7 +75,7 @@ extension Planner {
     /// Returns the new entries that nothing reads: the outermost misspelled one, or else the values. In `entries`,
     /// outer entries come before inner ones.
     private func unread(
-        _ entries: [ConfigTree.Change], _ wiring: NextWiring, isNew: (UInt32?) -> Bool
+        _ entries: [ConfigTree.Change], isNew: (UInt32?) -> Bool
     ) throws(Failure) -> [UnreadEntry] {
         /// An entry that encloses the examined ones.
         struct Outer {
@@ -74,7 +84,7 @@ extension Planner {
             /// It is read as a whole, or reported.
             let isDone: Bool
         }
-        let readers = ConfigReaders(self, wiring)
+        let readers = ConfigReaders(planner, wiring)
         var budget = PathTrie.Budget(nodes: Self.searched)
         var found: [UnreadEntry] = []
         var misspelled = 0
