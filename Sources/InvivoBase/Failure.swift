@@ -143,6 +143,14 @@ public struct Failure: Error, Sendable {
         return failure
     }
 
+    /// Adds a key and its source location to a failure without them.
+    public func named(_ key: String, _ location: Location) -> Failure {
+        var named = self
+        if named.path.isEmpty { named.path = key }
+        if named.location.file.isEmpty { named.location = location }
+        return named
+    }
+
     /// This failure and the others, each alone; the last one may state the number of omitted ones.
     public var all: [Failure] {
         guard omitted > 0 else { return withOthers }

@@ -116,6 +116,12 @@ struct Planner {
         return covers.isEmpty ? nil : covers
     }
 
+    /// Returns the origin of the definition of a key after the plan; none if it is removed.
+    func origin(of definition: Definition?, _ definitions: DefinitionPlan, _ origins: Origins) -> Report.Origin {
+        guard let definition else { return .none }
+        return origins.definition(definition, covers(definition.id, definitions))
+    }
+
     /// Returns the same with everything that it inherits from its parents.
     func flatNext(_ id: UInt32, _ definitions: DefinitionPlan, _ compiled: Compiled? = nil) -> Definition? {
         guard let definition = next(id, definitions), definition.alias == nil else { return next(id, definitions) }

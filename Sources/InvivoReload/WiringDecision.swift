@@ -56,34 +56,3 @@ struct WiringDecision: Sendable {
 
     func failure(_ code: Status, _ message: String) -> Failure { Failure(code, message, path: path, at: location) }
 }
-
-extension Definition {
-    /// Returns the definition as a document has decided. A decision that does not fit leaves it as it is; the plan refuses it.
-    func wired(by decision: WiringDecision?) -> Definition {
-        guard let decision else { return self }
-        switch decision.kind {
-        case .alias(let target):
-            var alias = Body()
-            alias.alias = target
-            alias.flags = body.flags.intersection([.hiddenClass, .hiddenInterface, .waits])
-            (alias.location, alias.order, alias.assembly) = (decision.location, body.order, body.assembly)
-            (alias.owner, alias.entry, alias.isPattern) = (body.owner, body.entry, body.isPattern)
-            alias.rank = body.rank
-            return Definition(id: id, key: key, alias)
-        case .choose(let value):
-            guard let choice = body.choice else { return self }
-            return with { body in
-                body.choice = DefinitionChoice(
-                    chooser: .value(value), options: choice.options)
-                body.location = decision.location
-            }
-        case .scope(let scope, let name):
-            guard body.alias == nil, body.choice == nil else { return self }
-            return with { body in
-                (body.scope, body.scopeName) = (scope, name)
-                body.location = decision.location
-            }
-        case .described: return self
-        }
-    }
-}

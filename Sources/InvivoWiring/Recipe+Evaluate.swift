@@ -1,6 +1,6 @@
 internal import CPlatform
-internal import InvivoBase
-internal import InvivoGraph
+public import InvivoBase
+public import InvivoGraph
 
 /// Parts of the evaluation that need no build.
 extension Recipe {
@@ -29,6 +29,15 @@ extension Recipe {
         guard needCount > 0 else { return 0 }
         guard record.pointee.key == 0 || record.pointee.key == id &+ 1 else { return needCount }
         return !again && takesForeignObjects && ObjectExtra.of(record).hasNeeds ? needCount : 0
+    }
+
+    /// Throws unless its objects can be children: others may have objects that are shared.
+    public func requireChild(_ key: String) throws(Failure) {
+        guard scope != .prototype else { return }
+        throw Failure(
+            .argument,
+            "a child belongs to one owner, and '\(key)' has the scope \(scope.name): define a prototype, or resolve it",
+            path: key, at: definition.location)
     }
 
     /// Checks runtime arguments for this definition, converts them, and adds defaults.

@@ -221,8 +221,6 @@ MUTANTS: dict[str, list[Mutant]] = {
     ],
     "InvivoWiring/Lifecycle.swift": [
         Mutant("never", "extra.life == .stopped || extra.life == .failed", "life"),
-        Mutant("never", "named.path.isEmpty", "life"),
-        Mutant("never", "named.location.file.isEmpty", "life"),
         Mutant("never", "call.inRun || call.build?.root.isCommit == true", "life"),
     ],
     "InvivoWiring/Disposal.swift": [
@@ -282,7 +280,7 @@ MUTANTS: dict[str, list[Mutant]] = {
     "InvivoReload/Observer.swift": [
         Mutant("never", "state.isOpen", "domains reports"),
     ],
-    "InvivoReload/Override.swift": [
+    "InvivoReload/Definition+Covers.swift": [
         Mutant("never", "timeouts.start == 0", "overrides"),
         Mutant("never", "scope.0 == nil", "overrides"),
     ],
@@ -362,6 +360,10 @@ MUTANTS: dict[str, list[Mutant]] = {
         Mutant("always", "$0.rank == first.rank", "lookups"),
         Mutant("skip", "narrow { generic.contains($0.id) }", "lookups"),
         Mutant("skip", "narrow { near($0.id) }", "lookups"),
+    ],
+    "InvivoBase/Failure.swift": [
+        Mutant("never", "named.path.isEmpty", "life"),
+        Mutant("never", "named.location.file.isEmpty", "life"),
     ],
     "InvivoBase/NearestName.swift": [
         Mutant("never", "i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]", "names"),
